@@ -9,8 +9,8 @@ constexpr uint32_t glyphs_per_line = 12;
 constexpr uint32_t first_char = ' ';
 constexpr uint32_t box = 95;
 
-// Drawn to be read: 12 glyphs to a line, in the order of ASCII, a column of
-// space after each; the last is the box.
+// Glyphs drawn legibly: 12 per line, in the order of ASCII, each followed by a
+// blank column; the last one is the box.
 constexpr const char* ink[] = {
   // clang-format off
   "        #    # #   # #    #   ##  #  ##     #      #   #                ",

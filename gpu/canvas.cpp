@@ -61,7 +61,7 @@ void canvas::fill(const box& area, colour with) {
 }
 
 void canvas::ring(const disc& at, int thickness, colour with) {
-  // Samples lie at odd eighths of a pixel, four by four in each.
+  // Samples are at odd eighths of a pixel, four by four in each pixel.
   const auto outer = int64_t{64} * at.radius * at.radius;
   const auto hole = std::max(at.radius - thickness, 0);
   const auto inner = int64_t{64} * hole * hole;

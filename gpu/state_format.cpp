@@ -55,8 +55,8 @@ core::result<state_parts> parse_state(std::span<const std::byte> from) {
     return core::fail(core::ec::bad_payload,
                       "a state's magic is {:#010x}, not {:#010x}", head.magic,
                       state_head::magic_value);
-  // Sizes come from another process: nothing is multiplied before it is known
-  // to be small.
+  // Sizes are from another process, so no product is computed before its
+  // factors are known to be small.
   const auto room = from.size() - sizeof(head);
   auto elements = uint64_t{1};
   for (const uint64_t side : {head.channels, head.height, head.width}) {

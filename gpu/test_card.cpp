@@ -21,7 +21,7 @@ using detail::canvas;
 using detail::colour;
 using detail::disc;
 
-/// Scrambles 64 bits, one to one.
+/// Mixes 64 bits, one to one.
 /// Source: Stafford's "Mix13", the finaliser of SplitMix64.
 constexpr uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -63,7 +63,7 @@ void columns(canvas& on, const box& area, int n, F with) {
             with(i));
 }
 
-/// A rectangle of the latent's plane, all channels of it.
+/// A rectangle of the latent's plane, with all channels.
 struct patch {
   uint32_t column = 0;
   uint32_t row = 0;
@@ -71,8 +71,8 @@ struct patch {
   uint32_t rows = 1;
 };
 
-/// Colours a patch by the elements under it: teal at the left to amber at the
-/// right, each channel moved by six bits of their hash and the sum by more.
+/// Colours a patch by the elements under it: teal on the left to amber on the
+/// right, each channel shifted by six bits of their hash and the sum by more.
 colour colour_of(std::span<const float> latent, core::latent_shape shape,
                  const patch& p) {
   const auto begin = [](uint32_t i, uint32_t n, uint32_t side) {
@@ -130,7 +130,7 @@ void draw_ground(canvas& on) {
     on.fill({x - thick / 2, 0, x - thick / 2 + thick, h}, line);
   for (auto y = h / 2 % cell; y < h; y += cell)
     on.fill({0, y - thick / 2, w, y - thick / 2 + thick}, line);
-  // Battlements show at a glance whether an edge is cut off.
+  // Battlements make it visible at a glance whether an edge is cut off.
   const auto deep = std::max(cell / 3, 2);
   const auto shade = [](int i) { return i % 2 == 0 ? white : black; };
   const auto across = w / cell | 1;
@@ -142,8 +142,8 @@ void draw_ground(canvas& on) {
       on.fill({left, i * h / down, left + deep, (i + 1) * h / down}, shade(i));
 }
 
-/// Returns the start of `text` as the font can show it: one sign for each
-/// character of UTF-8.
+/// Returns the start of `text` as the font can show it: one sign for each UTF-8
+/// character.
 std::string signs_of(std::string_view text) {
   constexpr size_t most = 80;
   std::string signs;
@@ -153,8 +153,8 @@ std::string signs_of(std::string_view text) {
   return signs.substr(0, most);
 }
 
-/// Writes centred in the disc as much of `text` as the row allows, whole words
-/// where it can; returns how much that was.
+/// Writes as much of `text` as the row allows, centred in the disc, with whole
+/// words if possible; returns the length written.
 size_t write_in(canvas& on, const disc& in, int top, int scale, colour with,
                 std::string_view text) {
   const auto bottom = top + static_cast<int>(detail::glyph_height) * scale;
@@ -211,7 +211,7 @@ void draw_card(std::span<const float> latent, core::latent_shape shape,
   const disc in{w / 2, h / 2, r};
   const auto left = in.x - r;
   const auto right = in.x + r;
-  // Heights in hundredths of the disc's.
+  // Heights are in hundredths of the disc's.
   const auto level = [&](int hundredths) {
     return in.y - r + 2 * r * hundredths / 100;
   };
@@ -235,12 +235,12 @@ void draw_card(std::span<const float> latent, core::latent_shape shape,
   on.ring(in, std::max(r / 48, 1), white);
 }
 
-/// Shares of the card in 256 where it lies over a source: some of the source is
-/// always seen, so that a wrong one shows.
+/// The maximum opacity of the card over a source, of 256: some of the source is
+/// always visible, so that a wrong one is noticed.
 constexpr int most_of_card = 224;
 
-/// Shows the source through the card in `rgb`, and where the mask is 0, the
-/// source alone.
+/// Blends the card in `rgb` over the source; where the mask is 0, only the
+/// source is visible.
 void lay_over(const source_parts& source, float strength,
               std::span<std::byte> rgb) {
   const auto of_card =

@@ -10,7 +10,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Accounts of tenants without rows that are remembered.
+// The number of accounts at which those of tenants without rows are dropped.
 constexpr size_t most_accounts = 256;
 
 } // namespace

@@ -26,8 +26,8 @@ constexpr size_t most_read_bytes = 4096;
 constexpr size_t most_named = 6;
 constexpr size_t most_remarks = 4;
 
-// Words that people use, and those of captions with the nearest meaning: of
-// colours on an object and behind it.
+// Words that people use, with the nearest words of captions: for colours, one
+// on an object and one of the background.
 struct near_word {
   std::string_view word;
   std::string_view instead;
@@ -130,7 +130,7 @@ std::span<const caption_word> group(std::string_view name) {
   return std::ranges::find(all, name, &caption_word_group::name)->words;
 }
 
-// "circles" and "crosses" without their ending.
+// Returns "circles" and "crosses" without their ending.
 std::string_view singular_of(std::string_view word) {
   for (const std::string_view ending : {"es", "s"})
     if (word.ends_with(ending)) {
@@ -142,7 +142,7 @@ std::string_view singular_of(std::string_view word) {
   return {};
 }
 
-// A misspelt word is near a longer one of the lexicon.
+// Returns the word of the lexicon that a misspelt word is near.
 std::string_view spelt_like(std::string_view word) {
   constexpr size_t longest = 24;
   if (word.size() < 3 || word.size() > longest)
@@ -165,7 +165,7 @@ std::string lower_printable(std::string_view word) {
   return detail::lower(detail::printable(word));
 }
 
-// The colour of the other kind that looks most like it.
+// Returns the most similar colour of the other kind.
 template <class From, class To>
 std::string_view nearest_colour(From from, size_t count) {
   const auto wanted = to_lab(colour_of(from));
@@ -216,7 +216,7 @@ note note_on(std::string_view word) {
                       shown, list(group("shapes")))};
 }
 
-// Some remarks leave open what there is.
+// Adds the possible values to a remark that does not list them.
 std::string completed(const std::string& remark) {
   return remark == no_shape_remark
          ? fmt::format("{}: shapes are {}", remark, list(group("shapes")))
@@ -255,7 +255,7 @@ std::vector<note> caption_notes(std::string_view prompt) {
                                unknown.size() - most_named)});
   for (size_t i = 0; i < std::min(read.misplaced.size(), most_named); ++i)
     out.push_back(note_of(read.misplaced[i]));
-  // Nothing at all is an image of anything.
+  // A text without letters gets no remarks.
   const auto says_something = std::ranges::any_of(prompt, detail::is_letter);
   for (size_t i = 0;
        says_something && i < std::min(read.remarks.size(), most_remarks); ++i)

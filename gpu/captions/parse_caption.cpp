@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  // A relation whose objects are still to come.
+  // A relation whose objects have not been read yet.
   struct open_relation {
     relation what;
     uint8_t subject;
@@ -86,7 +86,7 @@ private:
     const auto found = detail::relation_at(tokens_, at_);
     if (!found || !last_)
       return false;
-    // "a red circle above a blue star and left of a ring": still the circle.
+    // In "a red circle above a blue star and left of a ring", it is the circle.
     const auto continued =
       at_ > 0 && tokens_.is(at_ - 1, word_kind::conjunction) && subject_;
     at_ = found->end;
@@ -238,7 +238,7 @@ private:
       object = mentioned();
     if (!object) {
       object = static_cast<uint8_t>(out_.says.objects.size());
-      // Numbers of objects are bytes; nobody means that many.
+      // Indices of objects are bytes; no real prompt has that many.
       if (*object == UINT8_MAX) {
         next_ = {};
         return;
@@ -253,7 +253,7 @@ private:
       subject_ = object;
   }
 
-  // The object that was mentioned with the next one's shape and colour.
+  // Returns the earlier object with the next one's shape and colour.
   std::optional<uint8_t> mentioned() const {
     const auto& all = out_.says.objects;
     const auto find = [&](bool any_colour) -> std::optional<uint8_t> {
@@ -269,10 +269,11 @@ private:
     return same || next_.colour ? same : find(true);
   }
 
-  // At a comma, "and" or the end: what was said of no object yet.
+  // Handles properties without an object at a comma, "and" or the end.
   void end_clause() {
     const auto stops = at_ >= tokens_.size() || tokens_[at_ - 1].comma;
-    // "a red circle, at the top left" against "at the top left, a red circle".
+    // Distinguishes "a red circle, at the top left" from "at the top left, a
+    // red circle".
     if (stops && next_.place && last_before_ && !said(*last_before_).place) {
       said(*last_before_).place = next_.place;
       next_.place.reset();
@@ -305,10 +306,10 @@ private:
   detail::caption_tokens tokens_;
   size_t at_ = 0;
   parsed_caption out_;
-  // What was said of the next object before its shape.
+  // Properties of the next object that were read before its shape.
   described_object next_;
   bool definite_ = false;
-  // The object that words now belong to, and the one before the last comma.
+  // The current object, and the one before the last comma.
   std::optional<uint8_t> last_;
   std::optional<uint8_t> last_before_;
   std::optional<uint8_t> subject_;

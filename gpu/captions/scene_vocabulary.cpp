@@ -14,7 +14,7 @@ namespace {
 
 using detail::word_kind;
 
-// Adds a word to its meaning, of which the first word is the plainest.
+// Adds a word to its meaning, whose first word is the plainest.
 void add(std::vector<caption_word>& to, std::vector<int>& values, int value,
          std::string_view word) {
   const auto it = std::ranges::find(values, value);
@@ -35,7 +35,7 @@ std::vector<caption_word> words_of(word_kind kind) {
   return out;
 }
 
-// `meaning` returns the colour of a word, if it is one of those wanted.
+// `meaning` returns a word's colour if it is of the wanted kind.
 template <class Meaning>
 std::vector<caption_word> colours(Meaning meaning) {
   std::vector<caption_word> out;

@@ -17,7 +17,7 @@ using merge_ranks = std::map<std::pair<std::string, std::string>, size_t>;
 constexpr std::string_view start_text = "<|startoftext|>";
 constexpr std::string_view end_text = "<|endoftext|>";
 
-// CLIP's order of the bytes: those that can be printed, then the others.
+// CLIP's order of the bytes: printable ones first.
 std::vector<std::string> letters_in_order() {
   const auto letters = detail::byte_letters();
   std::vector<std::string> out;
@@ -30,7 +30,7 @@ std::vector<std::string> letters_in_order() {
   return out;
 }
 
-// Joins the pieces of a word by the merges there are.
+// Joins the pieces of a word by the existing merges.
 void join(std::vector<std::string>& pieces, const merge_ranks& ranks) {
   for (;;) {
     auto best = ranks.end();

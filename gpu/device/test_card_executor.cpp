@@ -13,7 +13,7 @@ namespace atelier::gpu {
 
 namespace {
 
-/// The test card, but for steps that throw.
+/// The test card, with steps that throw.
 class faulty_rows final : public detail::row_engine {
 public:
   faulty_rows(std::unique_ptr<row_engine> sound, uint32_t every)

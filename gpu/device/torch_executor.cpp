@@ -72,7 +72,7 @@ core::result<titles> titles_of(const torch_executor_config& config) {
   return out;
 }
 
-// Those that fit together, in their order; the first in any case.
+// Returns the first variants that fit together, at least one.
 std::vector<core::variant_id> fitting(const std::vector<core::variant_id>& all,
                                       const titles& of, uint64_t most) {
   std::vector<core::variant_id> out;
@@ -146,7 +146,7 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
   };
   shelf.bring = [models, threads = config.threads](const auto& variants,
                                                    const auto& keep) {
-    // The setting is the calling thread's own.
+    // The setting applies only to the calling thread.
     if (threads > 0)
       at::set_num_threads(static_cast<int>(threads));
     const auto begin = core::time_point::clock::now();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for AVX-512. A task is up to `block_queries` queries of one head.
 // Its keys are laid out in panels of 64 (transposed), its values in rows padded
-// to whole vectors. Then, key block after key block, tiles of 6 queries:
-// scores, the running maximum and sum, and the weighted values, all from the
+// to whole vectors. Then each key block is processed in tiles of 6 queries:
+// scores, the running maximum and sum, and the weighted values, all in the
 // caches.
 #include <atelier/gpu/kernels/detail/vectors.hpp>
 #include <atelier/gpu/kernels/host_attention.hpp>
@@ -22,11 +22,11 @@ constexpr int64_t block_queries = 384;
 constexpr int64_t block_keys = 512;
 constexpr int64_t tile_queries = 6;
 constexpr size_t score_stride = block_keys;
-// Far below every score, and finite: differences of it are numbers.
+// Far below every score, and finite, so that differences are finite too.
 constexpr float lowest = -1e30F;
 
-// Adds to sums [Rows][Vectors] the products of x[row][k] and w[k][...], both in
-// pairs of k if bfloat16.
+// Adds the products of x[row][k] and w[k][...] to sums [Rows][Vectors];
+// bfloat16 is in pairs of k.
 template <size_t Rows, size_t Vectors, class Element>
 inline void multiply(__m512 (&sum)[Rows][Vectors], const Element* const* x,
                      int64_t count, const Element* w, int64_t w_stride) {
@@ -63,7 +63,7 @@ inline void multiply(__m512 (&sum)[Rows][Vectors], const Element* const* x,
   }
 }
 
-// Scores of one panel of keys.
+// Computes the scores of one panel of keys.
 template <size_t Rows, size_t Vectors, class Element>
 void score(const Element* const* queries, int64_t width, const Element* keys,
            float* to) {
@@ -87,7 +87,7 @@ void score(const Element* const* queries, int64_t width, const Element* keys,
   }
 }
 
-// Scales what was summed before and adds the values of one block of keys.
+// Scales the previous sums and adds the values of one block of keys.
 template <size_t Rows, size_t Vectors, class Element>
 void weigh(const Element* shares, int64_t count, const Element* values,
            int64_t value_stride, const float* factors, float* sums,
@@ -121,7 +121,7 @@ template <class Element>
 using weigher = void (*)(const Element*, int64_t, const Element*, int64_t,
                          const float*, float*, int64_t);
 
-// The functions for so many queries (less one) and vectors (less one).
+// The functions by number of queries (less one) and vectors (less one).
 template <class Element>
 constexpr scorer<Element> scorers[tile_queries][4] = {
   {score<1, 1>, score<1, 2>, score<1, 3>, score<1, 4>},
@@ -169,7 +169,7 @@ constexpr int64_t round_up(int64_t x, int64_t to) {
   return (x + to - 1) / to * to;
 }
 
-// What a thread works with.
+// A thread's buffers.
 template <class Element>
 struct scratch {
   explicit scratch(const attention_job& job)
@@ -188,7 +188,7 @@ struct scratch {
   aligned<Element> keys;
   aligned<Element> values;
   aligned<float> scores;
-  // Not used for float32, whose scores become shares where they stand.
+  // Not used for float32, whose scores become shares in place.
   aligned<Element> shares;
   aligned<float> sums;
   aligned<float> most;
@@ -302,7 +302,7 @@ void attend(const attention_job& job, const Element* queries, int64_t count,
       float factors[tile_queries];
       take_shares<Element>(job, tile, keys, with.scores.get(), shares,
                            with.most.get() + q, with.total.get() + q, factors);
-      // As few passes as there must be, each of about as many vectors.
+      // As few passes as possible, each with about as many vectors.
       const auto vectors = wide / 16;
       const auto passes = (vectors + 3) / 4;
       for (int64_t pass = 0, v = 0; pass < passes; ++pass) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for AVX-512. Blocks: a task is one panel of columns by up to
-// `block_rows` rows, whose sums stay in the second-level cache; of the weights,
-// up to `chunk_bytes` of each row's piece are used for all of its rows before
-// the next. The innermost loop keeps 6 rows by 64 columns in registers.
+// Compiled for AVX-512. A task is one panel of columns by up to `block_rows`
+// rows, whose sums stay in the second-level cache. Up to `chunk_bytes` of each
+// row's weights are used for all of its rows before the next chunk. The
+// innermost loop keeps 6 rows by 64 columns in registers.
 #include <atelier/gpu/kernels/detail/vectors.hpp>
 #include <atelier/gpu/kernels/host_dense.hpp>
 
@@ -86,7 +86,7 @@ template <class Element>
 using adder = void (*)(const void* const*, int64_t, int64_t, const Element*,
                        float*, bool);
 
-// The function for so many rows (less one) and vectors (less one).
+// The functions by number of rows (less one) and vectors (less one).
 template <class Element>
 constexpr adder<Element> adders[tile_rows][4] = {
   {add_products<1, 1>, add_products<1, 2>, add_products<1, 3>,
@@ -102,7 +102,7 @@ constexpr adder<Element> adders[tile_rows][4] = {
   {add_products<6, 1>, add_products<6, 2>, add_products<6, 3>,
    add_products<6, 4>}};
 
-// Writes where each row of a block finds its pixel, for each piece.
+// Writes the address of each row's pixel for each piece.
 void find_rows(const dense_job& job, int64_t first, int64_t count,
                const void** to) {
   const auto area = job.out_height * job.out_width;
@@ -172,7 +172,7 @@ int64_t count_panels(const dense_job& job) {
   return (job.columns + panel_width - 1) / panel_width;
 }
 
-// What a thread works with; freed when it is done.
+// A thread's buffers.
 struct scratch {
   explicit scratch(const dense_job& job)
     : sums(static_cast<float*>(

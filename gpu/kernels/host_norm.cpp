@@ -13,7 +13,7 @@ namespace {
 
 using namespace detail;
 
-// Fixed, so that sums are the same whatever else is computed.
+// Fixed, so that sums do not depend on what else is computed.
 constexpr int64_t block_pixels = 128;
 
 int64_t channels_of(const group_norm_job& job) {
@@ -52,9 +52,9 @@ const Element* pixel_of(const group_norm_job& job, int part, const span& at) {
        + (at.row * job.pixels + at.pixel) * job.part_channels[part];
 }
 
-// For each channel the sums of x - x0 and of its square over one block of
-// pixels, where x0 is the row's first pixel: small numbers, so that the
-// variance of a channel far from 0 is not lost.
+// Sums x - x0 and its square for each channel over one block of pixels, where
+// x0 is the row's first pixel. The numbers stay small, so that the variance of
+// a channel far from 0 is not lost.
 template <class Element>
 void sum_block(const group_norm_job& job, int64_t task) {
   const auto at = span_of(job, task);
@@ -93,7 +93,7 @@ void sum_block(const group_norm_job& job, int64_t task) {
   }
 }
 
-// The means of a row's channels, and the sums of their squares around them.
+// Computes the means of a row's channels, and the sums of squares around them.
 template <class Element>
 void find_moments(const group_norm_job& job, int64_t row, double* means,
                   double* squares) {

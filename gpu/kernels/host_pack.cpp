@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for AVX-512. Weights are transposed in squares of 16 by 16 words of
-// 32 bits, a float32 or a pair of bfloat16. What is written is read much later,
-// if at all soon: it goes past the caches.
+// 32 bits, a float32 or a pair of bfloat16. The output is read much later, if
+// at all, so it bypasses the caches.
 #include <atelier/gpu/kernels/detail/vectors.hpp>
 #include <atelier/gpu/kernels/host_dense.hpp>
 
@@ -23,7 +23,7 @@ void put(word* to, __m512i x) {
     _mm512_storeu_si512(to, x);
 }
 
-// Column i begins at from + i * stride; row k goes to `to(k)`.
+// Column i begins at from + i * stride; row k is written to `to(k)`.
 template <class To>
 void transpose(const word* from, int64_t stride, To to) {
   __m512i a[side];
@@ -43,7 +43,7 @@ void transpose(const word* from, int64_t stride, To to) {
     b[i + 2] = _mm512_unpacklo_epi64(a[i + 1], a[i + 3]);
     b[i + 3] = _mm512_unpackhi_epi64(a[i + 1], a[i + 3]);
   }
-  // Quarter q of b[4 * i + k] now holds row 4 * q + k of columns 4 * i on.
+  // Quarter q of b[4 * i + k] now holds row 4 * q + k of columns from 4 * i on.
   ATELIER_UNROLL
   for (int64_t k = 0; k < 4; ++k) {
     const auto even = _mm512_shuffle_i32x4(b[k], b[4 + k], 0x88);
@@ -57,8 +57,7 @@ void transpose(const word* from, int64_t stride, To to) {
   }
 }
 
-// One number after the other: columns from `column` on, channels from
-// `channel` on.
+// Packs single numbers: columns from `column` on, channels from `channel` on.
 template <class Element>
 void pack_rest(const dense_source& from, int64_t column, int64_t columns,
                int64_t channel, int64_t at, Element* to) {
@@ -74,18 +73,17 @@ void pack_rest(const dense_source& from, int64_t column, int64_t columns,
   }
 }
 
-// Whether the pieces of a channel, and the channels, follow each other without
-// gaps.
+// Returns whether the pieces of a channel, and the channels, are contiguous.
 bool is_dense(const dense_source& from) {
   return from.channel_stride == from.pieces
       && (from.pieces == 1 || from.piece_stride == 1);
 }
 
-// `count` words of each column, a word of each piece after the other.
+// Packs `count` words of each column, one word of each piece after another.
 // Returns how many channels, in words, are done.
 int64_t pack_words(const word* from, int64_t stride, int64_t columns,
                    int64_t channels, int64_t pieces, word* to) {
-  // Whole squares that end with a channel.
+  // Packs whole squares that end with a channel.
   const auto done = channels / side * side;
   for (int64_t j = 0; j + side <= columns; j += side) {
     int64_t piece = 0;
@@ -117,8 +115,9 @@ void pack(const dense_source& from, int64_t columns, int64_t at, float* to) {
   pack_rest(from, columns / side * side, columns, 0, at, to);
 }
 
-// Pairs the channels of `columns` columns, which lie among those of the other
-// pieces, and transposes the pairs. Returns how many channels are done.
+// Pairs the channels of `columns` columns, which are interleaved with those of
+// the other pieces, and transposes the pairs. Returns how many channels are
+// done.
 int64_t pack_pairs(const dense_source& from, int64_t columns, word* to) {
   constexpr int64_t most_pieces = 9;
   constexpr int64_t channels = 2 * side;
@@ -171,7 +170,7 @@ void pack_dense(element type, const dense_source& from, int64_t columns,
     pack(from, columns, at, static_cast<float*>(to));
   else
     pack(from, columns, at, static_cast<bfloat16*>(to));
-  // Whoever is told that it is done sees all of it.
+  // Makes the stores visible to threads that learn of the completion.
   _mm_sfence();
 }
 

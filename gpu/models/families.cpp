@@ -15,7 +15,7 @@ namespace {
 constexpr std::array own{&unet_family, &mmdit_family};
 constexpr size_t most_families = 64;
 
-/// Grows only, so that readers need no lock: what is counted stays as it is.
+/// Only grows, so that readers need no lock: counted entries do not change.
 struct registry {
   registry() {
     std::ranges::copy(own, all.begin());
@@ -31,7 +31,7 @@ registry& known() {
   return x;
 }
 
-/// Says what a family lacks; empty: nothing.
+/// Returns what a family lacks; empty if it is complete.
 std::string_view fault_of(const family& x) {
   if (x.name.empty())
     return "has no name";

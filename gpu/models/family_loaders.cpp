@@ -10,7 +10,7 @@ namespace atelier::gpu {
 
 namespace {
 
-/// What loads a family's networks.
+/// Loads a family's networks.
 struct family_loader {
   const family* of;
   core::result<std::shared_ptr<const model>> (*load)(const model_files& from,

@@ -18,7 +18,7 @@ std::string_view name_of(prompt_side x) {
   return x == prompt_side::positive ? "prompt" : "negative prompt";
 }
 
-// Known words may be long. Cut between characters of UTF-8.
+// Truncates a text between UTF-8 characters, since known words may be long.
 std::string shorten(std::string text) {
   if (text.size() <= core::most_note_bytes)
     return text;
@@ -42,7 +42,7 @@ std::vector<note> notes_on_text(std::string_view text, prompt_side side,
   auto found = captions == caption_kind::scenes && side == prompt_side::positive
                ? caption_notes(plain)
                : words.notes_on(plain);
-  // Nobody lists what shall not be there by the words that a model knows.
+  // Clients do not write negative prompts in the words that a model knows.
   if (side == prompt_side::negative && !found.empty())
     found = {{note_code::unknown_word,
               fmt::format("the model does not know {} of its words, which "

@@ -72,7 +72,7 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
     throw model_error{core::fail(
       core::ec::bad_payload, "{}: tensor {} is of type {}, not floating-point",
       from_->where(), name, to_string(found->type))};
-  // Keeps the mapping as long as any tensor lies in it.
+  // Keeps the mapping as long as a tensor uses it.
   auto keep = from_;
   auto* bytes = const_cast<std::byte*>(found->bytes.data());
   std::vector<int64_t> laid{shape.begin(), shape.end()};

@@ -29,8 +29,8 @@ std::vector<double> timesteps_of(const planning& from) {
   return out;
 }
 
-/// What x holds of noise, from x and the network's output. The clamp of x0
-/// does not reach it.
+/// The noise in x, as a function of x and the network's output. The clamp of x0
+/// does not affect it.
 struct predicted_noise {
   double from_x;
   double from_out;

@@ -19,7 +19,7 @@ std::vector<double> timesteps_of(const planning& from) {
   const uint32_t n = from.choice.steps;
   if (from.spacing == timestep_spacing::trailing)
     return trailing_timesteps(train, n);
-  // One more than there are steps, the lowest of which is left out.
+  // One more timestep than steps; the lowest is left out.
   if (from.spacing == timestep_spacing::leading)
     return leading_timesteps(train / (n + 1), n, 1, from.config.steps_offset);
   auto out = linspace_timesteps(train, n + 1);
@@ -42,8 +42,8 @@ std::pair<std::vector<double>, std::vector<double>> karras_schedule(
   return {std::move(timesteps), std::move(sigmas)};
 }
 
-/// A noise level by which the solver steps: signal, noise, and the logarithm
-/// of their quotient.
+/// A noise level in the solver's terms: signal, noise, and the logarithm of
+/// their quotient.
 struct half_snr {
   explicit half_snr(double sigma)
     : alpha(1 / std::sqrt(sigma * sigma + 1)),
@@ -71,7 +71,7 @@ void set_x0(step_rule& rule, prediction predicts, double sigma) {
   }
 }
 
-/// The exact solution for an x0 that stays as it is.
+/// Sets the exact solution for a constant x0.
 double set_first_order(step_rule& rule, const half_snr& now,
                        const half_snr& next) {
   const double change = -next.alpha * std::expm1(now.lambda - next.lambda);
@@ -80,7 +80,7 @@ double set_first_order(step_rule& rule, const half_snr& now,
   return change;
 }
 
-/// An x0 that goes on as it went since the step before.
+/// Sets the solution for an x0 that continues its last change linearly.
 void set_second_order(step_rule& rule, const half_snr& before,
                       const half_snr& now, const half_snr& next) {
   const double change = set_first_order(rule, now, next);

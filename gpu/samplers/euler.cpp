@@ -24,7 +24,7 @@ std::vector<double> interpolated_sigmas(const planning& from,
       sigmas.push_back(curve.at(t));
     return sigmas;
   }
-  // One more than there are steps: the last step ends at the smallest sigma.
+  // One more sigma than steps: the last step ends at the smallest one.
   for (float log : linspace_f32(static_cast<float>(std::log(curve.largest())),
                                 static_cast<float>(std::log(curve.smallest())),
                                 from.choice.steps + 1))

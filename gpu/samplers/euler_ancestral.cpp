@@ -27,7 +27,7 @@ core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const double sigma = at.sigmas[i + from.first];
     const double next = at.sigmas[i + from.first + 1];
-    // A step down to `down`, then noise up to `next`.
+    // Steps down to `down`, then adds noise up to `next`.
     const double down = next * next / sigma;
     auto& rule = plan.steps[i];
     rule.from_noise = static_cast<float>(

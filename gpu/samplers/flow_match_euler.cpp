@@ -16,7 +16,8 @@ std::vector<double> sigmas_of(const planning& from) {
   const uint32_t n = from.choice.steps;
   const double train = from.config.num_train_timesteps;
   const double shift = from.config.shift;
-  // diffusers shifts the smallest sigma once for its range, and all again.
+  // diffusers shifts the smallest sigma once for its range, and then all sigmas
+  // again.
   const double smallest = static_cast<float>(shifted(1 / train, shift));
   auto sigmas = linspace(train, smallest * train, n);
   for (double& x : sigmas)

@@ -13,7 +13,7 @@ namespace {
 using core::ec;
 using core::fail;
 
-/// Steps are chosen from those that the model was distilled on.
+/// Chooses steps from those that the model was distilled on.
 core::result<std::vector<double>> timesteps_of(const planning& from) {
   const uint32_t train = from.config.num_train_timesteps;
   const uint32_t original = from.config.original_inference_steps;
@@ -66,7 +66,7 @@ core::result<sampler_plan> plan_lcm(const planning& from) {
     const double alpha = from.alphas[static_cast<size_t>(t)];
     if (auto ok = set_x0(rule, from.config.predicts, alpha); !ok)
       return ok.why();
-    // The network stands between two: what x is at time 0, and x0 elsewhere.
+    // The network's output is blended between x at time 0 and x0 elsewhere.
     constexpr double data_variance = 0.25;
     const double scaled = t * from.config.timestep_scaling;
     const double sum = scaled * scaled + data_variance;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with -ffp-contract=off. Each float32 rounding of diffusers is made
-// here too: the products of a thousand factors near 1 remember them.
+// Built with -ffp-contract=off. Each float32 rounding of diffusers is repeated
+// here: the products of a thousand factors near 1 depend on them.
 #include <atelier/gpu/samplers/detail/planners.hpp>
 #include <atelier/gpu/samplers/noise_schedule.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 using core::ec;
 using core::fail;
 
-/// Below it 1 / sqrt(alpha) leaves no digits to a latent.
+/// Below this value, 1 / sqrt(alpha) leaves no digits for a latent.
 constexpr float least_alpha = 1e-30f;
 
 std::vector<float> cosine_betas(uint32_t n) {
@@ -78,7 +78,7 @@ std::vector<float> products(const std::vector<float>& betas) {
 }
 
 /// Shifts and scales the square roots so that the last is 0 and the first is
-/// kept; then back to betas, and to products once more, as diffusers does.
+/// kept. Then converts them to betas, and to products again, as diffusers does.
 std::vector<float> with_zero_terminal_snr(std::vector<float> alphas) {
   for (float& x : alphas)
     x = std::sqrt(x);
@@ -96,7 +96,7 @@ std::vector<float> with_zero_terminal_snr(std::vector<float> alphas) {
   return products(betas);
 }
 
-/// Written so that NaN, which compares false with all, is refused.
+/// Written so that NaN, for which every comparison is false, is rejected.
 core::result<void> check_falling(const std::vector<float>& alphas,
                                  bool may_end_at_0) {
   float before = 1;

@@ -21,10 +21,10 @@ using core::fail;
 using core::sampler;
 using nlohmann::json;
 
-/// What a key may be; empty when the value was taken.
+/// The allowed values of a key; empty if the value was accepted.
 using verdict = std::string_view;
 
-/// How one key is read.
+/// Reads one key.
 struct rule {
   std::string_view key;
   verdict (*read)(const json& value, scheduler_config& into);
@@ -44,7 +44,7 @@ bool read_name(const json& value, T& into,
   return false;
 }
 
-/// Python takes None for False.
+/// Python treats None as False.
 bool read_bool(const json& value, bool& into) {
   if (!value.is_boolean() && !value.is_null())
     return false;
@@ -66,7 +66,7 @@ bool read_whole(const json& value, T& into, uint64_t least, uint64_t most) {
   return x >= least && x <= most;
 }
 
-/// Reads a number above 0, below or at `most`.
+/// Reads a number above 0 and at most `most`.
 bool read_positive(const json& value, double& into, double most) {
   if (!value.is_number())
     return false;
@@ -128,7 +128,7 @@ constexpr std::array timestep_names = {
   std::pair{std::string_view{"discrete"}, timestep_kind::discrete},
   std::pair{std::string_view{"continuous"}, timestep_kind::continuous}};
 
-/// Numbers that the plans read.
+/// Keys that the plans use.
 constexpr rule values[] = {
   {"num_train_timesteps",
    [](const json& x, scheduler_config& c) {
@@ -209,7 +209,7 @@ constexpr rule values[] = {
    }},
 };
 
-/// Numbers that only their default is offered of.
+/// Keys for which only the default is supported.
 constexpr std::string_view must_be_false[] = {
   "thresholding",         "use_exponential_sigmas", "use_beta_sigmas",
   "use_lu_lambdas",       "use_flow_sigmas",        "euler_at_final",
@@ -226,8 +226,8 @@ constexpr std::pair<std::string_view, std::string_view> must_be_text[] = {
   {"lambda_min_clipped", "-Infinity"},
 };
 
-/// Numbers that bear on nothing unless a key above has another value than its
-/// default, or that belong to the PNDM sampler.
+/// Keys that have no effect unless a key above differs from its default, or
+/// that belong to the PNDM sampler.
 constexpr std::string_view without_effect[] = {
   "skip_prk_steps",    "dynamic_thresholding_ratio",
   "sample_max_value",  "flow_shift",
@@ -240,7 +240,7 @@ bool holds(std::span<const std::string_view> list, std::string_view key) {
   return std::find(list.begin(), list.end(), key) != list.end();
 }
 
-/// The keys of DPM-Solver whose default is not of the kinds above.
+/// Reads the keys of DPM-Solver whose default is not of the kinds above.
 verdict read_solver(std::string_view key, const json& value, bool& known) {
   if (key == "solver_order")
     return want(value.is_number_unsigned() && value.get<uint64_t>() == 2, "2");

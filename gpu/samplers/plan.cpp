@@ -15,7 +15,7 @@ using core::ec;
 using core::fail;
 using core::sampler;
 
-/// Which sampler and prediction belong together.
+/// Checks that the sampler supports the prediction type.
 core::result<void> check_prediction(const scheduler_config& config,
                                     sampler with) {
   if (static_cast<size_t>(with) >= core::sampler_count)
@@ -38,7 +38,7 @@ core::result<void> check_choice(const scheduler_config& config,
                                 const sampler_choice& choice) {
   const auto name = to_string(choice.with);
   const uint32_t train = config.num_train_timesteps;
-  // Written so that NaN, which compares false with all, is refused.
+  // Written so that NaN, for which every comparison is false, is rejected.
   if (choice.steps == 0 || choice.steps > train)
     return fail(ec::invalid_argument,
                 "steps {} outside 1..{} (num_train_timesteps)", choice.steps,
@@ -75,7 +75,7 @@ core::result<void> check_config(const scheduler_config& config) {
   return {};
 }
 
-/// The first step that runs.
+/// Returns the first step that runs.
 core::result<uint32_t> first_step(const sampler_choice& choice) {
   const double n = choice.steps;
   const double share = n * as_written(choice.strength);
@@ -97,7 +97,7 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
   return first;
 }
 
-/// The defaults that diffusers' class of that sampler has.
+/// Returns a config with the defaults of the sampler's diffusers class.
 planning with_defaults(const scheduler_config& config,
                        const sampler_choice& choice) {
   const auto& own = planner_of(choice.with);
@@ -109,7 +109,7 @@ planning with_defaults(const scheduler_config& config,
   return out;
 }
 
-/// No config in range is known to come here with another than a finite number.
+/// Checks that all numbers are finite; no config in range is known to fail.
 core::result<sampler_plan> checked(core::result<sampler_plan> plan) {
   if (!plan)
     return plan;

@@ -11,27 +11,27 @@ namespace atelier::gpu {
 
 namespace {
 
-/// Brings a tensor to float32 and the layout in which the batch is walked.
+/// Converts a tensor to float32 and the layout in which the batch is processed.
 torch::Tensor prepared(const torch::Tensor& of, at::MemoryFormat layout) {
   return of.to(torch::kFloat32).contiguous(layout);
 }
 
-/// Returns float values, or null for a tensor that is not there.
+/// Returns float values, or null for an undefined tensor.
 const float* values_of(const torch::Tensor& of) {
   return of.defined() ? of.const_data_ptr<float>() : nullptr;
 }
 
-/// The piece of `base` that is one row's; null where there is none.
+/// Returns one row's part of `base`, or null if `base` is null.
 const float* row_of(const float* base, size_t row, size_t row_values) {
   return base == nullptr ? nullptr : base + row * row_values;
 }
 
-/// One pass on the calling thread: it takes tens of microseconds where a
-/// network takes many milliseconds, and waking threads takes as long.
+/// Runs one pass on the calling thread. It takes tens of microseconds, while a
+/// network takes many milliseconds, and waking threads would take as long.
 stepped_batch step_on_cpu(const torch::Tensor& x, const torch::Tensor& out,
                           const torch::Tensor& last, const torch::Tensor& noise,
                           std::span<const step_rule> rules) {
-  // Whether channels lie first or last, a row's values lie together.
+  // A row's values are contiguous, whether channels are first or last.
   const auto layout = x.suggest_memory_format();
   const auto in = prepared(x, layout);
   const auto y = prepared(out, layout);
@@ -92,7 +92,7 @@ torch::Tensor step_numbers::bring(std::span<const float> values,
   if (!device_.defined() || device_.device() != device || device_.numel() < n) {
     const auto options = torch::TensorOptions().dtype(torch::kFloat32);
     device_ = torch::empty({n}, options.device(device));
-    // From pinned memory a copy needs no buffer of the driver's.
+    // A copy from pinned memory needs no driver buffer.
     host_ = device.is_cpu()
             ? device_
             : torch::empty({n}, options.pinned_memory(device.is_cuda()));

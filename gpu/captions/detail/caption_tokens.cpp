@@ -64,8 +64,7 @@ bool caption_tokens::joins_object(size_t i) const {
 
 namespace {
 
-// C [to C], by the numbers of the words; ends where it starts if there is
-// none.
+// Parses C [to C]. The result ends at its start if no colour follows.
 background_words colours_at(const caption_tokens& in, size_t i) {
   if (!in.is(i, word_kind::colour))
     return {i, i, i, {}};
@@ -87,7 +86,7 @@ std::optional<background_words> background_at(const caption_tokens& in,
   if (in.is(i, word_kind::grade))
     grade = static_cast<background_grade>(in.word_at(i++)->value);
   if (in.is(i, word_kind::texture) && in.is_text(i + 2, "background"))
-    ++i; // a plain white background
+    ++i; // "a plain white background"
   auto out = colours_at(in, i);
   const auto noun = out.end;
   const auto named =
@@ -97,7 +96,7 @@ std::optional<background_words> background_at(const caption_tokens& in,
     if (in.is(noun, word_kind::gradient))
       out.end = in.skip(out.end, word_kind::background);
   } else if (named) {
-    // gradient [background] [fading] from C to C, background fading from
+    // "gradient [background] [fading] from C to C, background fading from"
     auto first = noun + 1;
     first = in.skip(first, word_kind::background);
     first = in.skip(first, word_kind::fading);

@@ -16,8 +16,8 @@ constexpr lexicon_word entry(std::string_view text, word_kind kind, T value) {
   return {text, kind, static_cast<uint8_t>(value)};
 }
 
-// The order is that of caption_words, hence of token numbers: new words go to
-// the end.
+// The order is that of caption_words, and so of token numbers: append new
+// words.
 constexpr lexicon_word words[] = {
   {"a", word_kind::article},
   {"an", word_kind::article},

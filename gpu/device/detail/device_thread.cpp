@@ -12,14 +12,14 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// How long a roused thread looks for its job.
+// How long a roused thread waits actively for its job.
 constexpr core::timespan roused_time = std::chrono::microseconds{200};
 
-// The parts of the time that stands for a decoding: about as many as a model's
+// The parts of the time that simulates a decoding: about as many as a model's
 // decoder has.
 constexpr int64_t parts_of_pace = 16;
 
-// The live side of the seam: the device's own thread reads the real clock.
+// The device's own thread reads the real clock.
 core::time_point now() {
   return core::time_point::clock::now();
 }
@@ -91,7 +91,7 @@ void device_thread::wait_for_job(std::unique_lock<std::mutex>& lock) {
     asleep_ = false;
     if (!roused_.exchange(false) || !jobs_.empty())
       continue;
-    // Whoever brings the job runs meanwhile where there are few cores.
+    // Yielding lets the job's sender run on machines with few cores.
     lock.unlock();
     const auto until = now() + roused_time;
     while (!has_job_ && !stopping_ && now() < until)

@@ -12,7 +12,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// What was freed goes back to the system: the C library would keep it.
+// Returns freed memory to the system, as the C library would keep it.
 void return_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -16,7 +16,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-/// Calls `f`; an exception becomes an error. The folder's border.
+/// Calls `f` and turns an exception into an error.
 template <class F>
 auto guarded(F f) -> decltype(f()) {
   try {
@@ -74,7 +74,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         held.channels, held.height, held.width, shape_.channels,
                         shape_.height, shape_.width);
     steps_done_ = head.steps_done;
-    // An earlier attempt's preview stands last.
+    // An earlier attempt's preview is at the end.
     bytes_.resize(bytes_.size() - parts->preview.rgb.size());
     parts->head.preview_width = parts->head.preview_height = 0;
     std::memcpy(bytes_.data(), &parts->head, sizeof(state_head));
@@ -135,7 +135,8 @@ void test_card_row::advance(uint32_t steps) {
   while (last_due > steps_done_ && !due(last_due))
     --last_due;
   auto done = guarded([&]() -> core::result<void> {
-    // Readable until the row is closed: a slot given away shows here.
+    // The source is readable until the row is closed; a stale slot is detected
+    // here.
     if (job_.source)
       if (auto seen = slots_.view(job_.source); !seen)
         return seen.why();
@@ -230,7 +231,7 @@ core::result<uint64_t> test_card_row::decode() {
                           "a picture of {} bytes does not fit its slot of {} "
                           "bytes",
                           bytes, into->size());
-      // Without a latent, a picture is still owed where the store keeps bytes.
+      // Without a latent, an image is still required if the store keeps bytes.
       const std::vector<float> blank(bytes_.empty() ? shape_.elements() : 0);
       const auto drawn = bytes_.empty() ? std::span<const float>{blank}
                                         : std::span<const float>{latent()};

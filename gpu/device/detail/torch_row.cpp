@@ -19,7 +19,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Everything below throws model_error; `guarded` is the border.
+// Functions below throw model_error, which `guarded` catches.
 template <class T>
 T taken(core::result<T> x) {
   if (!x)
@@ -133,8 +133,8 @@ void torch_row::read_source() {
   const auto scaled =
     source_.to(torch::kFloat32).div(255).mul(2).sub(1).unsqueeze(0);
 
-  // The values that come first belong to the encoder's own draw, those after
-  // it are the initial noise: the order in which diffusers' pipelines draw.
+  // The first values are for the encoder's own draw, the later ones are the
+  // initial noise: the order in which diffusers' pipelines draw.
   row_noise first{job_.how.noise, job_.how.seed};
   const auto said = model_->vae().encode(scaled);
   auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
@@ -164,7 +164,7 @@ void torch_row::read_source() {
 }
 
 void torch_row::start() {
-  // The state holds the initial noise alone.
+  // The state holds only the initial noise.
   if (clean_.defined())
     x_ = clean_ * plan_.start_clean + x_ * plan_.start_noise;
   else
@@ -193,7 +193,7 @@ bool torch_row::due(uint32_t step) const {
 
 void torch_row::accept(const torch::Tensor& next, const torch::Tensor& x0) {
   const auto& used = rule();
-  // Copies: a view would hold the whole batch as long as the row.
+  // Copies the row: a view would keep the whole batch alive.
   if (mask_.defined())
     x_ = mask_ * next
        + (1 - mask_)
@@ -279,7 +279,7 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
     if (parts_done_ == vae.decode_parts())
       done = write(std::exchange(drawing_, {}), judge);
     else if (drawing_.is_cuda())
-      // Or the next step would wait for parts that nobody measured.
+      // Otherwise the next step would wait for parts that were not measured.
       torch::cuda::synchronize(drawing_.device().index());
     return true;
   });
@@ -335,7 +335,7 @@ double torch_row::scored_by(const picture_judge& judge,
   const auto said = with_model_border("judging a picture", [&] {
     return judge.score(pixels, job_.text.positive);
   });
-  // The picture is there; that nobody could judge it fails nothing.
+  // The image exists, so a failing judge is not an error.
   if (said && std::isfinite(*said))
     return *said;
   core::log_error("judge '{}': {}", job_.judge,

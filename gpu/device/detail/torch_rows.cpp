@@ -41,8 +41,8 @@ std::vector<std::vector<torch_row*>> groups_of(
   return out;
 }
 
-// The places of one forward pass: every row's own, then those without the
-// prompt of the guided ones.
+// The places of one forward pass: one for every row, then one without the
+// prompt for each guided row.
 class row_pass {
 public:
   row_pass(const std::vector<torch_row*>& rows, pass_cache& passes)
@@ -61,7 +61,7 @@ public:
     return *kept_;
   }
 
-  // Returns [n, c, h, w]: the prediction of every row, guided where it is.
+  // Returns [n, c, h, w]: each row's prediction, guided if the row is.
   torch::Tensor predict(const torch::Tensor& scaled) {
     write(scaled);
     auto out = gpu::predict(model().net(), kept_->inputs).to(torch::kFloat32);
@@ -97,8 +97,7 @@ private:
     return rows_.front()->model();
   }
 
-  // Writes what the pass computes from. Conditions that stand there already
-  // stay.
+  // Writes the inputs of the pass. Conditions that are already in place stay.
   void write(const torch::Tensor& scaled) {
     auto& in = kept_->inputs;
     const auto n = static_cast<int64_t>(rows_.size());
@@ -124,7 +123,7 @@ private:
     const auto wanted = 2 * row.number() + (negative ? 1 : 0);
     if (there == wanted)
       return;
-    // What is written in part is nobody's.
+    // A partly written place belongs to no row.
     there = 0;
     model().write(negative ? row.negative() : row.positive(), row.how(),
                   negative, place, kept_->inputs);
@@ -136,8 +135,8 @@ private:
   kept_pass* kept_ = nullptr;
 };
 
-// Returns [n, c, h, w] of what `of` gives for each row, zeros where it gives
-// nothing; undefined where it gives nothing for any.
+// Returns [n, c, h, w] of the results of `of`, with zeros for undefined ones;
+// undefined if all are.
 template <class F>
 torch::Tensor stacked(const std::vector<torch_row*>& rows, F of) {
   std::vector<torch::Tensor> parts;
@@ -191,7 +190,7 @@ torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
     threads_(threads) {}
 
 void torch_rows::begin() {
-  // The setting is the calling thread's own.
+  // The setting applies only to the calling thread.
   if (threads_ > 0)
     at::set_num_threads(static_cast<int>(threads_));
 }

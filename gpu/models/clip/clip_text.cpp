@@ -76,8 +76,8 @@ struct clip_text::impl {
   uint64_t weight_bytes = 0;
 
   impl(weights& from, const clip_text_config& how) : config(how) {
-    // Files of transformers 5 name the tensors of a model without projection
-    // without the prefix.
+    // Files written by transformers 5 omit the prefix for a model without
+    // projection.
     const std::string probe = "text_model.embeddings.token_embedding.weight";
     const std::string prefix = from.has(probe) ? "text_model." : "";
     const auto width = config.hidden_size;
@@ -95,7 +95,7 @@ struct clip_text::impl {
       projection =
         from.take("text_projection.weight", {config.projection_dim, width});
     else
-      // Left behind where a model with projection was cut down to one without.
+      // Remains if a model with a projection was reduced to one without.
       from.skip("text_projection.weight");
     from.expect_all_taken();
     weight_bytes = count_bytes();
@@ -127,7 +127,7 @@ struct clip_text::impl {
     return with.out(y.transpose(1, 2).reshape({n, tokens, -1}));
   }
 
-  // Where each row's pooled state stands.
+  // Returns the position of each row's pooled state.
   torch::Tensor pool_at(const torch::Tensor& ids) const {
     if (config.pooling == clip_pooling::largest_id)
       return ids.argmax(-1);

@@ -6,16 +6,15 @@ namespace atelier::gpu {
 
 namespace {
 
-// No more than what a shape is multiplied with may be, so that products of
-// three of them fit 64 bits.
+// The limit on factors of a shape, so that products of three fit 64 bits.
 constexpr int64_t widest = 1 << 20;
 
-// An eos_token_id that was a mistake in the first published files; it stands
-// for pooling by the largest id ever since.
+// A wrong eos_token_id in the first published files; it has meant pooling by
+// the largest id ever since.
 constexpr int64_t eos_by_mistake = 2;
 
-// What every configuration of transformers may carry for generating text, for
-// training or for its own records.
+// Ignores keys that every transformers configuration may have for generating
+// text, training or its own records.
 void pass_over_records(detail::network_fields& in) {
   in.ignore({"_attn_implementation",
              "_attn_implementation_autoset",
@@ -101,7 +100,7 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
                       from.config_file, class_name);
   const auto model_type =
     in.text("model_type", "clip_text_model", {"clip_text_model", "clip"});
-  // A whole CLIP has its text encoder's configuration inside.
+  // A whole CLIP contains its text encoder's configuration.
   if (model_type == "clip")
     in.descend("text_config");
   in.expect("model_type", "clip_text_model");

@@ -46,7 +46,8 @@ private:
   std::unique_ptr<clip_encoder> tower_;
 };
 
-/// A whole CLIP has its image tower in the same file.
+/// Returns the text tower's tensors: a whole CLIP has its image tower in the
+/// same file.
 std::shared_ptr<const tensor_source> text_tensors(
   std::shared_ptr<const tensor_source> all) {
   auto out = std::make_shared<detail::tensor_collection>(all->where());

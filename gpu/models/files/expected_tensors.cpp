@@ -16,7 +16,7 @@ namespace {
 
 using core::ec;
 
-/// Adds a half of AutoencoderKL's. `channels` in the order of its blocks.
+/// Adds a half of AutoencoderKL. `channels` is in the order of its blocks.
 void add_half(tensor_table& to, const std::string& half,
               const std::vector<int64_t>& channels, int64_t layers,
               bool attends, bool decodes) {
@@ -63,7 +63,7 @@ void expect_vae(const autoencoder_config& x, tensor_table& to) {
     to.add_conv("post_quant_conv", latent, latent, 1);
 }
 
-/// Adds `count` blocks of AutoencoderTiny, which lie at `index` and behind it.
+/// Adds `count` blocks of AutoencoderTiny, from `index` on.
 void add_tiny_blocks(tensor_table& to, const std::string& half, size_t& index,
                      int64_t count, int64_t width) {
   for (int64_t i = 0; i < count && !to.full(); ++i, ++index)
@@ -88,7 +88,8 @@ void expect_tiny_vae(const autoencoder_config& x, tensor_table& to) {
   }
   to.add_conv(layer("encoder", index), down, x.latent_channels, 3);
   to.add_conv(layer("decoder", 0), x.latent_channels, up, 3);
-  // An activation has no tensors, but a number; so has the resizing below.
+  // An activation has an index but no tensors; the same holds for the resizing
+  // below.
   index = 2;
   for (size_t i = 0; i < x.num_decoder_blocks.size(); ++i) {
     add_tiny_blocks(to, "decoder", index, x.num_decoder_blocks[i], up);
@@ -119,7 +120,7 @@ void expect_text(const clip_text_config& x, tensor_table& to) {
     to.add("text_projection.weight", {x.projection_dim, width});
 }
 
-/// Reads the configuration as the network will, and adds its tensors.
+/// Reads the configuration as the network does, and adds its tensors.
 core::result<void> expect(const component& x, tensor_table& to) {
   if (const auto* of = find_denoiser(x.class_name)) {
     return core::guarded("family", of->name, "expect",
@@ -144,8 +145,8 @@ core::result<void> expect(const component& x, tensor_table& to) {
   return {};
 }
 
-/// Returns the name that a text encoder's tensor has with its prefix, which
-/// transformers 5 leaves out of CLIPTextModel's.
+/// Returns the name of a text encoder's tensor with its prefix, which
+/// transformers 5 omits for CLIPTextModel.
 std::string with_prefix(const std::string& name) {
   return name.starts_with("embeddings.") || name.starts_with("encoder.layers.")
           || name.starts_with("final_layer_norm.")
@@ -168,7 +169,8 @@ core::result<expected_tensors> expect_tensors(const component& x, size_t most) {
 }
 
 core::result<std::vector<std::string>> compare_tensors(const component& x) {
-  // Room to name some that are missing, in proportion to what is there.
+  // Leaves room to name some missing tensors, in proportion to the existing
+  // ones.
   constexpr size_t spare = 1000;
   const auto names = x.weights->names();
   auto expected = expect_tensors(x, names.size() + spare);
@@ -179,8 +181,8 @@ core::result<std::vector<std::string>> compare_tensors(const component& x) {
   std::vector<std::string> out;
   for (const auto& name : names) {
     const auto known = text ? with_prefix(name) : name;
-    // Older files store the places' numbers; a projection is left behind where
-    // a model with one was cut down to one without.
+    // Older files store the position ids; a projection remains if a model with
+    // one was reduced to one without.
     if (known == "text_model.embeddings.position_ids"
         || (known == "text_projection.weight"
             && x.class_name == "CLIPTextModel"))

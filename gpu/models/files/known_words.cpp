@@ -19,13 +19,13 @@ namespace {
 using detail::is_letter;
 using detail::lower;
 
-// Unknown words that have a note of their own, and known ones in a note.
+// Unknown words with a note of their own, and known words in a note.
 constexpr size_t most_named = 6;
 constexpr size_t most_listed = 40;
-// Unknown words that are told apart; a model reads far fewer.
+// Unknown words that are distinguished; a model reads far fewer.
 constexpr size_t most_told = 1024;
 
-// Calls `take` with each run of characters that `belongs` says yes to.
+// Calls `take` with each run of characters for which `belongs` returns true.
 template <class Belongs, class Take>
 void each_run(std::string_view text, Belongs belongs, Take take) {
   for (auto at = text.begin(); at != text.end();) {
@@ -103,7 +103,7 @@ std::string known_words::nearest_to(std::string_view word) const {
   auto best = small.size() < 6 ? size_t{1} : size_t{2};
   std::string found;
   for (const auto& x : words_) {
-    // Lengths alone make most words too far.
+    // The difference in length already excludes most words.
     if (x.size() < 3 || x.size() + best < small.size()
         || small.size() + best < x.size())
       continue;

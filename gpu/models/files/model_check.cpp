@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using core::ec;
 using grade = model_finding::grade;
 
-// A folder of a model has some tens; what lies below is another thing.
+// A model's folder has some tens of files; many more are something else.
 constexpr size_t most_files = 10'000;
 constexpr size_t most_findings = 100;
 constexpr size_t chunk_bytes = size_t{4} << 20;
@@ -61,7 +61,7 @@ public:
 
 private:
   void note(grade how, std::string text) {
-    // The same fault is met again when the whole model is opened.
+    // The same problem is found again when the whole model is opened.
     const bool known =
       std::any_of(out_.findings.begin(), out_.findings.end(),
                   [&](const model_finding& x) { return x.text == text; });
@@ -81,7 +81,7 @@ private:
     }
     for (fs::recursive_directory_iterator i{from_, error}, end;
          !error && i != end; i.increment(error)) {
-      // Parts lie one level down.
+      // Parts are one level down.
       if (i.depth() > 0)
         i.disable_recursion_pending();
       const bool hidden = i->path().filename().string().starts_with('.');
@@ -104,7 +104,7 @@ private:
     out_.files.push_back({path, error ? 0 : bytes, {}});
   }
 
-  /// Checks what a file says by itself.
+  /// Checks a file on its own.
   void check_file(const fs::path& path) {
     const auto name = path.filename().string();
     if (path.extension() == ".safetensors" && path != from_) {
@@ -119,7 +119,7 @@ private:
     }
   }
 
-  /// Compares an index with all of its parts, and tells every difference.
+  /// Compares an index with all of its parts, and reports every difference.
   void check_index(const fs::path& index) {
     const auto object = detail::read_object(index, detail::most_index_bytes);
     if (!object) {
@@ -129,7 +129,7 @@ private:
     const auto map = object->find("weight_map");
     if (map == object->end() || !map->is_object())
       return;
-    // Which of the parts holds a tensor, and the parts.
+    // The part that holds each tensor, and the parts.
     std::map<std::string, std::string> holders;
     std::map<std::string, std::shared_ptr<const safetensors_file>> parts;
     for (const auto& [tensor, file] : map->items())

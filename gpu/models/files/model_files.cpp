@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using core::ec;
 
-/// Opens a single file by the family that knows it; the first that reads files
-/// says what is wrong with one that none knows.
+/// Opens a single file by the family that knows it. If none does, the first
+/// family that reads files reports the error.
 core::result<model_files> open_file(const fs::path& from,
                                     const model_file_options& options) {
   auto file = safetensors_file::open(from);
@@ -70,7 +70,7 @@ core::result<component> open_vae(const fs::path& from, const model_files& model,
   return detail::open_vae_folder(from, options.variant);
 }
 
-/// Fills what `x` lacks out of another model of the same kind.
+/// Fills in the missing parts of `x` from another model of the same kind.
 core::result<void> borrow(model_files& x, const fs::path& from,
                           model_file_options options) {
   options.parts_from.reset();
@@ -78,7 +78,7 @@ core::result<void> borrow(model_files& x, const fs::path& from,
   auto lender = open_parts(from, options);
   if (!lender)
     return lender.why();
-  // A distilled denoiser goes into the model that it was distilled from.
+  // A distilled denoiser can use the parts of the model it was distilled from.
   const bool same =
     lender->pipeline == x.pipeline || lender->pipeline == x.pipeline->teacher;
   if (!same)

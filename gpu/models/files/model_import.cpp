@@ -15,14 +15,14 @@ namespace fs = std::filesystem;
 using core::ec;
 using json = nlohmann::ordered_json;
 
-// Of a vocabulary's file; the largest of CLIP's has 4 MB.
+// Limit for a vocabulary's file; the largest of CLIP's has 4 MB.
 constexpr uint64_t most_vocabulary_bytes = uint64_t{64} << 20;
 
-/// One network and where it goes.
+/// One network and its destination.
 struct part {
   std::string name;
   const component* what;
-  /// The file that the library looks for.
+  /// The file name that the library looks for.
   std::string file;
 };
 
@@ -126,7 +126,7 @@ core::result<void> write_tokenizer(const fs::path& folder,
   return {};
 }
 
-/// Writes the parts one after the other and counts.
+/// Writes one part after another, and counts the bytes.
 class importer {
 public:
   importer(const model_files& model, const import_options& options)
@@ -210,7 +210,7 @@ private:
       written = bytes;
       return !options_.proceed || options_.proceed(done_ + bytes, all_);
     };
-    // Transformers refuses a file that does not name its framework.
+    // Transformers rejects a file that does not name its framework.
     auto ok =
       write_safetensors(folder / x.file, tensors, {{"format", "pt"}}, proceed);
     if (!ok && ok.why().code != ec::io_failed)
@@ -227,7 +227,7 @@ private:
   uint64_t done_ = 0;
 };
 
-/// Returns whether something has the name that may not be replaced.
+/// Checks that the target does not exist or may be replaced.
 core::result<void> check_target(const fs::path& to, bool replace) {
   std::error_code error;
   const auto status = fs::symlink_status(to, error);

@@ -71,8 +71,7 @@ core::result<void> synchronise_folder(const fs::path& folder) {
   const int error = fd < 0 || ::fsync(fd) == 0 ? 0 : errno;
   if (fd >= 0)
     ::close(fd);
-  // Some file systems cannot synchronise folders, and some do not let them be
-  // read.
+  // Some file systems cannot sync folders, and some do not allow reading them.
   if (error == 0 || error == EINVAL || error == EROFS)
     return {};
   return core::fail(core::ec::io_failed, "{}: cannot be synchronised: {}",

@@ -26,7 +26,7 @@ core::error bad(const std::filesystem::path& file, std::string_view what) {
   return core::fail(core::ec::bad_payload, "{}: {}", file.string(), what);
 }
 
-/// Returns what a file of another format is, by its first bytes.
+/// Returns a description of a file in another format, by its first bytes.
 std::string_view other_format(std::string_view start) {
   if (start.starts_with("PK\x03\x04") || start.starts_with("\x80\x02"))
     return "it is a PyTorch file (.ckpt, .bin, .pt), which can run code when "
@@ -51,7 +51,7 @@ struct file_closer {
 
 core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   const std::filesystem::path& file) {
-  // Without O_NONBLOCK a pipe would wait for its writer.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return core::fail(
@@ -76,9 +76,10 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
     return core::fail(core::ec::io_failed, "{}: cannot be mapped: {}",
                       file.string(), std::generic_category().message(errno));
   }
-  // No hint to the kernel: MADV_SEQUENTIAL, _WILLNEED and _POPULATE_READ gained
-  // nothing over a copy of 1 GB in 0.2..0.4 s from the page cache and 1.0..1.4
-  // s from the disk (2 cores, Linux 6.18, 2026-11-21); the last one lost.
+  // No hint is given to the kernel: MADV_SEQUENTIAL, _WILLNEED and
+  // _POPULATE_READ gained nothing over a copy of 1 GB in 0.2..0.4 s from the
+  // page cache and 1.0..1.4 s from the disk (2 cores, Linux 6.18, 2026-11-21);
+  // the last one lost.
   out->mapped_bytes_ = size;
   const auto* at = static_cast<const std::byte*>(out->mapping_);
   const auto* text = reinterpret_cast<const char*>(at);
@@ -100,7 +101,7 @@ core::result<std::shared_ptr<const safetensors_file>> safetensors_file::open(
   if (!header)
     return header.why();
   out->metadata_ = std::move(header->metadata);
-  // Nodes move over one by one, so that the header is never held twice.
+  // Nodes are moved one by one, so that the header is never held twice.
   while (!header->tensors.empty()) {
     auto node = header->tensors.extract(header->tensors.begin());
     auto& x = node.mapped();
@@ -136,7 +137,7 @@ void safetensors_file::let_go(std::string_view name) const {
   const auto i = tensors_.find(name);
   if (i == tensors_.end())
     return;
-  // Whole pages; what else stands on the first and last is read again.
+  // Releases whole pages; other data on the first and last page are read again.
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto bytes = i->second.bytes;
   const auto begin = reinterpret_cast<uintptr_t>(bytes.data()) / page * page;

@@ -43,7 +43,7 @@ core::result<void> check(const named_tensor& x) {
   return {};
 }
 
-/// Hands out a tensor's elements in the order of its shape, as they are stored.
+/// Returns a tensor's elements in the order of its shape, as stored.
 class straight_reader {
 public:
   explicit straight_reader(const tensor_view& x)
@@ -74,7 +74,7 @@ private:
   std::vector<std::byte> gathered_;
 };
 
-/// Writes tensors one after the other and counts.
+/// Writes one tensor after another, and counts the bytes.
 class data_writer {
 public:
   data_writer(detail::output_file& to, const write_progress& proceed)
@@ -120,7 +120,7 @@ core::result<void> write_safetensors(
   const std::filesystem::path& file, const std::vector<named_tensor>& tensors,
   const std::map<std::string, std::string, std::less<>>& metadata,
   const write_progress& proceed) {
-  // Wide types first: every tensor then lies aligned.
+  // Wide types are first, so that every tensor is aligned.
   std::vector<const named_tensor*> order;
   for (const auto& x : tensors) {
     if (auto ok = check(x); !ok)

@@ -26,7 +26,7 @@ int rename_with(const fs::path& from, const fs::path& to, unsigned flags) {
          : errno;
 }
 
-/// Returns whether a file system does not know renameat2's flags.
+/// Returns whether a file system does not support renameat2's flags.
 bool knows_no_flags(int code) {
   return code == EINVAL || code == ENOSYS;
 }
@@ -73,7 +73,8 @@ core::result<void> staging_folder::publish(bool replace) {
     return core::fail(ec::invalid_argument, "{} exists already",
                       target_.string());
   if (code == EEXIST)
-    // What was there goes away with this object, under the temporary name.
+    // The previous folder now has the temporary name, and is removed with this
+    // object.
     code = rename_with(path_, target_, RENAME_EXCHANGE);
   else if (code == 0)
     path_.clear();

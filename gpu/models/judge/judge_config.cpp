@@ -63,7 +63,7 @@ std::string text_encoder_config_text() {
     {"bos_token_id", bpe_vocabulary::start_id},
     {"eos_token_id", bpe_vocabulary::end_id},
     {"pad_token_id", bpe_vocabulary::end_id},
-    // transformers computes in the type of the weights' file otherwise, which
+    // Otherwise transformers computes in the type of the weights' file, which
     // the other networks' library does not.
     {"dtype", "float32"},
   });

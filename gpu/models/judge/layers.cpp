@@ -96,8 +96,9 @@ std::vector<torch::Tensor> split_heads(const torch::Tensor& x, int64_t parts,
     .unbind(0);
 }
 
-// Written out: on the CPU the fused operator's way back takes three to five
-// times as long at these lengths (16 to 64 positions, heads 24 to 40 wide).
+// Computed explicitly: on the CPU, the fused operator's backward pass takes
+// three to five times as long at these lengths (16 to 64 positions, heads 24 to
+// 40 wide).
 torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
                      const torch::Tensor& v, bool causal) {
   const auto scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));

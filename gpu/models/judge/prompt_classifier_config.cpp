@@ -17,7 +17,7 @@ constexpr auto classifier_type = "atelier_prompt_classifier";
 constexpr size_t most_levels = 64;
 constexpr size_t longest_level = 256;
 
-/// Returns the names of a list; empty where it is none of that kind.
+/// Returns the names in a list; empty if it is not a list of names.
 std::vector<std::string> names_in(const nlohmann::json* from) {
   std::vector<std::string> out;
   if (from == nullptr || !from->is_array() || from->size() > most_levels)
@@ -77,7 +77,7 @@ core::result<prompt_classifier_file> read_prompt_classifier_config(
   const auto shape = read_clip_text_config(out.encoder);
   if (!shape)
     return shape.why();
-  // Start and end of a prompt.
+  // The start and the end of a prompt need a token each.
   if (shape->max_position_embeddings < 2)
     return core::fail(core::ec::bad_config,
                       "{}: max_position_embeddings is {}, not at least 2",

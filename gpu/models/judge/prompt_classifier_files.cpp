@@ -43,7 +43,7 @@ core::result<prompt_classifier_files> open_prompt_classifier(
   auto weights = safetensors_file::open(folder / "model.safetensors");
   if (!weights)
     return weights.why();
-  // Whoever writes a large number into a small file takes no memory by it.
+  // A large number in a small file must not make the network allocate memory.
   if (parameters_of(config->shape) > stored_bytes(**weights))
     return fail(ec::bad_payload, "{}: fewer bytes than {} has parameters",
                 (*weights)->where(), config->encoder.config_file);

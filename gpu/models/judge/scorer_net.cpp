@@ -12,7 +12,7 @@ using namespace detail;
 
 namespace {
 
-// Logarithm of the scale at first, in CLIP.
+// Logarithm of the initial scale, as in CLIP.
 constexpr double first_scale = 2.6592;
 // CLIP keeps the scale below 100.
 constexpr double most_scale = 100;
@@ -29,7 +29,7 @@ scorer_net::scorer_net(const scorer_config& config,
   : config_(config),
     text_(std::make_shared<text_encoder_net>(config.text, generator)) {
   const first_weights from{std::move(generator)};
-  // CLIPModel has the parts of its text tower as its own.
+  // CLIPModel registers the parts of its text tower as its own.
   for (const auto& part : text_->named_children())
     register_module(part.key(), part.value());
   const auto width = config.width;

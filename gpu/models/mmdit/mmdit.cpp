@@ -51,7 +51,7 @@ struct mmdit::impl {
       out(from, "proj_out", with.width(),
           with.patch_size * with.patch_size * with.channels) {}
 
-  /// The middle of the stored positions: [h * w, width].
+  /// Returns the middle of the stored positions: [h * w, width].
   torch::Tensor positions_of(int64_t h, int64_t w) const {
     const auto top = (config.most_side - h) / 2;
     const auto left = (config.most_side - w) / 2;
@@ -131,7 +131,7 @@ torch::Tensor mmdit::end(const pass& of, activations& state) const {
   const auto side = net.config.patch_size;
   const auto parts = net.norm.of(of);
   const auto y = net.out(modulated(state.image, parts[0], parts[1]));
-  // [n, h, w, p, p, c] -> [n, c, h, p, w, p].
+  // Permutes [n, h, w, p, p, c] to [n, c, h, p, w, p].
   return y
     .view({y.size(0), of.height / side, of.width / side, side, side,
            net.config.channels})

@@ -38,7 +38,7 @@ core::result<mmdit_config> parse_mmdit_config(std::string_view text,
     from.integer_or_null("out_channels", 1, most_channels).value_or(16);
   if (predicted != to.channels && !from.failed())
     from.refuse("out_channels", fmt::format("in_channels, {}", to.channels));
-  // Text and image meet in attention, at one width.
+  // Text and image share the attention, so they have one width.
   const auto projected =
     from.integer("caption_projection_dim", 1152, 1, most_channels);
   if (projected != to.width() && !from.failed())

@@ -66,7 +66,7 @@ core::result<void> expect_joint(const component& denoiser,
   return {};
 }
 
-/// Both texts stand side by side, which the denoiser must have room for.
+/// Checks that the denoiser has room for both texts, which are concatenated.
 core::result<void> check_texts(const model_files& model,
                                const mmdit_config& denoiser) {
   if (!model.text_encoder || !model.text_encoder_2)

@@ -10,7 +10,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Tokens that T5 would have; without it all of them are zeros.
+// Tokens that T5 would have; without it, all of them are zeros.
 // Source: diffusers 0.42, StableDiffusion3Pipeline, max_sequence_length.
 constexpr int64_t absent_tokens = 256;
 

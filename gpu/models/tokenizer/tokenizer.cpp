@@ -30,8 +30,8 @@ public:
           return x.id;
       return words.ids.at(token);
     };
-    // Bytes are looked up in the vocabulary alone, and so is what stands for
-    // those that it lacks.
+    // Bytes, and the token for missing ones, are looked up only in the
+    // vocabulary.
     const auto unknown = words.ids.find(as.unknown);
     if (unknown == words.ids.end())
       return core::fail(core::ec::bad_payload,

@@ -14,7 +14,7 @@ namespace {
 using detail::network_fields;
 using json = nlohmann::json;
 
-// Far above every published model; below what could exhaust anything.
+// Far above every published model, and below what could exhaust resources.
 constexpr int64_t most_channels = 16'384;
 constexpr int64_t most_layers = 64;
 constexpr int64_t most_levels = 16;
@@ -23,7 +23,7 @@ constexpr int64_t most_levels = 16;
 // for each.
 using block_counts = std::vector<int64_t>;
 
-// Reads a key that is one whole number for all levels or a list with one for
+// Reads a key whose value is one integer for all levels or a list with one for
 // each.
 std::vector<int64_t> per_level(network_fields& from, std::string_view key,
                                int64_t fallback, size_t levels, int64_t most) {
@@ -52,8 +52,8 @@ std::vector<int64_t> per_level(network_fields& from, std::string_view key,
 }
 
 // Reads transformer_layers_per_block or its reverse: a number, or for each
-// level a number or a list of them. An empty list means that no list stood
-// there.
+// level a number or a list of them. Returns an empty list if the key is
+// missing.
 std::vector<block_counts> transformer_layers(network_fields& from,
                                              std::string_view key,
                                              size_t levels) {
@@ -93,7 +93,7 @@ std::vector<block_counts> transformer_layers(network_fields& from,
   return {};
 }
 
-// Reads down_block_types or up_block_types: for each level, whether it has
+// Reads down_block_types or up_block_types. Returns whether each level has
 // attention.
 std::vector<bool> block_types(network_fields& from, std::string_view key,
                               std::string_view plain, std::string_view attends,
@@ -154,7 +154,7 @@ std::vector<int64_t> channels(network_fields& from, size_t levels,
   return out;
 }
 
-// One width for all levels: they look at the same context.
+// Returns one width for all levels, which attend to the same context.
 int64_t context_width(network_fields& from, size_t levels) {
   const auto widths =
     per_level(from, "cross_attention_dim", 1280, levels, most_channels);
@@ -226,7 +226,7 @@ void read_embeddings(network_fields& from, unet_config& to, int64_t width) {
   }
 }
 
-// What a level's transformers need, beside its channels.
+// The properties of a level's transformers, except its channels.
 struct level_facts {
   std::string_view layers_key;
   bool attends;
@@ -344,7 +344,8 @@ core::result<unet_config> parse_unet_config(std::string_view text,
   to.norm_eps = from.number("norm_eps", 1e-5, 1e-12, 1);
   to.downsample_padding = from.integer("downsample_padding", 1, 0, 1);
   to.middle_scale = from.number("mid_block_scale_factor", 1, 1e-6, 1e6);
-  // No effect on what this network computes, or none outside training.
+  // These keys have no effect on what this network computes, or none outside
+  // training.
   from.ignore(
     {"dropout", "upcast_attention", "mid_block_only_cross_attention"});
   from.expect("dual_cross_attention", false);

@@ -23,8 +23,8 @@ constexpr std::array xl_classes{
   string_view{"StableDiffusionXLPipeline"},
   string_view{"StableDiffusionXLImg2ImgPipeline"},
   string_view{"StableDiffusionXLInpaintPipeline"}};
-/// In a folder the class says SDXL; that it has no first text encoder says the
-/// rest.
+/// In a folder, the class means SDXL; the missing first text encoder identifies
+/// the refiner.
 constexpr std::array refiner_classes{
   string_view{"StableDiffusionXLImg2ImgPipeline"}};
 constexpr std::array consistency_classes{

@@ -10,11 +10,11 @@ namespace atelier::gpu {
 
 namespace {
 
-// Scores that the refiner's pipeline takes where nobody says otherwise.
+// Default scores of the refiner's pipeline.
 constexpr float aesthetic_score = 6;
 constexpr float negative_aesthetic_score = 2.5;
 
-// Of a condition's tensors.
+// Indices of a condition's tensors.
 constexpr size_t context_tensor = 0;
 constexpr size_t pooled_tensor = 1;
 
@@ -93,7 +93,8 @@ pass_inputs unet_model::make_inputs(const pass_key& key) const {
   const auto add = [&](unet_condition which, std::vector<int64_t> shape) {
     out.conditions[which] = make_condition(shape);
   };
-  // As the encoders make them: a denoiser without attention does not say.
+  // The width is that of the encoders' output: a denoiser without attention
+  // does not specify it.
   const bool both = has_size_vectors(*pipeline_);
   int64_t width = text_ ? text_->config().hidden_size : 0;
   if (both && text_2_)

@@ -11,15 +11,15 @@ namespace atelier::gpu {
 
 namespace {
 
-// The range that diffusers holds log variances in.
+// The range to which diffusers clamps log variances.
 constexpr double least_log_variance = -30.0;
 constexpr double most_log_variance = 20.0;
 
-// DecoderTiny limits latents smoothly to this size.
+// DecoderTiny smoothly limits latents to this magnitude.
 constexpr double tiny_limit = 3.0;
 
-// AutoencoderTiny cuts pictures into tiles of this side, an eighth of which
-// neighbours share; AutoencoderKL's share a quarter.
+// AutoencoderTiny cuts images into tiles of this side, and neighbours share an
+// eighth of it; those of AutoencoderKL share a quarter.
 constexpr int64_t tiny_tile_pixels = 512;
 
 placement computed_in(placement where, const autoencoder_config& config) {
@@ -28,7 +28,7 @@ placement computed_in(placement where, const autoencoder_config& config) {
   return where;
 }
 
-// One value for each channel, [1, c, 1, 1].
+// Returns one value for each channel, [1, c, 1, 1].
 torch::Tensor for_channels(const std::vector<double>& values,
                            const torch::Tensor& like) {
   return torch::tensor(values, torch::TensorOptions(torch::kFloat64))
@@ -36,9 +36,9 @@ torch::Tensor for_channels(const std::vector<double>& values,
     .view({1, -1, 1, 1});
 }
 
-// Runs `code` over x. On a CPU row after row, since a single picture keeps all
-// cores busy: memory does not grow with the batch, and no row depends on its
-// neighbours.
+// Runs `code` over x. A CPU processes row after row, since a single image keeps
+// all cores busy: memory does not grow with the batch, and no row depends on
+// its neighbours.
 template <class Function>
 torch::Tensor by_rows(const torch::Tensor& x, const Function& code) {
   if (!x.is_cpu() || x.size(0) <= 1)
@@ -76,8 +76,8 @@ struct autoencoder::impl {
       tiny_decoder = detail::tiny_coder::decoder(from, config);
     }
     from.expect_all_taken();
-    // Every picture is decoded, but few are encoded: the encoder waits until
-    // one is.
+    // Every image is decoded, but few are encoded, so the encoder is prepared
+    // when it is first used.
     if (kl_decoder)
       kl_decoder->prepare();
   }
@@ -103,7 +103,7 @@ struct autoencoder::impl {
     return kl_decoder ? kl_decoder->parts() : 1;
   }
 
-  // The first takes an unscaled latent.
+  // The first part takes an unscaled latent.
   torch::Tensor decode_part(size_t index, torch::Tensor x) const {
     if (index == 0)
       x = place(x);
@@ -115,7 +115,7 @@ struct autoencoder::impl {
     return (*tiny_decoder)(limited).to(torch::kFloat32).mul_(2).sub_(1);
   }
 
-  // Of an unscaled latent.
+  // Decodes an unscaled latent.
   torch::Tensor decode(torch::Tensor x) const {
     for (size_t i = 0; i < decode_parts(); ++i)
       x = decode_part(i, std::move(x));
@@ -138,8 +138,8 @@ struct autoencoder::impl {
          + for_channels(config.latents_mean, x);
   }
 
-  // Sides that are not whole multiples of the overlap have no tiling; the next
-  // smaller one is taken.
+  // Sides that are not multiples of the overlap cannot be tiled; the next
+  // smaller multiple is used.
   detail::tiling tiles() const {
     const auto factor = static_cast<int64_t>(config.factor());
     const auto kl = config.kind == autoencoder_kind::kl;

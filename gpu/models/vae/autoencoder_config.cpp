@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t widest = 1 << 16;
 constexpr size_t most_resolutions = 8;
 constexpr int64_t most_layers = 256;
-// Files of whoever scaled latents otherwise than anyone has yet are mistakes.
+// Larger scales than any published model has are mistakes.
 constexpr double most_scale = 1e6;
 
 autoencoder_activation activation_of(std::string_view name) {
@@ -42,7 +42,7 @@ void read_common(detail::network_fields& in, autoencoder_config& out) {
   in.ignore({"_class_name", "_diffusers_version", "_name_or_path"});
 }
 
-// SDXL-style files name a mean and a deviation for each channel.
+// SDXL-style files have a mean and a deviation for each channel.
 void read_statistics(detail::network_fields& in, autoencoder_config& out) {
   out.latents_mean = in.numbers_or_null("latents_mean", 1024);
   out.latents_std = in.numbers_or_null("latents_std", 1024);
@@ -63,7 +63,7 @@ void read_statistics(detail::network_fields& in, autoencoder_config& out) {
     in.refuse("shift_factor", "0, as latents_mean stands beside it");
 }
 
-// A whole number, or height and width of which diffusers takes the first.
+// Reads an integer, or height and width, of which diffusers uses the first.
 int64_t read_sample_size(detail::network_fields& in, int64_t otherwise) {
   constexpr int64_t most = 1 << 16;
   if (in.is_list("sample_size"))
@@ -105,7 +105,7 @@ void read_kl(detail::network_fields& in, autoencoder_config& out) {
     in.flag("mid_block_add_attention", out.mid_block_add_attention);
 }
 
-// The width of a tiny coder, which no convolution of it changes.
+// Reads the width of a tiny coder, which no convolution of it changes.
 int64_t read_width(detail::network_fields& in, std::string_view key,
                    size_t count) {
   const auto all =
@@ -137,8 +137,8 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
               "a list as long as that of num_decoder_blocks");
   in.expect("upsampling_scaling_factor", 2);
   in.expect("upsample_fn", "nearest");
-  // A repetition of decoder_block_out_channels, and what only the 8-bit form
-  // of latents needs.
+  // A repetition of decoder_block_out_channels, and keys that only the 8-bit
+  // form of latents needs.
   in.ignore({"block_out_channels", "latent_magnitude", "latent_shift"});
 }
 

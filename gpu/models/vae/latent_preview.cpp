@@ -12,7 +12,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Places of a patch's side: one alone would be all border.
+// Places of a patch's side; a single place would be only border.
 constexpr int64_t patch_places = 2;
 constexpr int64_t least_patches = 8;
 
@@ -36,7 +36,7 @@ latent_preview::latent_preview(const autoencoder& from) : from_(from) {
   const c10::InferenceMode guard;
   namespace nn = torch::nn::functional;
   const auto channels = from.config().latent_channels;
-  // Four patches for each number that is sought.
+  // Four patches for each unknown number.
   const auto side =
     std::max(least_patches, static_cast<int64_t>(std::ceil(std::sqrt(
                               4 * static_cast<double>(channels + 1)))));
@@ -55,7 +55,7 @@ latent_preview::latent_preview(const autoencoder& from) : from_(from) {
   const auto known =
     torch::cat({patches.reshape({channels, places}), torch::ones({1, places})})
       .to(torch::kFloat64);
-  // Normal equations: few unknowns, all about as large.
+  // Normal equations suffice: the unknowns are few and of similar size.
   const auto fitted =
     torch::linalg_solve(known.matmul(known.t()),
                         known.matmul(seen.to(torch::kFloat64).t()))

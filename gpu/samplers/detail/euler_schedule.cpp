@@ -19,7 +19,7 @@ std::vector<double> euler_timesteps(const planning& from) {
       break;
   }
   auto out = linspace_timesteps(train, n);
-  // The timesteps of diffusers are float32, and its sigmas are theirs.
+  // diffusers' timesteps are float32, and its sigmas are computed from them.
   for (double& t : out)
     t = static_cast<float>(t);
   return out;

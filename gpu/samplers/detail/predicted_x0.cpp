@@ -27,7 +27,7 @@ core::result<void> set_x0(step_rule& rule, prediction predicts, double alpha) {
                       "divide by; v_prediction, sample and clip_sample can "
                       "start there",
                       rule.timestep);
-  // The clamp makes of any share this small what it makes of none.
+  // A share this small gives the same clamped result as a share of 0.
   signal = std::max(signal, 1e-18);
   rule.x0_from_x = static_cast<float>(1 / signal);
   rule.x0_from_out = static_cast<float>(-noise / signal);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view words[] = {"-Infinity", "Infinity", "NaN"};
 
-/// Puts the words in quotes where they stand outside of strings.
+/// Quotes the words outside of strings.
 std::string with_quoted_words(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -49,7 +49,7 @@ std::string shown(const nlohmann::json& value) {
     return "an array";
   if (value.is_object())
     return "an object";
-  // A lone surrogate or a half of a character is replaced, not thrown at.
+  // Replaces a lone surrogate or an incomplete character instead of throwing.
   const auto replace = nlohmann::json::error_handler_t::replace;
   auto text = value.dump(-1, ' ', true, replace);
   if (text.size() > most)

@@ -31,7 +31,7 @@ double sigma_curve::timestep_of(double sigma) const {
   if (logs_.size() < 2)
     return 0;
   const double log = std::log(std::max(sigma, 1e-10));
-  // The largest may lie below its neighbour: see the constructor.
+  // The largest may be below its neighbour: see the constructor.
   const auto end = logs_.end() - 1;
   const auto above =
     log >= logs_.back() ? end : std::upper_bound(logs_.begin(), end, log);

@@ -16,7 +16,7 @@ std::vector<int64_t> column_shape(const torch::Tensor& like) {
   return shape;
 }
 
-/// The numbers of all rules, brought to the device in one copy.
+/// The numbers of all rules, copied to the device at once.
 class columns {
 public:
   columns(std::span<const step_rule> rules, const torch::Tensor& like,
@@ -45,8 +45,8 @@ private:
   torch::Tensor all_;
 };
 
-/// Adds share * of, and nothing at all where the share is 0: what lies there is
-/// nobody's.
+/// Adds share * of, and nothing at all if the share is 0, as `of` may then be
+/// uninitialised.
 void add_share(torch::Tensor& to, const torch::Tensor& share,
                const torch::Tensor& of) {
   const auto nothing = torch::full({}, -0.0f, to.options());
@@ -96,7 +96,7 @@ torch::Tensor guide_by_ops(const torch::Tensor& unguided,
   for (size_t i = 0; i < rescales.size(); ++i) {
     if (rescales[i] == 0)
       continue;
-    // Row by row: how a reduction is split must not depend on the batch.
+    // Row by row, as the split of a reduction must not depend on the batch.
     const auto row = static_cast<int64_t>(i);
     const auto deviation_of = [row](const torch::Tensor& of) {
       return of.select(0, row).to(torch::kFloat64).std().item<double>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built with -ffp-contract=off: a value's bits are the same in a vector, in the
-// rest behind the last whole vector, and in the operations of LibTorch.
+// rest after the last whole vector, and in the operations of LibTorch.
 #include <atelier/gpu/samplers/detail/step_values.hpp>
 
 #include <array>
@@ -52,7 +52,7 @@ void run_reading(const step_rule& rule, const step_values& at, size_t n) {
     run_drawing<Clips, false>(rule, at, n);
 }
 
-/// Sums f(value) in 16 sums side by side, so that it can be vector code.
+/// Sums f(value) in 16 parallel sums, so that the loop can be vectorised.
 template <class F>
 double sum(std::span<const float> values, F f) {
   constexpr size_t lanes = 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with -ffp-contract=off: numpy multiplies, rounds and adds, and halves
-// that are rounded to a timestep show the difference.
+// Built with -ffp-contract=off: numpy multiplies, rounds and adds, and the
+// difference is visible in halves that are rounded to a timestep.
 #include <atelier/gpu/samplers/detail/timesteps.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<double> leading_timesteps(uint32_t ratio, uint32_t n,
 }
 
 std::vector<double> trailing_timesteps(uint32_t train, uint32_t n) {
-  // numpy.arange takes the difference of its first two values as the step.
+  // numpy.arange uses the difference of its first two values as the step.
   const double first = train;
   const double step = (first - first / n) - first;
   std::vector<double> out(n);

@@ -34,7 +34,7 @@ constexpr std::array layer_rules = {
   name_rule{"mlp.c_proj", "mlp.fc2"},
 };
 
-/// Adds the thirds of a joint projection. False where it has none.
+/// Adds the thirds of a joint projection. Returns false if it cannot be split.
 bool add_thirds(tensor_collection& to, const std::string& layer,
                 std::string_view last, const tensor_view& joint) {
   constexpr std::array names = {"q_proj", "k_proj", "v_proj"};
@@ -50,14 +50,14 @@ bool add_thirds(tensor_collection& to, const std::string& layer,
   return true;
 }
 
-/// Adds one tensor of OpenCLIP's; false where it has no place.
+/// Adds one of OpenCLIP's tensors; returns false if it has no place.
 bool add_open_clip(tensor_collection& to, std::string_view name,
                    const tensor_view& x, std::optional<size_t> without_layer) {
   for (const auto& rule : end_rules)
     if (rule.from == name)
       return to.add(std::string{rule.to}, x);
   if (name == "text_projection" && x.shape.size() == 2) {
-    // A Linear layer keeps the transpose of what the original multiplies by.
+    // A Linear layer stores the transpose of the original's matrix.
     auto turned = x;
     std::swap(turned.shape[0], turned.shape[1]);
     turned.transposed = true;
@@ -91,7 +91,7 @@ std::shared_ptr<const tensor_source> name_clip_text(
     if (!name.starts_with(prefix))
       continue;
     const auto fresh = name.substr(prefix.size());
-    // Positions 0, 1, 2, ... are a constant, which older versions stored.
+    // Positions 0, 1, 2, ... are a constant that older versions stored.
     if (fresh == "text_model.embeddings.position_ids")
       continue;
     if (!fresh.starts_with("text_model.")

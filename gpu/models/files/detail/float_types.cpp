@@ -9,7 +9,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Bytes lie at any address, so they are copied in and out.
+// Bytes may be at any address, so they are copied.
 template <class T>
 T load(const std::byte* from) {
   T out;
@@ -85,7 +85,7 @@ uint16_t to_bfloat16_bits(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   if (std::isnan(x))
     return 0x7fc0;
-  // A carry out of the fraction goes into the exponent, up to infinity.
+  // A carry out of the fraction increments the exponent, up to infinity.
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
@@ -95,12 +95,12 @@ uint16_t to_half_bits(float x) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u)
     return static_cast<uint16_t>(sign | 0x7e00u);
-  // From 65520 on the nearest would be 65536, which is infinity.
+  // From 65520 on, the nearest value would be 65536, which is infinity.
   if (magnitude >= 0x477ff000u)
     return static_cast<uint16_t>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
-    // Below 2^-14: adding 0.5 puts the steps of 2^-24 at the fraction's end,
-    // and rounds as the addition does.
+    // Below 2^-14: adding 0.5 moves the steps of 2^-24 to the end of the
+    // fraction, and the addition rounds.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(
       sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 8> parts{
   "unet",           "vae",       "vae_preview", "text_encoder",
   "text_encoder_2", "tokenizer", "tokenizer_2", "scheduler"};
 
-/// The files that are read end so.
+/// The endings of the files that are read.
 constexpr std::array<std::string_view, 3> endings{".json", ".txt",
                                                   ".safetensors"};
 
@@ -26,7 +26,7 @@ bool contains(const Range& range, std::string_view x) {
   return std::find(range.begin(), range.end(), x) != range.end();
 }
 
-/// Whether `x` lies in `folder`. Both are canonical.
+/// Returns whether `x` is in `folder`. Both are canonical.
 bool lies_in(const fs::path& x, const fs::path& folder) {
   const auto [end, ignored] =
     std::mismatch(folder.begin(), folder.end(), x.begin(), x.end());
@@ -56,7 +56,7 @@ core::result<void> check_entry(const fs::path& entry, const fs::path& root) {
   if (!fs::is_symlink(fs::symlink_status(entry, error)))
     return {};
   const auto target = fs::canonical(entry, error);
-  // One that leads nowhere is told as a missing file.
+  // A broken link is reported as a missing file.
   if (error || is_allowed(target, root))
     return {};
   return core::fail(

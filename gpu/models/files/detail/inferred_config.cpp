@@ -20,13 +20,13 @@ using core::ec;
 // and in all of their text encoders.
 constexpr int64_t head_width = 64;
 
-/// Reads shapes, and keeps the first fault.
+/// Reads shapes, and keeps the first error.
 class shapes {
 public:
   explicit shapes(const tensor_source& from)
     : from_(from), names_(from.names()) {}
 
-  /// Returns a side; 1 after a fault.
+  /// Returns a side, or 1 after an error.
   int64_t side(const std::string& name, size_t axis) {
     const auto x = from_.find(name);
     if (!x)
@@ -67,7 +67,7 @@ private:
   std::optional<core::error> fault_;
 };
 
-/// Returns the list, or its one value where all are equal.
+/// Returns the list, or its single value if all are equal.
 json_object folded(const std::vector<json_object>& list) {
   const bool equal =
     !list.empty() && std::all_of(list.begin(), list.end(), [&](const auto& x) {
@@ -76,7 +76,7 @@ json_object folded(const std::vector<json_object>& list) {
   return equal ? list.front() : json_object(list);
 }
 
-/// What the blocks of a denoiser look like.
+/// Infers the blocks of a denoiser.
 class unet_shapes {
 public:
   explicit unet_shapes(const tensor_source& from) : x_(from) {}
@@ -124,7 +124,7 @@ public:
                     {"norm_num_groups", 32},
                     {"norm_eps", 1e-5}};
     add_attention(out, levels);
-    // Convolutions: eight heads. Linear projections: heads of 64.
+    // Convolutions have eight heads, linear projections heads of 64.
     out["attention_head_dim"] = linear_ ? folded(heads) : json_object(8);
     out["use_linear_projection"] = linear_;
     out["upcast_attention"] = traits.upcast_attention;
@@ -158,7 +158,7 @@ private:
     return nullptr;
   }
 
-  /// Returns how many transformer blocks each attention of a block has.
+  /// Returns the number of transformer blocks of each attention in a block.
   json_object depth_of(const std::string& block) const {
     std::vector<json_object> out;
     const auto attentions = x_.count(block + "attentions.");
@@ -177,8 +177,8 @@ private:
       auto depth = depth_of(fmt::format("down_blocks.{}.", i));
       const bool attends = !depth.is_array() || !depth.empty();
       mirrored = mirrored && !(attends && depth.is_array());
-      // A level without attention says nothing; the last one's number is the
-      // middle's too.
+      // A level without attention has no depth of its own; that of the last one
+      // is also the middle's.
       if (!attends)
         depth = i + 1 == levels && !middle.is_array() ? middle : json_object(1);
       down.push_back(std::move(depth));
@@ -201,7 +201,8 @@ private:
       out["reverse_transformer_layers_per_block"] = up;
   }
 
-  /// Folds, where the levels without attention may have any number.
+  /// Returns `down` as one value if levels with attention have the same. Levels
+  /// without attention may have any number.
   json_object folded_but_unsaid(const std::vector<json_object>& down) const {
     json_object said;
     for (size_t i = 0; i < down.size(); ++i) {
@@ -310,8 +311,8 @@ core::result<json_object> infer_text_config(const tensor_source& from,
     {"layer_norm_eps", 1e-5},
     {"attention_dropout", 0.0},
     {"bos_token_id", 0},
-    // Not the vocabulary's own: with 2 the place of the highest id is taken,
-    // as all models of that time have it.
+    // Not the vocabulary's own id: 2 selects the place of the highest id, as in
+    // all models of that time.
     {"eos_token_id", 2},
     {"pad_token_id", 1}};
   if (x.why())
@@ -325,8 +326,8 @@ const model_pipeline& pipeline_of_unet(const nlohmann::json& config) {
     return i != config.end() && i->is_number_integer() ? i->get<int64_t>() : 0;
   };
   if (text_at(config, "addition_embed_type") == "text_time") {
-    // The refiner's context is the second encoder's alone, which also is what
-    // remains beside its five numbers.
+    // The refiner's context is only the second encoder's, whose width also
+    // remains after subtracting its five numbers.
     const auto context = number("cross_attention_dim");
     const auto numbers = 5 * number("addition_time_embed_dim");
     return context + numbers == number("projection_class_embeddings_input_dim")

@@ -44,8 +44,8 @@ std::optional<uint64_t> json_cursor::whole() {
   uint64_t out = 0;
   const auto [end, error] = std::from_chars(first, last, out);
   const auto next = end < last ? *end : ' ';
-  // JSON writes no number with a leading zero; a fraction or an exponent makes
-  // it another kind of number.
+  // JSON has no numbers with a leading zero; a fraction or an exponent makes it
+  // another kind of number.
   if (error != std::errc{} || (*first == '0' && end - first > 1) || next == '.'
       || next == 'e' || next == 'E') {
     fail("a whole number in 0..2^64-1 is expected");

@@ -20,7 +20,7 @@ bool asks_for_nothing(const nlohmann::json& x) {
       || (x.is_string() && x.get_ref<const std::string&>().empty());
 }
 
-// Keys are shown as they are where that is safe.
+// Returns a key unchanged if that is safe to print.
 std::string shown(std::string_view key) {
   const auto plain = [](char x) {
     return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z')
@@ -59,7 +59,7 @@ std::string shorten(const nlohmann::json& x) {
 
 network_fields::network_fields(std::string_view text, std::string file)
   : root_(nlohmann::json::object()), file_(std::move(file)) {
-  // What nests deeply would be written and freed by recursion.
+  // Deep nesting would be written and freed by recursion.
   auto parsed = parse_object(text, file_);
   if (parsed)
     root_ = std::move(*parsed);

@@ -25,7 +25,7 @@ bool is_there(const fs::path& x) {
   return fs::exists(x, ignored);
 }
 
-/// Returns whether `name` is a file's name alone: nothing that leads out of the
+/// Returns whether `name` is a plain file name, which cannot lead out of the
 /// folder.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".."
@@ -40,7 +40,7 @@ core::result<opened_weights> open_one(const fs::path& file) {
   return opened_weights{*opened, {file}};
 }
 
-/// Reads tensor -> file out of an index.
+/// Reads the map from tensors to files in an index.
 core::result<std::map<std::string, std::string>> read_weight_map(
   const fs::path& index) {
   const auto object = read_object(index, most_index_bytes);
@@ -135,7 +135,7 @@ std::optional<fs::path> find_variant(const fs::path& folder,
   return std::nullopt;
 }
 
-/// What else a folder without the expected weights holds.
+/// Other contents of a folder without the expected weights.
 struct folder_contents {
   std::set<std::string> variants;
   std::string pickled;
@@ -154,7 +154,7 @@ folder_contents look_into(const fs::path& folder, weight_naming naming) {
     if (extension == ".bin" || extension == ".ckpt" || extension == ".pt"
         || extension == ".pth")
       out.pickled = std::max(out.pickled, name);
-    // stem.safetensors.index.VARIANT.json
+    // The form is stem.safetensors.index.VARIANT.json.
     if (name.starts_with(index_start) && name.ends_with(".json")
         && name.size() > index_start.size() + 5)
       out.variants.insert(
@@ -162,7 +162,7 @@ folder_contents look_into(const fs::path& folder, weight_naming naming) {
     if (!name.ends_with(suffix))
       continue;
     out.other = std::max(out.other, name);
-    // stem.VARIANT.safetensors
+    // The form is stem.VARIANT.safetensors.
     if (name.starts_with(start) && name.size() > start.size() + suffix.size())
       out.variants.insert(
         name.substr(start.size(), name.size() - start.size() - suffix.size()));

@@ -58,7 +58,7 @@ void add_convolved(Tensor sum, const Tensor& x, const Tensor& weight,
           1, "add", at::Scalar{1.0}, std::nullopt, scalars{}, std::nullopt);
 }
 
-// Where LibTorch itself would give the work to oneDNN.
+// Returns whether LibTorch itself would use oneDNN.
 bool can_pack(const placement& where) {
   if (!where.device.is_cpu() || !at::globalContext().userEnabledMkldnn()
       || !at::hasMKLDNN())
@@ -102,7 +102,8 @@ void conv_layer::prepare() const {
   const c10::InferenceMode guard;
   const auto weight = make_();
   weight_ = packed_ ? pack(weight) : weight.contiguous(pixelwise);
-  // A kernel of one is in every order at once, and may lie in the file still.
+  // A 1x1 kernel is in every memory order at once, so it may still be in the
+  // file.
   make_ = nullptr;
   if (packed_ || !weight_.is_alias_of(weight))
     made_();

@@ -9,7 +9,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// The host's kernels take bfloat16 in pairs of channels.
+// The host's kernels read bfloat16 in pairs of channels.
 std::optional<host::element> element_for(const weights& from,
                                          const std::vector<int64_t>& channels) {
   const auto type = host_element(from.where());
@@ -54,8 +54,8 @@ torch::Tensor room_for(const torch::Tensor& x, int64_t outputs) {
   return torch::empty(shape, x.options());
 }
 
-// Which of `from` elements is nearest to each of `to`, as
-// at::upsample_nearest2d finds it.
+// Returns the nearest of `from` elements for each of `to`, as computed by
+// at::upsample_nearest2d.
 std::vector<int32_t> nearest(int64_t from, int64_t to) {
   const auto scale = static_cast<float>(from) / static_cast<float>(to);
   std::vector<int32_t> out(static_cast<size_t>(to));
@@ -145,7 +145,7 @@ gated_linear::gated_linear(weights& from, const std::string& name, int64_t in,
     bias_ = bias;
     return;
   }
-  // Of each panel the first half are values, the second their gates.
+  // The first half of each panel holds values, the second half their gates.
   constexpr auto half = host::panel_width / 2;
   const auto panels = (out + half - 1) / half;
   host_ = {*type, panels * host::panel_width, {in}};
@@ -313,7 +313,7 @@ torch::Tensor conv::enlarged(const torch::Tensor& x, int64_t h,
 torch::Tensor conv::padded_after(const torch::Tensor& x) const {
   if (host_.empty())
     return (*this)(torch::constant_pad_nd(x, {0, 1, 0, 1}));
-  // Beyond its end a map is zeros.
+  // Outside its sides, a map is zero.
   const auto size = [this](int64_t in) {
     return (in + 1 - shape_.kernel) / shape_.stride + 1;
   };

@@ -12,14 +12,14 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Elements that are worth a task of their own.
+// The smallest number of elements worth a task of their own.
 constexpr int64_t grain = 1 << 15;
 
 bool is_pixelwise(const torch::Tensor& x) {
   return x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-// Runs `code` with the elements as the kernels know them.
+// Runs `code` with the elements in the kernels' types.
 template <class Function>
 void with_elements(const torch::Tensor& x, const Function& code) {
   if (x.scalar_type() == torch::kFloat32)
@@ -33,7 +33,7 @@ T* writable(const T*, const torch::Tensor& x) {
   return static_cast<T*>(x.mutable_data_ptr());
 }
 
-// Sums of one channel over all its places, against a value near them.
+// Sums of each channel over all its places, relative to a value near them.
 struct moments {
   std::vector<float> pivot;
   std::vector<double> sum;
@@ -51,8 +51,8 @@ float value_of(const T* x) {
     return std::bit_cast<float>(uint32_t{x->value} << 16);
 }
 
-// One row of a channels-last tensor. Tasks sum pieces whose number depends on
-// the shape alone.
+// Computes the moments of one row of a channels-last tensor. Tasks sum pieces
+// whose number depends only on the shape.
 template <class T>
 moments moments_of_places(const T* x, int64_t places, int64_t channels) {
   const auto width = static_cast<size_t>(channels);
@@ -78,8 +78,8 @@ moments moments_of_places(const T* x, int64_t places, int64_t channels) {
   return out;
 }
 
-// One row of a contiguous tensor: a channel is a line of memory, whose places
-// are taken as 64 channels and what is left.
+// Computes the moments of one row of a contiguous tensor. A channel is a line
+// of memory, whose places are treated as 64 channels and a rest.
 template <class T>
 moments moments_of_lines(const T* x, int64_t places, int64_t channels) {
   constexpr size_t lanes = 64;
@@ -107,8 +107,8 @@ moments moments_of_lines(const T* x, int64_t places, int64_t channels) {
   return out;
 }
 
-// Joins the channels' moments to their groups', each moved to the group's
-// mean, so that no digits cancel.
+// Joins the channels' moments to those of their groups, each relative to the
+// group's mean, so that no digits cancel.
 void fold(const moments& from, int64_t places, int64_t groups,
           const float* weight, const float* bias, double eps, float* factor,
           float* offset) {

@@ -11,14 +11,14 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Fewer faults while the weights are laid out, and fewer misses of addresses
+// Causes fewer page faults while the weights are packed, and fewer TLB misses
 // while they are read.
 void prefer_large_pages(const torch::Tensor& x) {
   constexpr uintptr_t page = 4096;
   const auto begin = reinterpret_cast<uintptr_t>(x.const_data_ptr());
   const auto first = (begin + page - 1) / page * page;
   const auto last = (begin + x.nbytes()) / page * page;
-  // Advice: what is not followed is no loss.
+  // This is advice; it does no harm if it is not followed.
   if (last > first)
     ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-// Each loop below is compiled for these, and chosen by what the processor says.
-// Sanitizers are not ready yet when the choice is made.
+// Each loop below is compiled for these processors, and chosen by the features
+// of the actual one. Sanitizers are not initialised when the choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)             \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #  define ATELIER_FOR_EACH_PROCESSOR                                           \
@@ -20,7 +20,7 @@ namespace atelier::gpu::detail {
 namespace {
 
 // Channels whose sums stay in registers, and places that are summed in float
-// before double takes over: few enough that no digits are lost.
+// before double is used: few enough that no digits are lost.
 constexpr size_t lanes = 64;
 constexpr size_t block = 64;
 
@@ -36,7 +36,7 @@ inline void store(float& to, float x) {
   to = x;
 }
 
-// To the nearest, ties to even; a NaN stays one.
+// Rounds to the nearest, ties to even; a NaN stays a NaN.
 inline void store(bfloat16_bits& to, float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const auto rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -44,8 +44,8 @@ inline void store(bfloat16_bits& to, float x) {
   to.value = static_cast<uint16_t>(x == x ? rounded : quiet);
 }
 
-// e^x for x in -87..88 within 2 units in the last place: x = n log 2 + r, a
-// polynomial for e^r, and n put into the exponent's bits.
+// Returns e^x for x in -87..88 within 2 units in the last place: x = n log 2 +
+// r, with a polynomial for e^r, and n added to the exponent's bits.
 // Source: Cephes, expf.c.
 inline float exponential(float x) {
   constexpr float to_nearest = 12582912.0f; // 1.5 * 2^23

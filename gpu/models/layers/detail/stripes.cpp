@@ -9,13 +9,13 @@ namespace {
 
 // A stripe of input and one of output fit the caches of small servers.
 constexpr int64_t stripe_bytes = 8 << 20;
-// Below, the lines that neighbours both need would cost too much.
+// With fewer lines, those that neighbours both need would cost too much.
 constexpr int64_t fewest_lines = 8;
 
 constexpr int64_t lines_axis = 2;
 
-// Calls use(first, count, stripe) for stripes of silu(normalised x) that have a
-// line more on either side, of zeros beyond the picture.
+// Calls use(first, count, stripe) for stripes of silu(normalised x) with an
+// extra line on either side, which is zero outside the image.
 template <class Function>
 void for_each_stripe(const torch::Tensor& x, const folded_norm& norm,
                      const Function& use) {

@@ -25,7 +25,7 @@ void place_corners(const T* from, T* to, int64_t lines, int64_t first,
         continue;
       const auto* source = from + (i / 2 * corners * 4 + below * 2) * channels;
       auto* target = to + line * 2 * width * channels;
-      // The outermost corners have one result inside.
+      // The outermost corners have one result inside the image.
       std::memcpy(target, source + channels, pair / 2);
       for (int64_t x = 1; x < width; ++x)
         std::memcpy(target + (2 * x - 1) * channels, source + x * 4 * channels,
@@ -39,9 +39,9 @@ void place_corners(const T* from, T* to, int64_t lines, int64_t first,
 } // namespace
 
 torch::Tensor corner_weights(const torch::Tensor& weight) {
-  // Of a kernel's three elements along an axis the first sees the element
-  // before the corner when the result lies before it, and so does the second;
-  // when it lies behind, the second and third see the element behind.
+  // If a result is before the corner, the first two of a kernel's three
+  // elements along an axis see the element before the corner. If it is after
+  // the corner, the second and third see the element after it.
   const auto along = [](const torch::Tensor& x, int64_t axis) {
     const auto part = [&](int64_t begin, int64_t count) {
       return x.narrow(axis, begin, count).sum(axis, true);
@@ -49,7 +49,7 @@ torch::Tensor corner_weights(const torch::Tensor& weight) {
     return torch::stack({torch::cat({part(0, 2), part(2, 1)}, axis),
                          torch::cat({part(0, 1), part(1, 2)}, axis)});
   };
-  // [above or below, left or right, out, in, 2, 2].
+  // Shape: [above or below, left or right, out, in, 2, 2].
   const auto rows = along(weight.to(torch::kFloat32), 2);
   const auto both = torch::stack({along(rows[0], 3), along(rows[1], 3)});
   return both.reshape({4 * weight.size(0), weight.size(1), 2, 2});
@@ -96,7 +96,7 @@ torch::Tensor upsample_conv::by_corners(const torch::Tensor& x) const {
   auto out = at::empty({1, channels, 2 * height, 2 * width}, in.options(),
                        at::MemoryFormat::ChannelsLast);
   const auto lines = stripe_lines(4 * width * channels * in.element_size());
-  // Lines of corners: one more than lines of elements.
+  // There is one more line of corners than lines of elements.
   for (int64_t first = 0; first <= height; first += lines) {
     const auto end = std::min(first + lines, height + 1);
     const auto above = first == 0 ? int64_t{1} : 0;

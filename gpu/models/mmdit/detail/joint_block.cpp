@@ -8,10 +8,10 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Of all of the family's normalisations.
+// The epsilon of all normalisations of the family.
 constexpr double epsilon = 1e-6;
 
-// Where a modulation of six parts has what.
+// The order of the parts in a modulation of six.
 enum modulation_part : size_t {
   attention_shift,
   attention_scale,
@@ -74,7 +74,7 @@ void joint_block::operator()(const pass& of, activations& state) const {
   const auto c = text_.of(of);
   const auto image =
     modulated(state.image, x[attention_scale], x[attention_shift]);
-  // The last block's two parts stand the other way round.
+  // The last block has its two parts in the opposite order.
   const auto text =
     out_text_ ? modulated(state.text, c[attention_scale], c[attention_shift])
               : modulated(state.text, c[0], c[1]);

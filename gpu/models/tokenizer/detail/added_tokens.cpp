@@ -78,7 +78,7 @@ std::vector<token_finder::piece> token_finder::split(
            start > done && is_space(previous_code(text, at_code));)
         start = at_code;
     if (token->rstrip) {
-      // What the token before took is white space, and need not be seen again.
+      // White space absorbed by the previous token need not be scanned again.
       stop = std::max(stop, done);
       for (size_t at_code = stop;
            stop < text.size() && is_space(next_code(text, at_code));)

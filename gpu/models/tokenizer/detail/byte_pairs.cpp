@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t no_pair = std::numeric_limits<uint64_t>::max();
 constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
 
-// From here on a list for each rank is faster than a heap.
+// From this length on, one list per rank is faster than a heap.
 constexpr size_t least_for_lists = 2048;
 
 size_t hash_of(uint64_t x) {
@@ -60,7 +60,7 @@ byte_pairs::byte_pairs(const vocabulary& from, int32_t unknown)
     auto i = hash_of(pair) & (slots_.size() - 1);
     while (slots_[i].pair != no_pair && slots_[i].pair != pair)
       i = (i + 1) & (slots_.size() - 1);
-    // Of a merge that stands twice the later place counts.
+    // If a merge occurs twice, the later place is used.
     slots_[i] = {pair, rank++};
   }
   ordered_ = is_ordered();
@@ -181,7 +181,7 @@ void byte_pairs::join_by_lists(workspace& in) const {
     in.turn.clear();
     for (auto i = in.lists[rank]; i != none; i = in.places[i].second)
       in.turn.push_back(in.places[i].first);
-    // Only then may two pairs of this rank share a token.
+    // Only in this case may two pairs of this rank share a token.
     if (merges_[rank].left == merges_[rank].right)
       std::sort(in.turn.begin(), in.turn.end());
     for (const auto at : in.turn)

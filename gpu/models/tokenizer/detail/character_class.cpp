@@ -24,7 +24,7 @@ struct case_range {
 
 using enum character_class;
 
-// Letters and numbers of Unicode 15.1 and 16.0 that 15.0 does not have.
+// Letters and numbers of Unicode 15.1 and 16.0 that are not in 15.0.
 constexpr std::array<class_range, 29> later_classes{{
   {0x1C89, 0x1C8A, letter},   {0xA7CB, 0xA7CD, letter},
   {0xA7DA, 0xA7DC, letter},   {0x105C0, 0x105F3, letter},
@@ -43,7 +43,7 @@ constexpr std::array<class_range, 29> later_classes{{
   {0x2EBF0, 0x2EE5D, letter},
 }};
 
-// Capitals of Unicode 16.0 and 17.0 that 15.0 does not have.
+// Capitals of Unicode 16.0 and 17.0 that are not in 15.0.
 constexpr std::array<case_range, 10> later_capitals{{
   {0x1C89, 0x1C89, 1},
   {0xA7CB, 0xA7CB, 0x264 - 0xA7CB},
@@ -65,7 +65,7 @@ auto find_range(const Ranges& in, char32_t c) -> decltype(in.data()) {
   return i != in.end() && i->first <= c ? &*i : nullptr;
 }
 
-// Most prompts are these alone.
+// Most prompts have only these characters.
 constexpr std::array<character_class, 128> ascii_classes = [] {
   std::array<character_class, 128> out{};
   for (size_t c = 0; c < out.size(); ++c) {
@@ -81,7 +81,7 @@ constexpr std::array<character_class, 128> ascii_classes = [] {
 
 constexpr uint8_t table_edition = 15;
 
-// Whether ICU's data for the code point is that of Unicode 15.0.
+// Returns whether ICU's data for the code point is that of Unicode 15.0.
 bool in_table_edition(char32_t c) {
   UVersionInfo age;
   u_charAge(static_cast<UChar32>(c), age);

@@ -18,9 +18,9 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// ICU's own composition inserts each mark into the run before it one by one,
-// which takes minutes for a prompt of marks alone. It also follows ICU's
-// edition of Unicode; see character_class.hpp.
+// Composes text in linear time. ICU's own composition inserts each mark into
+// the run before it one by one, which takes minutes for a prompt of only marks.
+// It also follows ICU's version of Unicode; see character_class.hpp.
 class composer {
 public:
   explicit composer(const icu::Normalizer2& nfc) : nfc_(nfc) {}
@@ -55,7 +55,8 @@ private:
     }
   }
 
-  // Sorts each run of marks by combining class, equal ones as they were.
+  // Sorts each run of marks by combining class; marks of equal class keep their
+  // order.
   void order() {
     std::array<uint32_t, 256> starts;
     std::u32string marks;
@@ -95,7 +96,8 @@ private:
   void compose() {
     constexpr size_t none = SIZE_MAX;
     size_t starter = none;
-    // Of what stands between the starter and here; 0 where nothing does.
+    // The class of the last mark between the starter and here; 0 if there are
+    // no marks.
     uint8_t last_class = 0;
     size_t kept = 0;
     for (size_t i = 0; i < codes_.size(); ++i) {
@@ -127,7 +129,7 @@ private:
   std::vector<uint8_t> classes_;
 };
 
-// Whether composition leaves the text as it is, for sure.
+// Returns whether composition certainly does not change the text.
 bool is_composed(std::u32string_view text) {
   constexpr char32_t first_mark = 0x300;
   return std::all_of(text.begin(), text.end(), [](char32_t c) {
@@ -139,7 +141,7 @@ bool is_composed(std::u32string_view text) {
   });
 }
 
-// Returns how many bytes of the sequence that the text starts with could have
+// Returns how many bytes of the sequence at the start of the text could have
 // become a code point; at least one.
 size_t cut_sequence(std::string_view text) {
   const auto byte = [&](size_t i) {
@@ -168,7 +170,7 @@ std::string clip_normal_form(std::string_view text) {
   codes.reserve(text.size());
   for (size_t i = 0; i < text.size();)
     codes.push_back(next_code(text, i));
-  // ICU's data are linked in, or every function here would fail.
+  // ICU's data are linked in; otherwise every function here would fail.
   UErrorCode status = U_ZERO_ERROR;
   const auto* nfc = icu::Normalizer2::getNFCInstance(status);
   if (nfc != nullptr && !is_composed(codes))

@@ -9,8 +9,8 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Returns the length of the special text or contraction that the text starts
-// with; 0 without one.
+// Returns the length of the special text or contraction at the start of the
+// text; 0 without one.
 size_t fixed_match(std::string_view text) {
   constexpr std::array<std::string_view, 9> fixed{
     start_text, end_text, "'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};

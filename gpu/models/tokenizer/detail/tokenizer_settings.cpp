@@ -14,9 +14,9 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// A special token as the files name it: its text alone, or with its fields.
-// transformers keeps the two forms apart to the end, and a token that is named
-// in both ways is added twice.
+// A special token as the files name it: only its text, or also its fields.
+// transformers always keeps the two forms apart, and adds a token that is named
+// in both forms twice.
 struct named_token {
   added_token_fields fields;
   bool is_text = false;
@@ -35,7 +35,7 @@ struct named_token {
   }
 };
 
-// Returns a text that two tokens share if transformers takes them for equal.
+// Returns a text that two tokens share if transformers considers them equal.
 std::string identity(const named_token& x) {
   const auto token = x.resolved();
   std::string out;
@@ -241,7 +241,7 @@ private:
     const auto* value = member(config, key);
     if (value == nullptr)
       return {};
-    // Written for "no limit", as 1e30 with all its digits.
+    // Such values mean "no limit", such as 1e30 with all its digits.
     constexpr double unlimited = 1e20;
     if (value->is_number() && value->get<double>() >= unlimited)
       return {};
@@ -278,7 +278,7 @@ private:
     if (extra != nullptr)
       if (auto ok = read_extra(file, "extra_special_tokens", *extra, true); !ok)
         return ok;
-    // The older name is not looked at when added_tokens.json is read.
+    // If added_tokens.json is read, the older name is ignored.
     add_other_sources();
     extra = member(*map, "additional_special_tokens");
     if (extra == nullptr || !extra_.empty())
@@ -329,8 +329,8 @@ private:
     return place(order);
   }
 
-  // Gives every token its id: what the vocabulary has keeps its own, others
-  // follow behind.
+  // Gives every token its id: those in the vocabulary keep their own, others
+  // are appended.
   core::result<void> place(const std::vector<named_token>& order) {
     const auto fail = [](const named_token& x, std::string_view what) {
       return core::fail(core::ec::bad_payload, "{}: {}", x.where, what);
@@ -372,7 +372,7 @@ private:
   tokenizer_settings out_;
   std::array<std::optional<named_token>, names.size()> named_;
   std::vector<named_token> extra_;
-  // added_tokens_decoder or what stands for it, by id.
+  // The tokens of added_tokens_decoder or of its replacements, by id.
   std::map<int32_t, named_token> listed_;
   std::map<std::string, int32_t, std::less<>> listed_by_text_;
   bool lists_added_ = false;

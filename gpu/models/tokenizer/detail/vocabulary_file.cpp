@@ -40,7 +40,7 @@ core::result<std::unordered_map<std::string, int32_t>> parse_ids(
   return out;
 }
 
-// Appends the merge of two tokens. `key` makes the text that says which it is.
+// Appends the merge of two tokens. `key` makes the text that identifies it.
 template <class Key>
 std::optional<core::error> add_merge(vocabulary& to, std::string_view file,
                                      const Key& key, const std::string& left,
@@ -59,7 +59,7 @@ std::optional<core::error> add_merge(vocabulary& to, std::string_view file,
                  fmt::format("{} is not in the vocabulary", in_quotes(absent)));
 }
 
-// Cuts a merge at its only space.
+// Splits a merge at its only space.
 std::optional<std::pair<std::string, std::string>> parse_merge(
   std::string_view text) {
   const auto space = text.find(' ');
@@ -92,7 +92,7 @@ core::result<void> parse_merge_list(std::string_view file, const json& list,
   return {};
 }
 
-// Checks that `from`, which may be nullptr, is what CLIP has. A key of
+// Checks that `found`, which may be nullptr, equals CLIP's section. A key of
 // `optional` may be absent.
 core::result<void> check_section(std::string_view file, const std::string& key,
                                  const json* found, const json& wanted,
@@ -158,12 +158,12 @@ json clip_pre_tokenizer(std::string_view pattern) {
 
 core::result<void> check_pre_tokenizer(std::string_view file,
                                        const json* from) {
-  // transformers 4 leaves the special tokens out of the pattern; 5 puts them
-  // back when it reads such a file.
+  // transformers 4 omits the special tokens from the pattern; 5 restores them
+  // when it reads such a file.
   constexpr std::string_view words =
     "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
   constexpr std::string_view special = "<\\|startoftext\\|>|<\\|endoftext\\|>|";
-  // The first is of no effect, the second was added later.
+  // The first has no effect; the second was added later.
   const std::set<std::string> optional{"trim_offsets", "use_regex"};
   if (check_section(file, "pre_tokenizer", from, clip_pre_tokenizer(words),
                     optional))
@@ -201,7 +201,7 @@ core::result<void> check_model(std::string_view file, const json& model) {
   return {};
 }
 
-// CLIP's tokens are cut, and padded, on the right.
+// Checks that tokens are cut, or padded, on the right, as in CLIP.
 core::result<void> check_direction(std::string_view file, const json& from,
                                    const char* section) {
   const auto* x = member(from, section);
@@ -218,14 +218,15 @@ core::result<void> check_direction(std::string_view file, const json& from,
   return {};
 }
 
-/// Without merges a text stays single characters, and longer tokens are never
-/// met: the list was lost, most often with a download that broke off.
+/// Checks that the vocabulary has merges. Without them, a text stays single
+/// characters, and longer tokens never occur: the list was lost, most often by
+/// an incomplete download.
 core::result<void> check_merges(std::string_view file, std::string_view key,
                                 const vocabulary& x) {
   constexpr std::string_view word_end = "</w>";
   if (!x.merges.empty())
     return {};
-  // The first of them, so that the message does not vary.
+  // Always the same one, so that the message does not vary.
   std::string_view longer;
   for (const auto& [token, id] : x.ids) {
     std::string_view text = token;

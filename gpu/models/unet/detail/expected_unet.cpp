@@ -91,7 +91,7 @@ void add_up(tensor_table& to, const unet_config& config) {
     const bool last = i + 1 == config.up.size();
     const auto block = fmt::format("up_blocks.{}.", i);
     for (size_t j = 0; j < level.layers.size() && !to.full(); ++j) {
-      // What the way down left at the same place comes in beside.
+      // The skip from the same place of the downward path is concatenated.
       const auto beside = j + 1 == level.layers.size()
                           ? config.up[last ? i : i + 1].channels
                           : level.channels;

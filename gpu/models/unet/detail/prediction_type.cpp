@@ -20,7 +20,7 @@ std::string_view metadata_of(const safetensors_file& file,
   return i == file.metadata().end() ? std::string_view{} : i->second;
 }
 
-/// Returns the training steps that a checkpoint may note.
+/// Returns the number of training steps, if a checkpoint notes it.
 std::optional<int64_t> global_step(const safetensors_file& file) {
   const auto x = file.find("global_step");
   if (!x || elements_of(*x) != 1)

@@ -29,11 +29,11 @@ using names_list = std::vector<std::string>;
 
 constexpr std::string_view unet_prefix = "model.diffusion_model.";
 
-// SD 2.x takes the output before the last of 24 layers, so that the last one is
+// SD 2.x uses the output before the last of 24 layers, so that the last one is
 // not needed.
 constexpr size_t unused_layer = 23;
 
-/// What other kinds of file are known by.
+/// The tensor names that identify other kinds of file.
 struct other_kind {
   std::string_view mark;
   std::string_view what;
@@ -57,7 +57,7 @@ constexpr std::array other_kinds = {
   other_kind{"text_model.", "a text encoder"},
 };
 
-/// How a checkpoint keeps its text encoders.
+/// A checkpoint's layout of text encoders.
 struct text_layout {
   std::string_view prefix;
   text_family family;
@@ -94,7 +94,7 @@ tokenizer_files with_padding(tokenizer_files x, std::string_view padding) {
   return x;
 }
 
-/// Opens one checkpoint, part after part.
+/// Opens one checkpoint, part by part.
 class checkpoint {
 public:
   checkpoint(file_ptr file, const fs::path& path,
@@ -164,7 +164,7 @@ private:
   }
 
   core::result<void> find_kind() {
-    // Shapes alone tell a denoiser without text encoders.
+    // Without text encoders, a denoiser is identified only by its shapes.
     const auto config = infer_unet_config(*unet_, {});
     if (!config)
       return config.why();
@@ -216,7 +216,7 @@ private:
     const auto levels = count_numbered(
       names_, fmt::format("{}decoder.up.", vae_prefix(names_).value_or("?")));
     const auto factor = uint64_t{1} << (levels == 0 ? 3 : levels - 1);
-    // What the model has that diffusers takes SD 2.x's configuration from.
+    // Follows the model that diffusers takes SD 2.x's configuration from.
     auto config =
       infer_unet_config(*unet_, {.sample_size = image_size_ / factor,
                                  .upcast_attention = may_be_v_});
@@ -224,7 +224,8 @@ private:
       return config.why();
     out_.denoiser =
       inferred_part(*config, unet_, path_, "UNet2DConditionModel");
-    // A denoiser alone takes the schedule of the model that it is put into.
+    // A standalone denoiser uses the schedule of the model that lends its
+    // parts.
     const bool lent =
       unet_alone_ && options_.parts_from && options_.prediction_type.empty();
     if (!lent)
@@ -310,7 +311,7 @@ private:
                         "{}: neither vocab.json and merges.txt nor "
                         "tokenizer.json",
                         options_.vocabulary.string());
-    // OpenAI's encoder is padded with the end's token, OpenCLIP's with id 0.
+    // OpenAI's encoder is padded with the end token, OpenCLIP's with id 0.
     if (out_.text_encoder)
       out_.tokenizer = with_padding(**found, sd2_ ? "!" : "<|endoftext|>");
     if (out_.text_encoder_2)
@@ -318,7 +319,7 @@ private:
     return {};
   }
 
-  /// Notes what is in the file and belongs to no part, in groups.
+  /// Notes tensors in the file that belong to no part, in groups.
   void note_the_rest() {
     if (unet_alone_)
       return;
@@ -349,7 +350,8 @@ private:
       out_.not_loaded.push_back(printable(x));
   }
 
-  /// The numbers that the original keeps of its schedule, all computed.
+  /// Returns whether a name is one of the original's schedule, which is
+  /// computed here.
   static bool is_schedule(std::string_view name) {
     return name.find("alphas_cumprod") != std::string_view::npos
         || name == "betas" || name == "lvlb_weights"
@@ -361,7 +363,7 @@ private:
   const model_file_options& options_;
   names_list names_;
   std::shared_ptr<const tensor_source> unet_;
-  /// Nothing but a denoiser, its names without a prefix.
+  /// The file has only a denoiser, whose names have no prefix.
   bool unet_alone_ = false;
   bool sd2_ = false;
   bool may_be_v_ = false;

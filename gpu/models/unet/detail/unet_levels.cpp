@@ -109,7 +109,7 @@ torch::Tensor up_level::operator()(torch::Tensor x,
     x = layer(x, skip, of);
   }
   if (larger_) {
-    // Twice the size, but for sides that were odd on the way down.
+    // Twice the size, except for sides that were odd on the downward path.
     const auto size = skips.back().sizes().slice(2);
     x = larger_->enlarged(x, size[0], size[1]);
   }

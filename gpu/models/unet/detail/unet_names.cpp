@@ -37,14 +37,14 @@ constexpr std::array upsampler_rules = {name_rule{"conv", "conv"}};
 
 enum class module_kind { resnet, attention, downsampler, upsampler };
 
-/// One module of the original layout, and where it stands in the new one.
+/// One module of the original layout, and its place in the new one.
 struct module_place {
   module_kind kind;
   std::string name;
 };
 
-/// The original layout numbers modules in one row; the new one by levels. This
-/// walks along the row and keeps count.
+/// Maps modules between the layouts. The original layout numbers modules
+/// consecutively; the new one numbers them by levels.
 class module_table {
 public:
   module_table(const std::vector<std::string>& sorted_names,
@@ -55,7 +55,7 @@ public:
     walk_up();
   }
 
-  /// `module`: such as "input_blocks.1.0".
+  /// Returns the place of a module such as "input_blocks.1.0".
   const module_place* find(const std::string& module) const {
     const auto i = places_.find(module);
     return i == places_.end() ? nullptr : &i->second;
@@ -83,8 +83,8 @@ private:
   bool place(std::string_view row, size_t block, const std::string& to,
              size_t& resnets, size_t& attentions) {
     bool resized = false;
-    // Layers are counted by their resnets: where one has no attention and a
-    // later one has, the numbers of the attentions do not follow.
+    // Layers are counted by their resnets: if one has no attention and a later
+    // one has, the numbers of the attentions differ.
     for (size_t i = 0; i < 3; ++i) {
       const auto module = fmt::format("{}.{}.{}", row, block, i);
       const auto kind = kind_of(module);

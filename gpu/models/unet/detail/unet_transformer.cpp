@@ -34,7 +34,8 @@ void transformer_block::add_to(const torch::Tensor& x,
 }
 
 void transformer_block::add_feed_forward(const torch::Tensor& x) const {
-  // Some tokens at a time: what lies between is four times as wide.
+  // Some tokens are processed at a time, as the intermediate result is four
+  // times as wide.
   constexpr int64_t most_tokens = 4096;
   const auto tokens = x.view({-1, x.size(2)});
   for (int64_t first = 0; first < tokens.size(0); first += most_tokens) {
@@ -62,7 +63,8 @@ spatial_transformer::spatial_transformer(weights& from, const std::string& name,
 
 torch::Tensor spatial_transformer::operator()(
   const torch::Tensor& x, const torch::Tensor& context) const {
-  // Channels stand last in memory, so that pixels are tokens without a copy.
+  // The memory layout is channels-last, so that pixels are tokens without a
+  // copy.
   const auto tokens = [](const torch::Tensor& of) {
     return of.permute({0, 2, 3, 1}).flatten(1, 2);
   };

@@ -34,7 +34,7 @@ void blend(const torch::Tensor& before, const torch::Tensor& tile, int64_t axis,
 
 torch::Tensor last(const torch::Tensor& x, int64_t axis, int64_t count) {
   count = std::min(count, x.size(axis));
-  // A copy, or the whole tile would stay.
+  // Returns a copy; otherwise the whole tile would stay in memory.
   return x.narrow(axis, x.size(axis) - count, count).clone();
 }
 

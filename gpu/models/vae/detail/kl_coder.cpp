@@ -5,7 +5,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Before the last convolution, whatever act_fn says.
+// Used before the last convolution, whatever act_fn says.
 constexpr auto last_activation = autoencoder_activation::silu;
 
 conv_layer take_conv(weights& from, const std::string& name, int64_t out,
@@ -47,7 +47,7 @@ torch::Tensor kl_encoder::operator()(const torch::Tensor& pixels) const {
   for (const auto& here : levels_) {
     for (const auto& resnet : here.resnets)
       x = resnet(std::move(x));
-    // The border of zeros is on the far sides only.
+    // Only the far sides have a border of zeros.
     if (here.downsample)
       x = (*here.downsample)(at::constant_pad_nd(x, {0, 1, 0, 1}), {0, 0}, 2);
   }
@@ -109,7 +109,7 @@ void kl_decoder::prepare() const {
 }
 
 size_t kl_decoder::parts() const {
-  // What comes in, the middle, and what goes out.
+  // The input, the middle and the output.
   size_t sum = 3;
   for (const auto& here : levels_)
     sum += here.resnets.size() + (here.upsample ? 1 : 0);

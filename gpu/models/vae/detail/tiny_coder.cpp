@@ -11,7 +11,7 @@ struct overload : Functions... {
   using Functions::operator()...;
 };
 
-// clang 14 does not deduce them for aggregates.
+// clang 14 does not deduce these for aggregates.
 template <class... Functions>
 overload(Functions...) -> overload<Functions...>;
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double eps = 1e-6;
 
-// Files written before diffusers 0.18 name the attention's matrices otherwise.
+// Files written before diffusers 0.18 have other names for the attention's
+// matrices.
 linear_layer take_projection(weights& from, const std::string& name,
                              const char* today, const char* before,
                              int64_t channels) {
@@ -119,7 +120,7 @@ vae_attention::vae_attention(weights& from, const std::string& name,
     out_(take_projection(from, name, "to_out.0", "proj_attn", channels)) {}
 
 torch::Tensor vae_attention::operator()(const torch::Tensor& x) const {
-  // [n, c, h, w] -> [n, 1, h w, c]: a view of a channels-last tensor.
+  // Permutes [n, c, h, w] to [n, 1, h w, c]: a view of a channels-last tensor.
   const auto places =
     norm_.normalise(x)
       .permute({0, 2, 3, 1})

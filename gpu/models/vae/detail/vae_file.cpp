@@ -35,7 +35,7 @@ core::result<component> open_original_vae(
   std::string_view prefix, const model_pipeline& of, uint64_t image_size) {
   std::vector<std::string> left_over;
   auto weights = name_original_vae(file, prefix, left_over);
-  // The critics that it was trained against.
+  // The discriminators that it was trained against are not needed.
   const auto loss = fmt::format("{}loss.", prefix);
   std::erase_if(left_over, [&](const std::string& x) {
     return x.starts_with(loss) || x == "vae_ema.decay";

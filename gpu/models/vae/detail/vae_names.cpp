@@ -40,8 +40,9 @@ std::optional<std::string> put_before(std::string_view prefix,
   return name;
 }
 
-/// Returns the new name of what stands behind "encoder." or "decoder.".
-/// `levels`: of the decoder, which diffusers counts from the other end.
+/// Returns the new name for the part after "encoder." or "decoder.".
+/// @param levels levels of the decoder, which diffusers counts from the other
+///        end
 std::optional<std::string> name_in_half(std::string_view name, bool decodes,
                                         size_t levels) {
   auto rest = name;
@@ -87,7 +88,7 @@ std::optional<std::string> new_name(std::string_view name, size_t levels) {
   return std::nullopt;
 }
 
-/// Shows a convolution of one pixel as the matrix that it is.
+/// Turns a 1x1 convolution into the equivalent matrix.
 void flatten(tensor_view& x) {
   while (x.shape.size() > 2 && x.shape.back() == 1)
     x.shape.pop_back();
@@ -141,7 +142,7 @@ std::shared_ptr<const tensor_source> rename_old_attention(
     return from;
   auto out = std::make_shared<tensor_collection>(from->where());
   out->keep(from);
-  // A name that is there in both forms stays as it is, to be told as extra.
+  // A name that exists in both forms stays unchanged, and is reported as extra.
   for (const auto& name : names)
     if (!out->add(renamed(name), *from->find(name)))
       out->add(name, *from->find(name));

@@ -12,8 +12,8 @@ namespace atelier::gpu {
 /// Returns notes on the parts of a prompt that a model trained on captions
 /// ignores or replaces, each with the replacement: words that no caption has,
 /// with the nearest known word; colours in the wrong place; known words that do
-/// not describe a scene. A valid caption yields no notes. Reads the first 4
-/// KiB, and counts the words that it does not list.
+/// not describe a scene. A valid caption yields no notes. Reads the first
+/// 4 KiB, and counts the words that it does not list.
 /// Threads: any.
 std::vector<core::note> caption_notes(std::string_view prompt);
 

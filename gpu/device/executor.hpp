@@ -86,10 +86,10 @@ struct row_report {
 struct run_report {
   std::vector<row_report> rows;
   uint32_t steps = 0;
-  /// From the run's begin to its end, without decoding between its steps and
-  /// without `opening`.
+  /// Time from the run's start to its end, without decoding between its steps
+  /// and without `opening`.
   core::timespan took{0};
-  /// Spent on opening rows before the first step (text encoding, reading).
+  /// Time spent on opening rows before the first step (text encoding, reading).
   core::timespan opening{0};
   /// When the first step began; `never` if no step began.
   core::time_point first_step = core::never;
@@ -101,7 +101,7 @@ struct decode_report {
   core::ticket who;
   /// Bytes of pixels in the image slot.
   uint64_t bytes = 0;
-  /// Spent on decoding, without the steps that ran between its parts.
+  /// Time spent on decoding, without the steps that ran between its parts.
   core::timespan took{0};
   core::error failure;
   /// The judge's score in 0..1; 0 without a judge, `planning::unjudged` if the

@@ -45,7 +45,7 @@ struct torch_executor_config {
 /// on request. Blocks until the models are loaded.
 /// Errors: ec::not_found (device, model), ec::bad_payload, ec::bad_config
 ///         (model), ec::out_of_resources.
-/// Threads: any; the executor's rules are its own.
+/// Threads: any; the returned executor has its own rules.
 core::result<std::shared_ptr<executor>> make_torch_executor(
   const torch_executor_config& config, std::shared_ptr<ipc::slot_store> slots);
 

@@ -50,7 +50,7 @@ struct dense_piece {
 };
 
 /// A matrix product, or a convolution as one: for each of `rows` output pixels
-/// and `outputs` columns, the sum over all pieces of pixel times weight. A
+/// and each of `columns`, the sum over all pieces of pixel times weight. A
 /// row's result depends only on that row, bit for bit.
 struct dense_job {
   element type = element::float32;

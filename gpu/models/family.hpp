@@ -90,8 +90,8 @@ struct family {
   /// Errors: ec::bad_payload.
   core::result<void> (*settle)(model_files& model) = nullptr;
 
-  /// Returns, by its tensors' sorted names, whether a single file is one of the
-  /// family's models; null: the family reads only folders.
+  /// Determines from its tensors' sorted names whether a single file is one of
+  /// the family's models; null: the family reads only folders.
   bool (*knows_file)(std::span<const std::string> names) = nullptr;
   /// Opens such a file. Given a file of no family, its error says what the file
   /// looks like.

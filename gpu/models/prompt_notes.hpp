@@ -27,8 +27,8 @@ std::vector<core::note> notes_on_text(std::string_view text, prompt_side side,
 
 /// Returns the part of a text that a model receives. A model trained on
 /// captions of scenes gets only those comma-separated phrases that have a known
-/// word, or all if none has. From a negative text it gets only phrases whose
-/// words are all known. Parts left out have notes.
+/// word, or the whole text if none has. From a negative text it gets only
+/// phrases whose words are all known. Parts left out have notes.
 std::string text_to_encode(std::string_view text, prompt_side side,
                            const known_words& words, caption_kind captions);
 

@@ -26,9 +26,9 @@ struct device_pace {
 /// An executor whose jobs are run by a row_engine on a separate thread.
 ///
 /// Images are decoded in parts while nothing runs, and between the steps of
-/// runs (batching/decode_share.hpp). An exception from the rows fails the rows
-/// in work, and the thread continues. planning::random_judge does not read
-/// images: rows are opened without it, and their scores are drawn here.
+/// runs (batching/decode_share.hpp). An exception from the rows fails those
+/// being processed, and the thread continues. planning::random_judge does not
+/// read images: rows are opened without it, and their scores are drawn here.
 ///
 /// The destructor ends the step in progress, publishes it, drops queued jobs
 /// and joins. Once it has begun, no callback starts; one in progress is

@@ -10,7 +10,7 @@
 namespace atelier::gpu::detail {
 
 /// Performs the work of a device's thread on its rows. An error in a row fails
-/// that row; an exception fails all rows in work.
+/// that row; an exception fails all rows being processed.
 /// Threads: one, the device's.
 class row_engine {
 public:
@@ -24,15 +24,15 @@ public:
   virtual void close(core::ticket who) = 0;
 
   /// Returns how many steps all sound rows of `who` can run together, at most
-  /// `most`; 0 without a sound row.
+  /// `most`, or 0 if no row is sound.
   virtual uint32_t steps_left(const std::vector<core::ticket>& who,
                               uint32_t most) = 0;
 
   /// Runs one step of all sound rows of `who`; each publishes as requested.
   virtual void step(const std::vector<core::ticket>& who) = 0;
 
-  /// Returns the progress of each row of `who`; a row that is not open has
-  /// failed.
+  /// Returns the progress of each row of `who`; a row that is not open is
+  /// reported as failed.
   virtual std::vector<row_report> report(
     const std::vector<core::ticket>& who) = 0;
 

@@ -119,8 +119,8 @@ public:
   /// Draws a row's image, in one part.
   std::optional<decode_report> decode_part(core::ticket who) override;
 
-  /// Returns the progress of each row of `who`; a row that is not open has
-  /// failed.
+  /// Returns the progress of each row of `who`; a row that is not open is
+  /// reported as failed.
   std::vector<row_report> report(const std::vector<core::ticket>& who) override;
 
 private:
@@ -129,8 +129,8 @@ private:
   std::unordered_map<core::ticket, test_card_row> rows_;
 };
 
-/// Returns how many steps all of `rows` can run, at most `most`; 0 without a
-/// row.
+/// Returns how many steps all of `rows` can run, at most `most`, or 0 if it is
+/// empty.
 uint32_t common_steps(const std::vector<test_card_row*>& rows, uint32_t most);
 
 } // namespace atelier::gpu::detail

@@ -26,7 +26,7 @@ struct check_options {
 /// One result of a check.
 struct model_finding {
   enum class grade : uint8_t {
-    /// The model works, but not all of it is used or used as it says.
+    /// The model works, but parts of it are not used, or not as the model says.
     note,
     /// The model cannot be used in this form.
     problem,
@@ -53,7 +53,7 @@ struct model_check {
   /// Counts over the parts that are used.
   uint64_t tensors = 0;
   uint64_t parameters = 0;
-  /// Found by a scan.
+  /// Counted by a scan.
   uint64_t non_finite = 0;
 
   bool sound() const;

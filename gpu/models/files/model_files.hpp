@@ -94,7 +94,8 @@ struct model_file_options {
   /// Folder with CLIP's own vocab.json and merges.txt, for models without them.
   std::filesystem::path vocabulary;
   /// The preferred variant of weight files, if a folder has several (diffusers'
-  /// variants): "fp16" prefers *.fp16.safetensors; empty prefers those without.
+  /// variants): "fp16" prefers *.fp16.safetensors; empty prefers files without
+  /// a variant.
   std::string variant;
   /// Whether links in a folder may lead anywhere: see detail/folder_links.hpp.
   bool links_anywhere = false;

@@ -64,8 +64,8 @@ public:
   /// Returns all names, sorted.
   virtual std::vector<std::string> names() const = 0;
 
-  /// Releases the memory of a tensor that is not needed for now. Its bytes can
-  /// be read again, but more slowly.
+  /// Allows the memory of a tensor to be freed that is not needed for now. Its
+  /// bytes can be read again, but more slowly.
   virtual void let_go(std::string_view) const {}
 
   /// Returns the file or folder, for messages.

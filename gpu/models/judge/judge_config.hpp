@@ -36,7 +36,8 @@ struct scorer_config {
   int64_t heads = 4;
 };
 
-/// In the form that transformers' CLIPModel reads.
+/// Return the config.json that transformers' CLIPModel reads, and the
+/// configuration that this library reads from it.
 std::string scorer_config_text();
 scorer_config family_scorer();
 
@@ -48,7 +49,7 @@ struct discriminator_config {
   int64_t inner = 64;
 };
 
-/// Has the family's scorer as its towers.
+/// Return the shape with the family's scorer as towers, and its config.json.
 discriminator_config family_discriminator();
 std::string discriminator_config_text();
 

@@ -18,7 +18,8 @@ struct prompt_classifier_config {
   int64_t levels = 5;
 };
 
-/// Has the family's text encoder. `levels`: the routes' names, the best first.
+/// Return the shape with the family's text encoder, and its config.json.
+/// `levels` are the routes' names, the best first.
 prompt_classifier_config family_prompt_classifier();
 std::string prompt_classifier_config_text(
   const std::vector<std::string>& levels);

@@ -19,8 +19,8 @@ namespace atelier::gpu {
 struct latent_distribution {
   /// [n, latent_channels, h / factor, w / factor], unscaled, in float32.
   torch::Tensor mean;
-  /// Shaped as mean; the logarithm of the variance, clamped to -30..20. For
-  /// AutoencoderTiny, every value is minus infinity.
+  /// The logarithm of the variance, shaped as `mean` and clamped to -30..20.
+  /// For AutoencoderTiny, every value is minus infinity.
   torch::Tensor log_variance;
 };
 

@@ -39,7 +39,7 @@ struct noise_level {
 void set_levels(sampler_plan& plan, const sampler_choice& choice,
                 std::span<const noise_level> levels, double full_noise);
 
-/// Returns the decimal number as which a float was written: 0.7f is 0.7. The
+/// Returns the decimal number that a float was written as: 0.7f is 0.7. The
 /// product with a step count then rounds as it does in Python.
 double as_written(float x);
 

@@ -44,13 +44,15 @@ const json* member(const json& object, std::string_view key);
 core::result<int32_t> parse_id(std::string_view file, std::string_view key,
                                const json& value);
 
-/// The fields of an added token, read without its id. `normalized` is empty if
-/// the file does not specify it.
+/// The fields of an added token without its id. `normalized` is empty if the
+/// file does not specify it.
 struct added_token_fields {
   added_token token;
   std::optional<bool> normalized;
 };
 
+/// Reads the fields of an added token.
+/// Errors: ec::bad_payload
 core::result<added_token_fields> parse_added_token(std::string_view file,
                                                    std::string_view key,
                                                    const json& value);

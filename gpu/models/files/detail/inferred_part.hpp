@@ -16,7 +16,7 @@ namespace atelier::gpu::detail {
 /// Returns ec::bad_payload with the file's name.
 core::error bad_file(const std::filesystem::path& file, std::string_view what);
 
-/// Rejects tensors that belong to no part.
+/// Rejects tensors of a part that have no place in it.
 /// Errors: ec::bad_payload.
 core::result<void> expect_none(const std::filesystem::path& file,
                                std::string_view part,

@@ -38,8 +38,8 @@ public:
   byte_pairs(const vocabulary& from, int32_t unknown);
 
   /// Sets `with.ids` to the tokens of one word of n bytes. Takes memory
-  /// proportional to n. Takes time proportional to n with a vocabulary as
-  /// training produces it, otherwise to n log n.
+  /// proportional to n. Takes time proportional to n with a vocabulary such as
+  /// training produces, otherwise proportional to n log n.
   /// @pre `word` has less than 2^32 - 1 bytes
   void encode(std::string_view word, workspace& with) const;
 

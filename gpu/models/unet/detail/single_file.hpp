@@ -11,7 +11,8 @@
 
 namespace atelier::gpu::detail {
 
-/// Returns, by its tensors' names, whether a single file holds such a denoiser.
+/// Determines from its tensors' names whether a single file holds such a
+/// denoiser.
 bool is_single_unet(std::span<const std::string> names);
 
 /// Opens the parts of a single-file checkpoint: the original layout of SD 1.x,

@@ -45,7 +45,7 @@ private:
   bool pad_end_;
 };
 
-/// The blocks between the two paths; must not be called if it is absent.
+/// The blocks between the two paths. Must not be called if the model has none.
 class middle_level {
 public:
   middle_level(weights& from, const unet_config& config);

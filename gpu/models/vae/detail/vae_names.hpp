@@ -22,7 +22,7 @@ std::shared_ptr<const tensor_source> name_original_vae(
   std::vector<std::string>& left_over);
 
 /// Returns an AutoencoderKL's attention under diffusers' current names, if the
-/// file has those of before 0.12 (query, key, value, proj_attn).
+/// file has the names used before 0.12 (query, key, value, proj_attn).
 /// Source: diffusers 0.42 models/modeling_utils.py,
 ///         _convert_deprecated_attention_blocks.
 std::shared_ptr<const tensor_source> rename_old_attention(

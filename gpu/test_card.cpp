@@ -72,7 +72,7 @@ struct patch {
 };
 
 /// Colours a patch by the elements under it: teal on the left to amber on the
-/// right, each channel shifted by six bits of their hash and the sum by more.
+/// right, each channel offset by -64..63, seven bits of the elements' hash.
 colour colour_of(std::span<const float> latent, core::latent_shape shape,
                  const patch& p) {
   const auto begin = [](uint32_t i, uint32_t n, uint32_t side) {

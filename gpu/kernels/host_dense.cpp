@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled for AVX-512. A task is one panel of columns by up to `block_rows`
-// rows, whose sums stay in the second-level cache. Up to `chunk_bytes` of each
-// row's weights are used for all of its rows before the next chunk. The
-// innermost loop keeps 6 rows by 64 columns in registers.
+// rows, whose sums stay in the second-level cache. Each piece is processed in
+// chunks of channels, up to `chunk_bytes` of a row; the weights of a chunk are
+// used for all rows before the next. The innermost loop keeps 6 rows by 64
+// columns in registers.
 #include <atelier/gpu/kernels/detail/vectors.hpp>
 #include <atelier/gpu/kernels/host_dense.hpp>
 

@@ -66,7 +66,7 @@ core::result<sampler_plan> plan_lcm(const planning& from) {
     const double alpha = from.alphas[static_cast<size_t>(t)];
     if (auto ok = set_x0(rule, from.config.predicts, alpha); !ok)
       return ok.why();
-    // The network's output is blended between x at time 0 and x0 elsewhere.
+    // The result is a blend of x and x0: x at time 0, nearly x0 elsewhere.
     constexpr double data_variance = 0.25;
     const double scaled = t * from.config.timestep_scaling;
     const double sum = scaled * scaled + data_variance;

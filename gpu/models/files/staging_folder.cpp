@@ -73,7 +73,7 @@ core::result<void> staging_folder::publish(bool replace) {
     return core::fail(ec::invalid_argument, "{} exists already",
                       target_.string());
   if (code == EEXIST)
-    // The previous folder now has the temporary name, and is removed with this
+    // The previous folder gets the temporary name, and is removed with this
     // object.
     code = rename_with(path_, target_, RENAME_EXCHANGE);
   else if (code == 0)

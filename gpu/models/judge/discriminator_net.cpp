@@ -28,7 +28,7 @@ torch::Tensor discriminator_net::evidence(const torch::Tensor& pixels,
   const auto picture = towers_->project(features);
   const auto said = towers_->embed_texts(ids);
   const auto products = picture * said;
-  // Elements of long unit vectors are small.
+  // Elements of high-dimensional unit vectors are small.
   const auto width = static_cast<double>(said.size(1));
   return at::cat({products.sum(1, true) * std::sqrt(width), products * width,
                   features.to(torch::kFloat32), said * std::sqrt(width)},

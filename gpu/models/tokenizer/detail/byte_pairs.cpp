@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t no_pair = std::numeric_limits<uint64_t>::max();
 constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
 
-// From this length on, one list per rank is faster than a heap.
+// From words of this many bytes on, one list per rank is faster than a heap.
 constexpr size_t least_for_lists = 2048;
 
 size_t hash_of(uint64_t x) {

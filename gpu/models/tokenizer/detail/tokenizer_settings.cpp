@@ -241,7 +241,7 @@ private:
     const auto* value = member(config, key);
     if (value == nullptr)
       return {};
-    // Such values mean "no limit", such as 1e30 with all its digits.
+    // Means "no limit"; it is written as 1e30 with all its digits.
     constexpr double unlimited = 1e20;
     if (value->is_number() && value->get<double>() >= unlimited)
       return {};

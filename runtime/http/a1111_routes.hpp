@@ -9,9 +9,9 @@
 namespace atelier::runtime::http {
 
 /// Adds the routes of the AUTOMATIC1111 web UI, below /sdapi/v1, and
-/// /internal/progress: text and image to picture, progress, interruption,
-/// options, what front ends list at their start. A client that goes away takes
-/// its job back.
+/// /internal/progress: text to image, image to image, progress, interruption,
+/// options, and the lists that front ends request at their start. A client that
+/// disconnects cancels its job.
 void add_a1111_routes(route_table& to, std::shared_ptr<jobs> all,
                       api_context with);
 

@@ -17,35 +17,36 @@
 
 namespace atelier::runtime::http {
 
-/// One key of the file, which holds no key itself but its SHA-256.
+/// One key of the key file, which holds the SHA-256 of the key and not the key
+/// itself.
 struct access_key {
   std::string name;
-  /// Of the key, in hexadecimal.
+  /// The hash of the key, in hexadecimal.
   std::string sha256;
   scope may = scope::user;
-  /// Requests a minute; 0: no limit.
+  /// The maximum number of requests per minute; 0: no limit.
   uint32_t per_minute = 0;
 };
 
-/// Reads a file of keys: a line each, "NAME SCOPE SHA256 [PER_MINUTE]"; '#'
-/// begins a comment. The file must be its owner's alone, and hold a key.
-/// Errors: ec::bad_config with file, line and what is wrong; ec::io_failed.
+/// Reads a file of keys with one key per line, "NAME SCOPE SHA256
+/// [PER_MINUTE]"; '#' begins a comment. Only its owner may have access to the
+/// file, which must hold at least one key.
+/// Errors: ec::bad_config with file, line and fault; ec::io_failed.
 core::result<std::vector<access_key>> read_keys(
   const std::filesystem::path& file);
 
-/// Who may do what.
+/// Decides which requests are allowed.
 /// Threads: any.
 class access {
 public:
-  /// Without keys everybody is an admin: then the server must listen to this
-  /// machine alone, or be told that this is meant.
+  /// Without keys every client is an admin: then the server must listen only to
+  /// local programs, unless the operator explicitly allows more.
   explicit access(std::vector<access_key> keys);
 
   bool asks_for_keys() const;
 
-  /// From now on these keys alone are taken; the requests that one of them had
-  /// of late still count.
-  /// @pre both or neither ask for keys
+  /// Replaces the keys. The recent requests of a key that stays still count.
+  /// @pre both or neither require keys
   void replace(std::vector<access_key> keys);
 
   struct verdict {
@@ -53,14 +54,14 @@ public:
     kind what = kind::let_in;
     std::string name;
     scope who = scope::anyone;
-    /// With `later`.
+    /// How long to wait; only with `later`.
     core::timespan retry_after{0};
   };
 
   /// Judges a request by its headers: "Authorization: Bearer KEY", "Basic" with
   /// the key as password, or "X-API-Key". Every key is compared, in constant
-  /// time. What needs no key is never refused. A key's requests a minute may
-  /// come in one burst.
+  /// time. A request that needs no key is never rejected. The requests that a
+  /// key has per minute may arrive in one burst.
   verdict judge(const fields& headers, scope needs, core::time_point now);
 
 private:
@@ -69,7 +70,7 @@ private:
     core::time_point since;
   };
 
-  /// Returns zero where the key may go on, else when to come back.
+  /// Returns zero if the key may continue, otherwise how long to wait.
   core::timespan take_token(const access_key& of, core::time_point now);
 
   using key_list = std::shared_ptr<const std::vector<access_key>>;
@@ -77,7 +78,7 @@ private:
   key_list keys() const;
 
   mutable std::mutex mutex_;
-  /// Guarded by the mutex, as the next one.
+  /// Guarded by the mutex, like the next member.
   key_list keys_;
   std::map<std::string, bucket> buckets_;
 };

@@ -15,23 +15,24 @@ namespace atelier::runtime::http {
 /// What the handlers of the APIs share.
 struct api_context {
   std::shared_ptr<picture_service> pictures;
-  /// Those of the engine: the door tells their fields by name.
+  /// The limits of the engine: the APIs report a field that exceeds them by
+  /// name.
   core::limits limits;
-  /// Most pictures of one call.
+  /// The maximum number of images of one call.
   uint32_t pictures_of_call = 64;
   std::function<std::chrono::system_clock::time_point()> wall;
-  /// Never goes back; empty: work on pixels may take any time.
+  /// A clock that never goes backwards; empty: work on pixels may take any
+  /// time.
   std::function<core::time_point()> steady;
-  /// Random bits, for seeds that clients left open.
+  /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
-  /// Has work on pixels done elsewhere than on the threads that read sockets;
-  /// empty: where it is asked for. It may come in any order.
+  /// Runs work on pixels away from the threads that read sockets; empty: on the
+  /// calling thread. Work may run in any order.
   std::function<void(std::function<void()>)> elsewhere;
-  /// Told of each call that was handed in, with the moment at which its request
-  /// had come; may be empty.
+  /// Called for each submitted call with the moment at which its request had
+  /// arrived; may be empty.
   std::function<void(core::time_point)> handed_in;
-  /// Whether clients reach the server by https: for the addresses that it
-  /// tells.
+  /// Whether clients reach the server by https, for the addresses in replies.
   bool tls = false;
 };
 

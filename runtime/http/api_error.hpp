@@ -10,22 +10,24 @@
 
 namespace atelier::runtime::http {
 
-/// Returns the status of a failure's code: one for each core::ec; 500 for what
-/// is none.
+/// Returns the HTTP status of a failure's code: one for each core::ec; 500 for
+/// any other code.
 unsigned status_of(std::string_view code);
 
-/// Whether clients may read the texts of errors of that code: whether they
-/// speak of what a client sent.
+/// Returns whether clients may read the texts of errors of that code, because
+/// they describe what a client sent.
 bool is_told(std::string_view code);
 
-/// A reply that says why not, in the words of the API. Adds Retry-After where
-/// the failure carries a time; texts of codes that only operators can act on
-/// stay in the log, with a number to find them by.
-/// @param param the field that is wrong, where one is
+/// Returns a reply with the reason for a failure, in the format of the API.
+/// Adds Retry-After if the failure carries a time. Texts of codes that only
+/// operators can act on stay in the log; the reply has a number to find them
+/// by.
+/// @param param the field that is wrong, if any
 reply_message error_reply(error_shape how, const failure& why,
                           std::string_view param = {});
 
-/// Likewise with a status and code of the protocol: 404, 405, 413, ...
+/// Returns such a reply for a status and code of the protocol: 404, 405, 413,
+/// ...
 reply_message error_reply(error_shape how, unsigned status,
                           std::string_view code, std::string_view text,
                           std::string_view param = {});

@@ -11,22 +11,22 @@
 
 namespace atelier::runtime::http {
 
-/// What a program of the command line asks a server.
+/// A request of a command-line program to a server.
 struct client_request {
   std::string method = "GET";
   /// "http://host[:port]/path?query", or https.
   std::string url;
   fields headers;
   std::string body;
-  /// From the look-up of the host to the reply's last byte.
+  /// The time limit from the look-up of the host to the reply's last byte.
   core::timespan patience = std::chrono::seconds{10};
-  /// Largest body of the reply.
+  /// The maximum size of the reply's body.
   uint64_t most_bytes = 256ull << 20;
-  /// Over TLS, whether any certificate will do: for this machine's own server
-  /// alone, which nobody else can stand in for.
+  /// Whether any certificate is accepted over TLS. This is only for this
+  /// machine's own server, which no other program can impersonate.
   bool any_certificate = false;
-  /// PEM file of the certificates that are trusted instead of this machine's;
-  /// empty: this machine's, or those that SSL_CERT_FILE names.
+  /// A PEM file of the certificates to trust instead of this machine's; empty:
+  /// this machine's, or those that SSL_CERT_FILE names.
   std::string authorities;
 };
 
@@ -37,11 +37,12 @@ struct client_reply {
   std::string body;
 };
 
-/// Asks, and waits for the whole reply. One connection a call.
+/// Sends a request and waits for the whole reply. Each call uses one
+/// connection.
 /// Errors: ec::invalid_argument (the address, the authorities), ec::unavailable
-///         (nobody answers there, or not by TLS that can be trusted: the text
-///         has the reason and a remedy), ec::deadline_missed, ec::io_failed
-///         (the reply breaks off, or is none).
+///         (no server answers there, or not by TLS that can be trusted: the
+///         text has the reason and a remedy), ec::deadline_missed,
+///         ec::io_failed (the reply breaks off or is invalid).
 /// Threads: any; it blocks.
 core::result<client_reply> ask_server(const client_request& what);
 

@@ -7,8 +7,8 @@
 
 namespace atelier::runtime::http {
 
-/// The file openapi.json, which travels with the program: every route of
-/// doors::make in OpenAPI 3.1.
+/// Returns the file openapi.json, which is part of the program: every route of
+/// the server in OpenAPI 3.1.
 std::string_view openapi_text();
 
 /// Adds GET /openapi.json, the description with the program's version, and GET

@@ -16,33 +16,33 @@
 
 namespace atelier::runtime::http {
 
-/// What the doors are made from.
+/// The parts from which the APIs are made.
 struct door_context {
   std::shared_ptr<picture_service> pictures;
   std::shared_ptr<health> condition;
   const config::settings& settings;
-  /// Where pictures of jobs that ended go; null: they stay in memory.
+  /// Where images of ended jobs are stored; null: they stay in memory.
   std::shared_ptr<const result_files> results = nullptr;
-  /// Of asynchronous jobs, with what it has of servers before; null: none is
-  /// kept.
+  /// The journal of asynchronous jobs, with its content from previous servers;
+  /// null: no journal is kept.
   std::shared_ptr<job_journal> journal = nullptr;
   journal_contents restored = {};
 };
 
-/// Everything that a server answers to.
+/// All APIs that a server answers.
 struct doors {
   std::shared_ptr<const route_table> routes;
-  /// What is to be done about every half second, on a housekeeper's thread.
+  /// Work to be done about every half second, on a housekeeper's thread.
   std::vector<std::function<void()>> chores;
-  /// Likewise, on a thread of their own: they wait for the disk.
+  /// Work with the same period, on a thread of its own: it waits for the disk.
   std::vector<std::function<void()>> disk_chores;
-  /// Works on pixels; to be kept until the server has ended.
+  /// Works on pixels; must be kept until the server has ended.
   std::shared_ptr<thread_offload> pixels;
-  /// To be told of the server's exchanges and counts.
+  /// Receives the server's exchanges and counts.
   std::shared_ptr<metrics> counted;
 
-  /// The one place that knows all APIs. They may ask for variants only once a
-  /// request comes: the engine may start later.
+  /// Makes all APIs; this is the only place that knows them all. They may query
+  /// variants only once a request arrives: the engine may start later.
   static doors make(door_context from);
 };
 

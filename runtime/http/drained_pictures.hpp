@@ -8,8 +8,8 @@
 
 namespace atelier::runtime::http {
 
-/// The same pictures; while `condition` is draining, what is asked for anew is
-/// refused, and what runs goes on.
+/// Returns a service with the same images. While `condition` is draining, it
+/// rejects new requests, and requests in progress continue.
 std::shared_ptr<picture_service> drained(
   std::shared_ptr<picture_service> from,
   std::shared_ptr<const health> condition);

@@ -9,11 +9,11 @@
 
 namespace atelier::runtime::http {
 
-/// An engine behind the server. The server may start before it, and outlive
-/// it: meanwhile every request is refused as `unavailable`.
+/// An engine behind the server. The server may start before it and outlive it;
+/// without an engine, every request is rejected as `unavailable`.
 class engine_pictures : public picture_service {
 public:
-  /// From now on it draws. The engine must have been started with
+  /// Makes an engine draw from now on. The engine must have been started with
   /// caller_runs_actors = false.
   void attach(std::unique_ptr<engine> x);
 
@@ -31,8 +31,8 @@ public:
   std::optional<failure> host_model(const std::string& model,
                                     bool there) override;
 
-  /// As engine::stop; true where there is none. A second call with a shorter
-  /// grace cuts the first one short.
+  /// Stops the engine as engine::stop does; returns true if no engine is
+  /// attached. A second call with a shorter grace shortens the first one.
   bool stop(std::chrono::nanoseconds grace);
 
 private:

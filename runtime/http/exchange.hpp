@@ -13,9 +13,9 @@
 
 namespace atelier::runtime::http {
 
-/// Who asks, as the server found out.
+/// The rights of the caller, as the server established them.
 enum class scope : uint8_t {
-  /// Nobody known: what needs no key.
+  /// An unknown caller, for routes that need no key.
   anyone,
   user,
   admin,
@@ -24,33 +24,34 @@ enum class scope : uint8_t {
 /// Names and values, in the order of the message.
 using fields = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the value of the first field of that name; empty where none is.
+/// Returns the value of the first field of that name; empty if none exists.
 std::string_view find_field(const fields& in, std::string_view name);
 
-/// A request, read to its end.
+/// A request that was read completely.
 struct request_message {
-  /// As "GET".
+  /// For example "GET".
   std::string method;
-  /// Without the query, percent-decoded, valid UTF-8, begins with '/'.
+  /// The path without the query: percent-decoded, valid UTF-8, beginning with
+  /// '/'.
   std::string path;
   /// Percent-decoded.
   fields query;
   /// Names in lower case.
   fields headers;
   std::string body;
-  /// What the route's pattern names in braces.
+  /// The segments that the route's pattern names in braces.
   fields parts;
-  /// The other end's address, for logs.
+  /// The address of the client, for logs.
   std::string client;
-  /// The W3C traceparent of this exchange, with a span of this server's; empty
-  /// where the client sent none that is valid.
+  /// The W3C traceparent of this exchange, with a span of this server; empty if
+  /// the client sent no valid one.
   std::string trace;
-  /// The name of this exchange, as x-request-id in its reply.
+  /// The name of this exchange, sent as x-request-id in its reply.
   std::string request_id;
-  /// The key's name; empty where none was asked for.
+  /// The name of the key; empty if no key was required.
   std::string key;
   scope who = scope::anyone;
-  /// When its last byte was there.
+  /// When its last byte arrived.
   core::time_point received{};
 };
 
@@ -59,14 +60,14 @@ struct reply_message {
   std::string content_type = "application/json";
   fields headers;
   std::string body;
-  /// When what it tells of was there, where somebody counts how long a reply
-  /// takes from then on; the clock's begin: nobody.
+  /// When the content of the reply was ready, if the time from then to the
+  /// reply's end is measured; the clock's epoch if it is not.
   core::time_point ready{};
 };
 
-/// One request and its answer: either one reply, or a stream of events that is
-/// ended. What comes after that, and after the client went, is dropped.
-/// Threads: all members but drop_body may be called from any thread; none
+/// One request and its answer: either one reply, or a stream of events with an
+/// end. Anything sent after that, or after the client has left, is dropped.
+/// Threads: all members except drop_body may be called from any thread; none
 /// waits.
 class exchange {
 public:
@@ -74,9 +75,9 @@ public:
 
   virtual const request_message& asked() const = 0;
 
-  /// Gives back the memory of the request's body, which has been read:
-  /// asked().body is empty from then on. Before an answer, and on the thread
-  /// that reads the body.
+  /// Releases the memory of the request's body after it was read: from then on
+  /// asked().body is empty. Must be called before an answer, on the thread that
+  /// reads the body.
   virtual void drop_body() = 0;
 
   virtual void reply(reply_message x) = 0;
@@ -84,19 +85,19 @@ public:
   /// Begins a stream of server-sent events, with status 200.
   virtual void begin_events() = 0;
 
-  /// One event; without a name only its data. A client that reads so slowly
-  /// that more than a limit waits for it is disconnected.
+  /// Sends one event; without a name only its data. A client is disconnected if
+  /// it reads so slowly that its unsent data exceeds a limit.
   virtual void event(std::string_view name, std::string_view data) = 0;
 
   virtual void end_events() = 0;
 
-  /// Has `then` called once, when the client goes away before its answer was
-  /// complete; at once where it did already. Replaces what was set before.
+  /// Calls `then` once if the client leaves before its answer is complete; at
+  /// once if it has already left. Replaces an earlier callback.
   virtual void on_gone(std::function<void()> then) = 0;
 };
 
-/// Answers an exchange, now or later. Must not block. What it throws is
-/// answered with status 500.
+/// Answers an exchange, now or later. It must not block. If it throws, the
+/// reply has status 500.
 using handler = std::function<void(std::shared_ptr<exchange>)>;
 
 } // namespace atelier::runtime::http

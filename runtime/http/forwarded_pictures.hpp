@@ -13,8 +13,9 @@
 
 namespace atelier::runtime::http {
 
-/// A service before another one: what it does not do itself goes on there.
-/// Threads: as that one.
+/// A service in front of another one: it forwards each call that it does not
+/// implement itself.
+/// Threads: as for the other service.
 class forwarded_pictures : public picture_service {
 public:
   explicit forwarded_pictures(std::shared_ptr<picture_service> to)

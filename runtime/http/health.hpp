@@ -14,15 +14,15 @@
 
 namespace atelier::runtime::http {
 
-/// How the server is: a snapshot that `refresh` takes, so that asking for it
-/// waits for nobody.
+/// The condition of the server: a snapshot that `refresh` takes, so that
+/// reading it never waits.
 /// Threads: any.
 class health {
 public:
   enum class stage : uint8_t {
     starting,
     running,
-    /// The server ends: what was accepted is finished, nothing else is taken.
+    /// The server ends: it finishes accepted requests and rejects new ones.
     draining,
     stopping,
   };
@@ -32,29 +32,31 @@ public:
 
   void enter(stage x);
 
-  /// Enters stage::draining, which no drain(false) takes back.
-  /// @param until when what is still open then is cut off
+  /// Enters stage::draining, which drain(false) does not cancel.
+  /// @param until when the requests still open then are cut off
   void end(core::time_point until);
 
-  /// Whether new work is refused while what runs goes on, until it is said
-  /// otherwise.
+  /// Sets whether new work is rejected while accepted work continues, until the
+  /// next call.
   void drain(bool wanted);
 
-  /// Whether new work is refused: by drain, or as the server ends.
+  /// Returns whether new work is rejected: because of drain, or because the
+  /// server ends.
   bool draining() const;
 
-  /// Asks the engine; may block.
+  /// Takes a new snapshot of the engine; may block.
   void refresh();
 
   engine_status last() const;
 
-  /// "ok", "starting", "degraded" (no device's worker is alive, or the process
-  /// of the CPU work is down: nothing can be answered until it is back),
-  /// "draining" or "stopping".
+  /// Returns "ok", "starting", "degraded" (no device's worker is alive, or the
+  /// process of the CPU work is down: no request can be answered until it is
+  /// back), "draining" or "stopping".
   std::string_view word() const;
 
-  /// 200 where it is ok, else 503; `down` names the parts that do no work.
-  /// Processes and variants are told to those that are known.
+  /// Returns a reply with status 200 if the server is ok, otherwise 503; `down`
+  /// names the parts that do no work. Only authenticated callers see processes
+  /// and variants.
   reply_message reply(scope to) const;
 
 private:

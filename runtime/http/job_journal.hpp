@@ -14,11 +14,11 @@
 
 namespace atelier::runtime::http {
 
-/// An asynchronous job as it was taken on.
+/// An asynchronous job as it was accepted.
 struct journalled_job {
-  /// The server's own: files of its pictures are named after it.
+  /// The server's number of the job, which names the files of its images.
   uint64_t number = 0;
-  /// With the id that it was answered with, and seeds.
+  /// The request, with the id that was sent in the answer, and with seeds.
   job_request wanted;
   std::chrono::system_clock::time_point created;
 };
@@ -30,57 +30,60 @@ struct journalled_end {
   failure why;
   std::optional<std::chrono::system_clock::time_point> started;
   std::chrono::system_clock::time_point completed;
-  /// By index, without bytes and prompts; null where none is in a file.
+  /// The images by index, without bytes and prompts; null for an image that is
+  /// in no file.
   std::vector<std::shared_ptr<const picture>> pictures;
 };
 
-/// What is held against a picture of an open job: see atelier::suspicion.
+/// A suspicion against an image of an open job: see atelier::suspicion.
 struct journalled_suspicion {
   uint64_t number = 0;
   uint32_t index = 0;
   suspicion how;
 };
 
-/// What a journal has of the servers before.
+/// The content of a journal from previous servers.
 struct journal_contents {
   struct job {
     journalled_job was;
-    /// None: it was open when its server ended.
+    /// How it ended; none if it was open when its server ended.
     std::optional<journalled_end> end;
   };
 
-  /// By number.
+  /// The jobs, ordered by number.
   std::vector<job> jobs;
-  /// Names of jobs that were forgotten, oldest first.
+  /// The names of forgotten jobs, oldest first.
   std::vector<job_name> forgotten;
 };
 
 /// Keeps asynchronous jobs for the next start of the server.
-/// Threads: any. No member waits for the disk: what is told is written in the
-/// order in which it was told.
+/// Threads: any. No member waits for the disk: records are written in the order
+/// of the calls.
 class job_journal {
 public:
   virtual ~job_journal() = default;
 
-  /// Writes a job. `then` is called once, from any thread: with success when it
-  /// would outlive a loss of power, else it will not be there.
+  /// Writes a job. `then` is called once, from any thread: with success when
+  /// the job would survive a loss of power, otherwise with an error, and the
+  /// job will not be in the journal.
   virtual void accept(journalled_job x,
                       std::function<void(core::result<void>)> then) = 0;
 
-  /// Calls `then` once all `accept` before have been told their result.
+  /// Calls `then` once all earlier calls of `accept` have received their
+  /// result.
   virtual void after_accepts(std::function<void()> then) = 0;
 
-  /// Writes what is held against a picture, in place of what was before; with
-  /// no trials, that nothing is. `then` is called once, from any thread,
-  /// whether it is written or cannot be.
+  /// Writes the suspicion against an image in place of an earlier one; without
+  /// trials, it clears the suspicion. `then` is called once, from any thread,
+  /// whether the write succeeds or fails.
   virtual void suspect(journalled_suspicion x, std::function<void()> then) = 0;
 
-  /// Writes how a job ended, in place of what was told of it before. Where that
-  /// fails it is tried again.
-  /// @pre files of its pictures would outlive a loss of power
+  /// Writes how a job ended, in place of an earlier record of its end. If that
+  /// fails, it is tried again.
+  /// @pre files of its images would survive a loss of power
   virtual void end(journalled_end x) = 0;
 
-  /// Removes a job, but its name. Likewise.
+  /// Removes a job, but keeps its name. If that fails, it is tried again.
   virtual void forget(uint64_t number) = 0;
 };
 

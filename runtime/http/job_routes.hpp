@@ -8,8 +8,8 @@
 
 namespace atelier::runtime::http {
 
-/// Adds the routes of asynchronous jobs, below /v1/jobs: hand in, look, list,
-/// take back, listen, fetch pictures. Owners see their own jobs, admins all.
+/// Adds the routes of asynchronous jobs, below /v1/jobs: submit, view, list,
+/// cancel, listen, fetch images. Owners see their own jobs, admins all.
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with);
 

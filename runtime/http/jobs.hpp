@@ -32,10 +32,10 @@ enum class job_state : uint8_t {
 
 std::string_view to_string(job_state x);
 
-/// What a job is found by: a client's own names are those of one key, and say
-/// nothing to others.
+/// The key of a job. A client's own names belong to its API key and mean
+/// nothing to other keys.
 struct job_name {
-  /// @param of the name of the key; empty where none is asked for
+  /// @param of the name of the API key; empty if no key is required
   job_name(std::string called, std::string of = {})
     : id(std::move(called)), owner(std::move(of)) {}
 
@@ -47,98 +47,105 @@ struct job_name {
   std::string owner;
 };
 
-/// What a client wants with one call.
+/// The content of one call.
 struct job_request {
   /// generation, edit or variation.
   std::string kind = "generation";
-  /// At least one; each becomes one picture.
+  /// At least one; each produces one image.
   std::vector<generation> pictures;
-  /// The name of the key that asks; empty where none is asked for.
+  /// The name of the caller's API key; empty if no key is required.
   std::string owner;
-  /// The client's own name for it (1..128 of [A-Za-z0-9_.()-], not beginning
-  /// with "job_"), one among those of its key; empty: one is made, which nobody
-  /// can guess.
+  /// The client's own name for the job: 1..128 of [A-Za-z0-9_.()-], not
+  /// beginning with "job_", unique for its API key. If it is empty, the server
+  /// makes a name that cannot be guessed.
   std::string id;
-  /// The same one again, from the same owner, is the same job. Empty: none.
+  /// The same key from the same owner means the same job. It is empty if the
+  /// client sent none.
   std::string idempotency_key;
-  /// Of the call: with a key that is known it must be the same, else the call
-  /// is another one.
+  /// The fingerprint of the call. A known idempotency key requires the same
+  /// fingerprint; with another one, it is a different call.
   std::string fingerprint;
-  /// The W3C traceparent of the call that asks; empty: none.
+  /// The W3C traceparent of the call; empty if it has none.
   std::string trace;
-  /// The x-request-id of the call that asks.
+  /// The x-request-id of the call.
   std::string request_id;
-  /// Its pictures can be asked for after it ended, until they expire; else they
-  /// are forgotten with the last news of it.
+  /// If true, its images can be fetched after it ended, until they expire. If
+  /// false, they are forgotten after the last event of the job.
   bool keeps = false;
 };
 
-/// What is known of a job at a moment.
+/// A snapshot of a job.
 struct job_view {
   std::string id;
   std::string kind;
   std::string owner;
-  /// As in the request.
+  /// The same as in the request.
   std::string trace;
   std::string request_id;
   job_state state = job_state::queued;
   std::chrono::system_clock::time_point created;
   std::optional<std::chrono::system_clock::time_point> started;
   std::optional<std::chrono::system_clock::time_point> completed;
-  /// Its place among the jobs of this server that wait, from 1 on, by priority
-  /// and age; 0 once it runs.
+  /// Its position in the queue of this server, from 1 on, by priority and age;
+  /// 0 once it runs.
   uint32_t queue_position = 0;
   uint32_t pictures = 0;
   uint32_t pictures_done = 0;
-  /// Over all its pictures; `steps` is 0 while nothing is known of it.
+  /// The sum over all its images; `steps` is 0 until it is known.
   uint32_t steps_done = 0;
   uint32_t steps = 0;
-  /// Until it ends, as its pace so far says; none before it has one.
+  /// The estimated time until it ends, from its pace so far; none until a pace
+  /// is known.
   std::optional<core::timespan> remaining;
-  /// The newest one; null where none was asked for or none is there yet.
+  /// The newest preview; null if none was requested or none exists yet.
   std::shared_ptr<const preview> seen;
-  /// The picture that it is of.
+  /// The index of the image that the preview shows.
   uint32_t seen_of = 0;
-  /// By index; null where a picture is not there (yet). One that is in a file
-  /// has neither bytes nor prompts here: see jobs::with_bytes.
+  /// The images by index; null for an image that is not available (yet). An
+  /// image that is in a file has neither bytes nor prompts here: see
+  /// jobs::with_bytes.
   std::vector<std::shared_ptr<const picture>> results;
-  /// When its newest picture was there, by the jobs' own clock.
+  /// When its newest image was complete, by the clock of `jobs`.
   core::time_point ready{};
-  /// Of a failed job: that of its first failed picture, with which it ended.
+  /// For a failed job, the failure of its first failed image, which ended the
+  /// job.
   failure why;
-  /// Its pictures were kept, and are gone.
+  /// Its images were kept, and have expired.
   bool expired = false;
 };
 
 job_name name_of(const job_view& x);
 
-/// Whether a picture of it is in a file.
+/// Returns whether any of its images is in a file.
 bool lacks_bytes(const job_view& x);
 
-/// Called in the order of events, one at a time for each job, from any thread,
-/// without a lock: they may call `jobs` again. They must not block. After
-/// `ended` nothing more comes.
+/// Callbacks of a job. They are called in the order of events, one at a time
+/// for each job, from any thread and without a lock: they may call `jobs`
+/// again. They must not block. `ended` is the last call.
 struct job_listener {
-  /// A step was done, or the job began; previews stand in the view.
+  /// A step was completed, or the job began. The view contains the previews.
   std::function<void(const job_view&)> progressed;
-  /// One picture is there.
+  /// One image is complete.
   std::function<void(const job_view&, uint32_t index)> pictured;
   std::function<void(const job_view&)> ended;
 };
 
 struct job_limits {
-  /// Jobs known, ended ones included; the oldest ended ones go first. Also the
-  /// names remembered of those that went.
+  /// The maximum number of known jobs, ended ones included; the oldest ended
+  /// jobs are removed first. The same limit applies to the remembered names of
+  /// removed jobs.
   uint32_t jobs = 10'000;
-  /// Pictures of one job.
+  /// The maximum number of images of one job.
   uint32_t pictures = 64;
-  /// Of kept pictures in memory; in files: `kept_disk_bytes`. Where they are
-  /// more, those of the job there that nobody asked for the longest expire.
+  /// The maximum size of kept images in memory; `kept_disk_bytes` limits those
+  /// in files. Above a limit, the jobs whose images were requested least
+  /// recently expire in that place.
   uint64_t kept_bytes = 256ull << 20;
-  /// How long they are kept.
+  /// How long images are kept.
   core::timespan kept = std::chrono::hours{1};
   uint64_t kept_disk_bytes = 2048ull << 20;
-  /// How long a call with an idempotency key goes on for nobody.
+  /// How long a call with an idempotency key continues after its client has
+  /// left.
   core::timespan retry = std::chrono::seconds{10};
 };
 
@@ -153,113 +160,114 @@ public:
     std::function<uint64_t()> draw;
   };
 
-  /// @param files where `tick` brings kept pictures to; null: they stay in
-  ///        memory
-  /// @param journal of the jobs that are taken on; null: all end with this.
-  ///        Needs files. Somebody else owns it too: its thread must not be what
-  ///        ends it.
+  /// @param files where `tick` moves kept images; null: they stay in memory
+  /// @param journal of the jobs that `take_on` accepts; null: all jobs end with
+  ///        this object. A journal needs files. It must have another owner too:
+  ///        its own thread must not destroy it.
   jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when,
        std::shared_ptr<const result_files> files = nullptr,
        std::shared_ptr<job_journal> journal = nullptr);
 
-  /// Takes back what is open, calls nobody, and removes the files of pictures,
-  /// but those of jobs in the journal.
+  /// Cancels open jobs without calling any listener, and removes the files of
+  /// images, except those of jobs in the journal.
   ~jobs();
 
   jobs(const jobs&) = delete;
   jobs& operator=(const jobs&) = delete;
 
-  /// Hands all pictures in, or none: where one is refused, those before it are
-  /// taken back and nobody is called. News may come before this returns. Where
-  /// the idempotency key is known, returns that job and listens to it (one that
-  /// ended: `ended` is called at once).
+  /// Submits all images or none: if one is rejected, the earlier ones are
+  /// cancelled and no listener is called. Events may arrive before this
+  /// returns. If the idempotency key is known, returns that job and listens to
+  /// it; if that job has ended, `ended` is called at once.
   /// Errors: those of engine::submit; invalid_argument for an id that is taken
-  ///         or malformed, or too many pictures; overloaded where `jobs` are
-  ///         open; `key_reused` where the idempotency key is that of a call
-  ///         with another body.
+  ///         or malformed, or for too many images; overloaded if
+  ///         `job_limits::jobs` jobs are open; `key_reused` if the idempotency
+  ///         key belongs to a call with another body.
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
 
   /// A client that waits for its job on a connection.
   struct attendance {
     job_view job;
-    /// Of this server's jobs; never that of another one.
+    /// The number of the job in this server; it is never reused.
     uint64_t number = 0;
   };
 
-  /// Likewise, for a client that waits. With an idempotency key the job keeps
-  /// its pictures, and the same call again joins it or gets them; one that
-  /// failed, was cancelled or keeps its pictures no longer is drawn anew.
+  /// Submits a job as `submit` does, for a client that waits. With an
+  /// idempotency key the job keeps its images, and the same call again joins it
+  /// or gets them. A job that failed, was cancelled or no longer keeps its
+  /// images is drawn again.
   std::variant<attendance, failure> attend(job_request what,
                                            job_listener news = {});
 
-  /// A client that attended went away before its answer; to be called once.
-  /// Where no other waits for the job, it is cancelled: at once without an
-  /// idempotency key, else by `tick` where nobody has come again in
-  /// `job_limits::retry`. News still come.
+  /// Says that a client that attended has left before its answer; must be
+  /// called once. If no other client waits for the job, it is cancelled: at
+  /// once without an idempotency key, otherwise by `tick` if no client has
+  /// returned within `job_limits::retry`. Events still arrive.
   void abandon(uint64_t number);
 
-  /// Likewise without a listener, for a job that is to outlive the server:
-  /// where there is a journal, `then` is called when the job is in it, from any
-  /// thread, else before this returns. Once.
-  /// Errors: also `not_journalled`, with which nothing is drawn.
+  /// Submits a job without a listener that must outlive the server. `then` is
+  /// called once: with a journal when the job is in it, from any thread;
+  /// without one before this returns.
+  /// Errors: those of `submit`, and `not_journalled`, with which nothing is
+  ///         drawn.
   void take_on(job_request what,
                std::function<void(std::variant<job_view, failure>)> then);
 
-  /// Enters the jobs of servers before, under their own names. Pictures of
-  /// those that ended expire as if the server had not; what was open is handed
-  /// in again, with its seeds, by `tick`, as the engine takes it: where it
-  /// refuses what it took before, or the deadline has passed, the job ends as
-  /// failed.
+  /// Enters the jobs of previous servers under their own names. Images of ended
+  /// jobs expire as if the server had not stopped. `tick` submits open jobs
+  /// again, with their seeds, as fast as the engine accepts them. A job ends as
+  /// failed if the engine rejects what it accepted before, or if the deadline
+  /// has passed.
   /// @pre nothing was submitted yet
   void restore(journal_contents from);
 
-  /// Listens to a job from now on too; where it ended, `ended` is called at
-  /// once. Returns a number to leave by, 0 where it is not known.
+  /// Listens to a job from now on; if it has ended, `ended` is called at once.
+  /// Returns a number for `leave`, or 0 if the job is unknown.
   uint64_t listen(const job_name& name, job_listener news);
 
-  /// Listens no longer; a call under way still comes.
+  /// Stops listening; a call that has already begun still completes.
   void leave(const job_name& name, uint64_t listener);
 
-  /// None where it is not known (any more).
+  /// Returns a job; none if it is unknown or was forgotten.
   std::optional<job_view> find(const job_name& name) const;
 
-  /// Those of this id, whosever they are, the newest first.
+  /// Returns the jobs of this id of all owners, newest first.
   std::vector<job_view> find_all(const std::string& id) const;
 
-  /// Whether a job of that name was here and is forgotten, as far as is
-  /// remembered: the last `jobs` names.
+  /// Returns whether a job of that name existed and is forgotten. Only the last
+  /// `jobs` names are remembered.
   bool forgotten(const job_name& name) const;
 
-  /// Likewise, whosever it was.
+  /// Returns the same for a job of any owner.
   bool forgotten_of_anyone(const std::string& id) const;
 
-  /// Newest first; without an owner everybody's.
+  /// Returns the jobs of an owner, newest first; without an owner, those of
+  /// all.
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
 
   enum class cancelled : uint8_t { yes, unknown, ended };
 
-  /// Ends it and takes back what is not done of it; its listeners are told by
-  /// `ended`. Pictures that were done stay.
+  /// Ends a job and cancels its unfinished images; its listeners receive
+  /// `ended`. Completed images stay.
   cancelled cancel(const job_name& name);
 
-  /// Returns the view with the bytes of all pictures that it has; where one's
-  /// file is gone, it says that they expired. It waits for the disk where
-  /// lacks_bytes(x). Counts as asking for them.
+  /// Returns the view with the bytes of all its images. If the file of one is
+  /// missing, the view says that they expired. This waits for the disk if
+  /// lacks_bytes(x), and counts as a request for the images.
   job_view with_bytes(job_view x);
 
-  /// Forgets what expired, cancels what was abandoned, hands in again what
-  /// `restore` brought, and brings pictures of jobs that ended from memory into
-  /// files; where that fails they stay in memory, and the next call tries
-  /// again. To be called about every second, by one thread: it waits for the
-  /// disk.
+  /// Forgets expired jobs, cancels abandoned ones, submits the jobs of
+  /// `restore` again, and moves images of ended jobs from memory into files. If
+  /// that fails they stay in memory, and the next call tries again. Must be
+  /// called about every second, by one thread: it waits for the disk.
   void tick();
 
-  /// Jobs that did not end yet.
+  /// Returns the number of jobs that have not ended.
   size_t open() const;
 
-  /// Pictures that wait for who asked for them.
+  /// Images that are kept until clients fetch them.
   struct kept_pictures {
     size_t jobs = 0;
     /// In memory.
@@ -269,10 +277,10 @@ public:
 
   kept_pictures kept() const;
 
-  /// The code of the failure where an idempotency key came with another body.
+  /// The failure code for an idempotency key that was used with another body.
   static constexpr std::string_view key_reused = "key_reused";
 
-  /// Where the journal could not be written.
+  /// The failure code if the journal could not be written.
   static constexpr std::string_view not_journalled = "not_journalled";
 
 private:

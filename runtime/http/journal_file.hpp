@@ -12,7 +12,7 @@
 
 namespace atelier::runtime::http {
 
-/// The journal of jobs as a file of SQLite, of one server.
+/// The journal of jobs as an SQLite file that belongs to one server.
 /// Threads: one at a time; it waits for the disk.
 class journal_file {
 public:
@@ -23,17 +23,17 @@ public:
   using record = std::variant<journalled_job, journalled_suspicion,
                               journalled_end, forgotten_job>;
 
-  /// Of the schema, in the file's `user_version`. The table of suspicions came
-  /// later without a number of its own: it is made where it is missing.
+  /// The version of the schema, in the file's `user_version`. The table of
+  /// suspicions was added later without a new version: it is created if it is
+  /// missing.
   static constexpr int version = 2;
 
-  /// Opens the file, or makes it, its owner's alone, with the folder. One that
-  /// is refused stays as it is.
+  /// Opens the file, or creates it with its folder, accessible only to its
+  /// owner. A file that is rejected stays as it is.
   /// @param names how many names of forgotten jobs are remembered
-  /// Errors: ec::bad_config where it is broken, another program's, or of a
-  /// newer
-  ///         version; ec::unavailable where another server has it;
-  ///         ec::io_failed; with the path.
+  /// Errors: ec::bad_config if it is broken, another program's, or of a newer
+  ///         version; ec::unavailable if another server has it; ec::io_failed;
+  ///         each with the path.
   static core::result<std::unique_ptr<journal_file>> open(
     const std::filesystem::path& path, uint64_t names);
 
@@ -42,11 +42,12 @@ public:
   journal_file(const journal_file&) = delete;
   journal_file& operator=(const journal_file&) = delete;
 
-  /// Errors: ec::bad_config where it cannot be understood.
+  /// Reads the whole journal.
+  /// Errors: ec::bad_config if it cannot be understood.
   core::result<journal_contents> read();
 
-  /// Writes all or none, through to the disk. An end or a forgetting of a job
-  /// that is not there does nothing.
+  /// Writes all records or none, through to the disk. The end or removal of an
+  /// unknown job has no effect.
   /// Errors: ec::io_failed.
   core::result<void> write(std::span<const record* const> all);
 

@@ -15,14 +15,14 @@
 
 namespace atelier::runtime::http {
 
-/// Writes a journal's file on a thread of its own: what is told while it writes
-/// goes to the disk together, with one synchronisation. Ends that cannot be
+/// Writes a journal's file on a thread of its own: records that arrive while it
+/// writes are written together, with one synchronisation. Ends that cannot be
 /// written wait until they can, at most two for each job.
 class journal_writer : public job_journal {
 public:
   explicit journal_writer(std::unique_ptr<journal_file> to);
 
-  /// Writes what it was told.
+  /// Writes the records that are still waiting.
   /// @pre not on its own thread: no callback holds the last owner
   ~journal_writer() override;
 
@@ -38,7 +38,7 @@ public:
 
 private:
   struct order {
-    /// None: `then` alone.
+    /// The record; none if only `then` is to be called.
     std::optional<journal_file::record> what;
     std::function<void(core::result<void>)> then;
   };
@@ -54,7 +54,8 @@ private:
   std::condition_variable wake_;
   std::deque<order> told_;
   bool ending_ = false;
-  /// Of the thread alone: what could not be written, and whether that was told.
+  /// Only the thread uses these: the records that could not be written, and
+  /// whether that was reported.
   std::deque<order> late_;
   bool fails_ = false;
   std::thread thread_;

@@ -9,7 +9,8 @@
 
 namespace atelier::runtime::http {
 
-/// The same pictures, counted, and told to `seen` where there is one.
+/// Returns a service with the same images that counts them and reports them to
+/// `seen`, if it is not null.
 std::shared_ptr<picture_service> metered(
   std::shared_ptr<picture_service> from, std::shared_ptr<metrics> into,
   std::shared_ptr<recent_pictures> seen = nullptr);

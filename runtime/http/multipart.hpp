@@ -13,10 +13,10 @@ namespace atelier::runtime::http {
 /// One field of a form.
 struct form_part {
   std::string name;
-  /// As the client calls its file: never a path of this machine. Empty where
-  /// it is no file.
+  /// The client's name for its file: never a path of this machine. Empty if the
+  /// field is no file.
   std::string filename;
-  /// Empty where none is said.
+  /// Empty if the client sent none.
   std::string content_type;
   /// Refers to the body that was parsed.
   std::string_view content;
@@ -24,15 +24,15 @@ struct form_part {
 
 struct multipart_limits {
   size_t parts = 64;
-  /// Of one part's headers.
+  /// The maximum size of one part's headers.
   size_t header_bytes = 4096;
 };
 
-/// Splits the body of a form; copies no content. Takes time linear in the body,
-/// whatever it holds.
+/// Splits the body of a form without copying content. Takes time linear in the
+/// body for any content.
 /// @param content_type of the message, with the boundary
-/// Errors: ec::bad_payload, ec::invalid_argument where there are too many parts
-///         or too large headers.
+/// Errors: ec::bad_payload; ec::invalid_argument for too many parts or too
+///         large headers.
 /// Source: RFC 7578; RFC 2046, section 5.1.
 core::result<std::vector<form_part>> parse_multipart(
   std::string_view content_type, std::string_view body,

@@ -9,8 +9,9 @@
 namespace atelier::runtime::http {
 
 /// Adds the routes of OpenAI's images: /v1/images/generations, edits and
-/// variations, /v1/models, and /v1/images/{id}/content for addresses that were
-/// told in place of pictures. A client that goes away takes its job back.
+/// variations, /v1/models, and /v1/images/{id}/content for addresses that
+/// replies contain in place of images. A client that disconnects cancels its
+/// job.
 void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
                        api_context with);
 

@@ -7,8 +7,8 @@
 
 namespace atelier {
 
-/// Writes a level as {"ladder": ..., "level": ..., "variant": ...}. Found by
-/// nlohmann::json.
+/// Writes a level as {"ladder": ..., "level": ..., "variant": ...}.
+/// nlohmann::json finds this function.
 template <class Json>
 void to_json(Json& to, const ladder_level& x) {
   to = Json{{"ladder", x.ladder}, {"level", x.level}, {"variant", x.variant}};
@@ -24,8 +24,8 @@ void from_json(const Json& from, ladder_level& x) {
 
 namespace runtime::http {
 
-/// Enters the class of an image's prompt into what is told of the image; where
-/// nobody asked for it, nothing.
+/// Adds the class of an image's prompt to the description of the image, if the
+/// class was requested.
 template <class Json>
 void add_prompt_class(Json& to, const picture& of) {
   if (!of.prompt_class.empty())

@@ -14,41 +14,43 @@
 
 namespace atelier::runtime::http {
 
-/// Files of pictures that wait for their clients, in a folder of one server,
-/// locked by it. Names come from the server's own numbers, never from a client.
+/// Files of images that wait for their clients, in a folder that one server
+/// owns and locks. Their names are built from the server's own numbers, never
+/// from a client's data.
 /// Threads: any; they wait for the disk.
 class result_files {
 public:
-  /// Whether a picture that was put outlives a loss of power.
+  /// Whether a written image survives a loss of power.
   enum class durability : uint8_t { none, synchronised };
 
-  /// Makes the folder, its owner's alone, locks it, and removes what a server
-  /// before left in it, but pictures of the jobs `known`: nobody knows the
-  /// other ones any more. Errors: ec::unavailable where another server has it;
-  /// ec::io_failed; with
+  /// Creates the folder, accessible only to its owner, locks it, and removes
+  /// the files that a previous server left in it, except images of the jobs
+  /// `known`: no client can fetch the others.
+  /// Errors: ec::unavailable if another server has it; ec::io_failed; each with
   ///         the path.
   static core::result<std::shared_ptr<const result_files>> open(
     const std::filesystem::path& folder, const std::set<uint64_t>& known = {},
     durability how = durability::none);
 
-  /// Leaves the folder and its files, and lets go of the lock.
+  /// Keeps the folder and its files, and releases the lock.
   ~result_files();
 
   result_files(const result_files&) = delete;
   result_files& operator=(const result_files&) = delete;
 
-  /// Writes a picture of a job, whole or not at all.
+  /// Writes an image of a job completely or not at all.
   /// Errors: ec::io_failed.
   core::result<void> put(uint64_t job, uint32_t index,
                          std::span<const uint8_t> bytes) const;
 
-  /// Errors: ec::not_found where it was removed, ec::io_failed.
+  /// Returns the bytes of an image.
+  /// Errors: ec::not_found if it was removed; ec::io_failed.
   core::result<std::vector<uint8_t>> get(uint64_t job, uint32_t index) const;
 
-  /// Returns the bytes of a picture's file; none where it is not there.
+  /// Returns the size of an image's file in bytes; none if it does not exist.
   std::optional<uint64_t> size(uint64_t job, uint32_t index) const;
 
-  /// Removes a picture, where it is there.
+  /// Removes an image, if it exists.
   void remove(uint64_t job, uint32_t index) const;
 
 private:
@@ -57,7 +59,7 @@ private:
   std::filesystem::path path_of(uint64_t job, uint32_t index) const;
 
   const std::filesystem::path folder_;
-  /// The folder's descriptor: the lock is its.
+  /// The folder's descriptor, which holds the lock.
   const int lock_;
   const durability how_;
 };

@@ -17,39 +17,41 @@ enum class error_shape : uint8_t {
   a1111,
 };
 
-/// One way in.
+/// One route of an API.
 struct route {
   std::string method;
-  /// As "/v1/jobs/{id}"; a name in braces stands for one segment.
+  /// For example "/v1/jobs/{id}"; a name in braces stands for one segment.
   std::string pattern;
-  /// The least that it needs where keys are asked for.
+  /// The minimum scope that it needs if keys are required.
   scope needs = scope::user;
   error_shape errors = error_shape::openai;
   handler answer;
 };
 
-/// Which handler answers what. Filled before the server starts.
-/// Threads: any number may look at the same time.
+/// The handlers of all routes. The table is filled before the server starts.
+/// Threads: any number may read it at the same time.
 class route_table {
 public:
-  /// @pre no route of that method and pattern is there
+  /// Adds a route.
+  /// @pre no route has that method and pattern
   void add(route x);
 
   struct match {
-    /// Null where there is none.
+    /// Null if no route was found.
     const route* found = nullptr;
     fields parts;
-    /// Where only the method is wrong: those that there are, as "GET, POST".
+    /// If only the method is wrong, the methods that exist, for example "GET,
+    /// POST".
     std::string allowed;
-    /// That of the routes beside it, where none is found.
+    /// The format of errors; that of neighbouring routes if none was found.
     error_shape errors = error_shape::openai;
   };
 
-  /// HEAD finds what GET does.
+  /// Finds the route of a method and path. HEAD finds the route of GET.
   match find(std::string_view method, std::string_view path) const;
 
-  /// Returns the patterns of routes whose paths begin most like this one, the
-  /// nearest first, each once.
+  /// Returns the patterns of routes whose paths have the most similar
+  /// beginnings, nearest first, without duplicates.
   std::vector<std::string> nearest(std::string_view path, size_t most) const;
 
   const std::vector<route>& all() const {

@@ -20,16 +20,16 @@ struct server_counts {
   uint64_t open_connections = 0;
   uint64_t open_streams = 0;
   uint64_t requests = 0;
-  /// By hundreds: [2] counts 2xx.
+  /// The replies by hundreds of their status: [2] counts 2xx.
   uint64_t replies[6] = {};
   uint64_t refused_connections = 0;
   uint64_t timed_out = 0;
   uint64_t body_bytes_held = 0;
 };
 
-/// An HTTP/1.1 server over Asio: a few threads, any number of connections up to
-/// a limit. It reads requests whole within limits and times, finds out who
-/// asks, and calls the route's handler.
+/// An HTTP/1.1 server based on Asio, with a few threads and a limited number of
+/// connections. It reads whole requests within limits of size and time,
+/// authenticates the caller, and calls the route's handler.
 /// Threads: all members may be called from any thread.
 class server {
 public:
@@ -37,26 +37,28 @@ public:
     config::http_settings settings;
     std::shared_ptr<const route_table> routes;
     std::shared_ptr<access> who;
-    /// Called after each reply: method, route's pattern (empty where there is
-    /// none), status, seconds since the request's first byte. A client that
-    /// went before its reply has the status 499. May be empty; must not block.
+    /// Called after each reply with the method, the route's pattern (empty if
+    /// no route matched), the status, and the seconds since the request's first
+    /// byte. If the client left before its reply, the status is 499. It may be
+    /// empty, and must not block.
     std::function<void(const std::string&, const std::string&, unsigned,
                        double)>
       done;
-    /// Called after each reply with a moment `ready`: seconds from then until
-    /// the last byte was given to the system. As `done`.
+    /// Called after each reply that has a moment `ready`, with the seconds from
+    /// then until the last byte was passed to the system. It may be empty, and
+    /// must not block.
     std::function<void(double)> responded;
-    /// How often a stream of events that rests shows a sign of life.
+    /// How often an idle stream of events sends a sign of life.
     core::timespan heartbeat = std::chrono::seconds{15};
-    /// How long a connection that the server ends is still read from: a client
-    /// that is cut off while it sends would not see its reply.
+    /// How long the server continues to read from a connection that it ends: a
+    /// client that is cut off while it sends would not see its reply.
     core::timespan linger = std::chrono::seconds{5};
   };
 
   /// Binds and begins to answer.
-  /// Errors: ec::bad_config (an address, certificate or key that cannot be; an
-  ///         address beyond this machine without keys), ec::unavailable (the
-  ///         address is taken, or is not this machine's), ec::io_failed.
+  /// Errors: ec::bad_config (an invalid address, certificate or key; an address
+  ///         outside this machine without keys), ec::unavailable (the address
+  ///         is taken, or does not belong to this machine), ec::io_failed.
   static core::result<std::unique_ptr<server>> start(options with);
 
   /// Stops at once.
@@ -65,26 +67,28 @@ public:
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  /// "http://127.0.0.1:7860", with the port that was really taken.
+  /// Returns "http://127.0.0.1:7860", for example, with the port that was
+  /// actually bound.
   std::string url() const;
 
   server_counts counts() const;
 
-  /// Takes over limits, times and origins from now on, and the files of
-  /// certificate and key for new connections; where and how it listens, and
-  /// whether by TLS, stays. Requests under way keep what they began with.
-  /// Errors: ec::bad_config (a certificate or key that cannot be); then nothing
-  ///         has changed.
+  /// Applies new limits, times and origins from now on, and the files of
+  /// certificate and key to new connections. The addresses, and the use of TLS,
+  /// stay as they are. Requests in progress keep the settings with which they
+  /// began.
+  /// Errors: ec::bad_config (an invalid certificate or key); then nothing has
+  ///         changed.
   core::result<void> renew(const config::http_settings& x);
 
-  /// Has `work` run on one of the server's threads: for encoding and the like
-  /// that belongs to no connection. Dropped once the server has stopped.
+  /// Runs `work` on one of the server's threads, for encoding and other work
+  /// that belongs to no connection. It is dropped once the server has stopped.
   void post(std::function<void()> work);
 
-  /// Takes no new connection, closes idle ones, waits at most `grace` for
-  /// exchanges under way, then stops: a connection whose exchange is not
-  /// answered by then is closed. True where all were answered. Not for the
-  /// server's own threads.
+  /// Accepts no new connection, closes idle ones, waits at most `grace` for
+  /// exchanges in progress, then stops: a connection whose exchange is not
+  /// answered by then is closed. Returns true if all were answered. Must not be
+  /// called on the server's own threads.
   bool stop(core::timespan grace);
 
 private:

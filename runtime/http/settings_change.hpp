@@ -8,28 +8,30 @@
 
 namespace atelier::runtime::http {
 
-/// A setting that a newly read configuration has otherwise.
+/// A setting whose value differs in a newly read configuration.
 struct setting_change {
-  /// As "http.body_mib", or a section where it has more or fewer tables.
+  /// For example "http.body_mib", or a section if it has more or fewer tables.
   std::string key;
-  /// As TOML.
+  /// The old value, as TOML.
   std::string before;
   std::string after;
-  /// Whether a running server can take it over; else it waits for a restart.
+  /// Whether a running server can apply it; otherwise it takes effect at a
+  /// restart.
   bool applies = false;
 
   friend bool operator==(const setting_change&,
                          const setting_change&) = default;
 };
 
-/// Returns what `after` has otherwise than `before`, in the order of the file.
-/// A running server takes over the level of the log and, of [http], limits,
-/// times, origins, and the files of keys and certificates, as long as both or
-/// neither name one: who is served at which address is decided at the start.
+/// Returns the differences between `before` and `after`, in the order of the
+/// file. A running server applies the log level and, in [http], limits, times,
+/// origins, and the files of keys and certificates, as long as both or neither
+/// configuration names one: the start decides which clients are served at which
+/// address.
 std::vector<setting_change> changes_between(const config::settings& before,
                                             const config::settings& after);
 
-/// Returns `before` with what applies of `after`.
+/// Returns `before` with the applicable changes of `after`.
 config::settings with_applied(const config::settings& before,
                               const config::settings& after);
 

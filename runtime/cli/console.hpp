@@ -7,13 +7,13 @@
 
 namespace atelier::runtime::cli {
 
-/// Where a subcommand reads and writes. Results that programs read go to `out`,
-/// all that people read goes to `err`.
+/// The streams of a subcommand. Results for programs are written to `out`,
+/// texts for people to `err`.
 struct console {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  /// Columns of the terminal that `err` is; 0 where it is none.
+  /// The width in columns of the terminal on `err`; 0 if it is no terminal.
   uint32_t columns = 0;
 
   /// Writes "atelier: TEXT" as a line for people.
@@ -21,7 +21,7 @@ struct console {
 };
 
 /// Returns whether standard output is a pipe or a terminal whose other end was
-/// closed: nobody is left to be told.
+/// closed, so that no reader is left.
 bool reader_has_left();
 
 /// Returns a console over the process's own streams.

@@ -15,33 +15,33 @@ class App;
 
 namespace atelier::runtime::cli {
 
-/// One thing that was looked at.
+/// One result of the checks.
 struct finding {
   enum class grade : uint8_t {
     ok,
-    /// It works without, but not everything or not as well.
+    /// The program works, but with fewer functions or not as well.
     note,
-    /// Pictures cannot be made so.
+    /// Images cannot be made like this.
     problem,
   };
 
   std::string subject;
   grade how = grade::ok;
   std::string found;
-  /// What to do about it; empty where nothing is to be done.
+  /// The remedy; empty if none is needed.
   std::string advice;
 };
 
 std::string_view to_string(finding::grade x);
 
-/// Judges the machine, and the configuration against it. Pure.
+/// Judges the machine, and the configuration against it. This function is pure.
 std::vector<finding> diagnose(const system_facts& machine,
                               const config::outcome& configuration);
 
 CLI::App* add_doctor(CLI::App& app);
 
-/// Prints what was found, what is missing and how to get it. Fails where there
-/// is a problem.
+/// Prints what was found, what is missing and how to get it. Fails if a problem
+/// was found.
 exit_status doctor(const common_arguments& common, environment& world);
 
 } // namespace atelier::runtime::cli

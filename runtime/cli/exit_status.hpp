@@ -5,16 +5,16 @@
 
 namespace atelier::runtime::cli {
 
-/// What the program tells the shell.
+/// The exit status of the program.
 enum class exit_status : int {
   done = 0,
-  /// Anything that has no status of its own.
+  /// Any failure without a status of its own.
   failed = 1,
   /// Bad usage or input.
   bad_input = 2,
-  /// A model, device or server that was asked for is not there.
+  /// A requested model, device or server was not found.
   not_there = 3,
-  /// Refused or too late.
+  /// The request was rejected or late.
   refused = 4,
   /// A signal ended the work.
   interrupted = 130,

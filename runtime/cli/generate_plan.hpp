@@ -18,31 +18,32 @@
 
 namespace atelier::runtime::cli {
 
-/// Most pictures of one call.
+/// The maximum number of images of one call.
 inline constexpr uint64_t most_pictures = 1'000'000;
 
-/// What one call of `generate` or `edit` will do: every argument read and
+/// The work of one call of `generate` or `edit`, with every argument read and
 /// checked.
 struct generate_plan {
   std::vector<std::string> prompts;
-  /// Pictures of each prompt.
+  /// The number of images of each prompt.
   uint64_t count = 1;
-  /// Of each prompt's first picture; the next ones take the seeds after it.
+  /// The seed of each prompt's first image; the next images use the seeds after
+  /// it.
   uint64_t seed = 0;
-  /// All that the requests have in common.
+  /// The fields that all requests share.
   generation common;
   output_target output;
   on_existing existing = on_existing::refuse;
   engine_options engine;
-  /// Who makes the pictures, where it is not an engine here.
+  /// The server that makes the images; none if an engine in this process does.
   std::optional<server_options> server;
-  /// Most requests that are handed in and not yet written.
+  /// The maximum number of requests that are submitted and not yet written.
   uint64_t window = 1;
-  /// How long to wait for what was taken back.
+  /// How long to wait for cancelled requests.
   std::chrono::nanoseconds grace{0};
   bool json = false;
-  /// What people are told before the work: sentences about arguments that are
-  /// taken and have no effect, or an unusual one.
+  /// Remarks printed before the work: sentences about accepted arguments that
+  /// have no effect, or an unusual one.
   std::vector<std::string> remarks;
 
   uint64_t pictures() const {
@@ -63,8 +64,8 @@ struct generate_plan {
 };
 
 /// Reads all arguments against the configuration that they name, and checks
-/// that the pictures can be written. Makes and starts nothing. `draw_seed` is
-/// asked where no seed is given.
+/// that the images can be written. Makes and starts nothing. Calls `draw_seed`
+/// if no seed is given.
 /// Errors: ec::invalid_argument, ec::bad_config, ec::io_failed (full disk).
 core::result<generate_plan> plan_generate(
   const generate_arguments& arguments, const common_arguments& common,

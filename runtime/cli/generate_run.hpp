@@ -17,33 +17,34 @@
 
 namespace atelier::runtime::cli {
 
-/// Carries out one plan: hands in requests, at most plan.window at a time, and
-/// writes each picture as it is answered.
-/// Invariants: (1) a picture is written by the calling thread only. (2) After a
-/// wish to stop, or when pictures can no longer be written or told, nothing
-/// more is handed in and all that runs is taken back.
+/// Carries out one plan: submits requests, at most plan.window at a time, and
+/// writes each image when it is answered.
+/// Invariants: (1) Only the calling thread writes images. (2) After a request
+/// to stop, or when images can no longer be written or reported, nothing more
+/// is submitted and all running requests are cancelled.
 /// Threads: one.
 class generate_run {
 public:
   generate_run(const generate_plan& plan, service& makes,
                interruption& interrupted, const console& terminal);
 
-  /// Returns when everything handed in is answered, or the wait for what was
-  /// taken back is over.
+  /// Runs the plan. Returns when every submitted request is answered, or the
+  /// wait for cancelled ones is over.
   exit_status run();
 
 private:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// Hands in as much as the window takes.
+  /// Submits as many requests as the window allows.
   void submit_more();
-  /// Returns false where the service is full and will be asked again.
+  /// Submits one request. Returns false if the service is full and must be
+  /// asked again.
   bool submit(uint64_t index);
   void finish(uint64_t index, const answer& x);
   void deliver(uint64_t index, const picture& x);
   void fail(uint64_t index, const failure& why);
   void note_failure(uint64_t index, exit_status status);
-  /// Takes back all that runs.
+  /// Cancels all running requests.
   void stop_early();
   bool wants_more() const;
   void tell(const std::string& line);
@@ -59,9 +60,9 @@ private:
   bool bar_shown_ = false;
 
   uint64_t next_ = 0;
-  /// Picture -> request, of what is handed in and not answered.
+  /// Maps image to request, for submitted and unanswered ones.
   std::map<uint64_t, uint64_t> running_;
-  /// The service said that it is full; ask again after an answer.
+  /// The service reported that it is full; it is asked again after an answer.
   bool full_ = false;
   std::optional<time_point> stopped_;
   bool was_interrupted_ = false;

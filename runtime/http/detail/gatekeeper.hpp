@@ -25,40 +25,40 @@ public:
     std::shared_ptr<access> who;
     /// Origins of pages that may use the APIs.
     std::vector<std::string> origins;
-    /// Whether this machine's programs alone are served: then the Host header
-    /// must name this machine, which that of a page elsewhere does not, even
-    /// where its name was made to point here.
+    /// Whether only this machine's programs are served. Then the Host header
+    /// must name this machine; that of a page elsewhere does not, even if its
+    /// name was made to point here.
     bool only_loopback_hosts = false;
     /// Random bits, for numbers of spans and names of requests.
     std::function<uint64_t()> draw;
   };
 
-  /// What came of a head.
+  /// The result of judging a head.
   struct entry {
     const route* to = nullptr;
     error_shape errors = error_shape::openai;
-    /// The request's Origin header, where it is an allowed one.
+    /// The request's Origin header, if it is an allowed one.
     std::string origin;
-    /// As the request has it.
+    /// The traceparent, as in the request.
     std::string trace;
-    /// Likewise.
+    /// The request's id, as in the request.
     std::string request_id;
-    /// In place of what the route would say.
+    /// A reply in place of the route's answer.
     std::optional<reply_message> refused;
   };
 
   explicit gatekeeper(options with);
 
-  /// From now on pages of these may use the APIs.
+  /// Allows pages of these origins to use the APIs from now on.
   void allow_origins(std::vector<std::string> origins);
 
   /// Fills in the request's path, query, parts, trace, key and scope.
-  /// @param target as the request's first line has it
+  /// @param target as in the request's first line
   entry judge(request_message& asked, const std::string& target,
               core::time_point now) const;
 
-  /// How the API words its errors that a target is nearest to, which may be one
-  /// that cannot be.
+  /// Returns the format of errors of the API nearest to a target, which may be
+  /// invalid.
   error_shape shape_for(std::string_view target) const;
 
 private:

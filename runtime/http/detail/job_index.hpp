@@ -21,18 +21,18 @@ public:
   /// @pre its name and its number are free
   void add(const std::shared_ptr<job_entry>& x);
 
-  /// Returns the job that was known by this number; null where none was.
+  /// Removes and returns the job of this number; null if it is unknown.
   std::shared_ptr<job_entry> remove(uint64_t number);
 
   std::shared_ptr<job_entry> find(const job_name& name) const;
 
-  /// Null where it is not known (any more).
+  /// Returns the job of this number; null if it is unknown or was forgotten.
   std::shared_ptr<job_entry> find(uint64_t number) const;
 
-  /// Those of this id, whosever they are, the newest first.
+  /// Returns the jobs of this id of all owners, newest first.
   std::vector<std::shared_ptr<job_entry>> find_all(const std::string& id) const;
 
-  /// The job that this owner handed in with this idempotency key.
+  /// Returns the job that this owner submitted with this idempotency key.
   std::shared_ptr<job_entry> find_twin(const std::string& owner,
                                        const std::string& key) const;
 
@@ -40,7 +40,7 @@ public:
     return by_number_.size();
   }
 
-  /// Newest first.
+  /// Returns all jobs, newest first.
   const std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>>& all()
     const {
     return by_number_;
@@ -49,7 +49,7 @@ public:
 private:
   std::map<job_name, std::shared_ptr<job_entry>> by_name_;
   std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>> by_number_;
-  /// By owner and idempotency key.
+  /// The jobs by owner and idempotency key.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<job_entry>>
     twins_;
 };

@@ -12,65 +12,66 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Something that listeners hear of.
+/// An event for listeners.
 struct job_news {
   enum class kind : uint8_t { progressed, pictured, ended };
   kind what = kind::progressed;
-  /// As it was then.
+  /// The job at the time of the event.
   std::shared_ptr<const job_view> view;
   uint32_t index = 0;
-  /// Who hears of it.
+  /// The listeners that receive it.
   std::vector<std::shared_ptr<const job_listener>> to;
 };
 
-/// Calls who hears of it; what one throws is logged.
+/// Calls the listeners of an event; exceptions that they throw are logged.
 void deliver(const job_news& x);
 
-/// Those who listen to one job, and the news that they did not hear yet. Who
-/// ends listening hears nothing of what waits; who heard of the end listens no
-/// longer.
-/// Threads: one at a time; `deliver` is called without the lock that sees to
-/// it.
+/// The listeners of one job, and the events that they have not received yet. A
+/// removed listener receives no queued event; a listener that received the end
+/// is removed.
+/// Threads: one at a time; `deliver` is called without the lock that ensures
+/// this.
 class job_listeners {
 public:
-  /// Returns a number, from 1 on.
+  /// Adds a listener and returns its number, from 1 on.
   uint64_t add(job_listener news);
 
-  /// Returns it, so that the caller can let it go without the lock; null where
-  /// it is not known.
+  /// Removes and returns a listener, so that the caller can release it without
+  /// the lock; null if it is unknown.
   std::shared_ptr<const job_listener> remove(uint64_t number);
 
   bool empty() const {
     return listeners_.empty();
   }
 
-  /// Enters news for those who listen now.
-  /// @param first the number of the first one that they are for
+  /// Queues an event for the current listeners.
+  /// @param first the number of the first listener that it is for
   void push(job_news::kind what, std::shared_ptr<const job_view> view,
             uint32_t index = 0, uint64_t first = 1);
 
-  /// Nobody hears of what waits.
+  /// Drops all queued events.
   void drop_news() {
     waiting_.clear();
   }
 
-  /// One thread at a time tells news. False where another one does.
+  /// Reserves delivery for the calling thread, one at a time. Returns false if
+  /// another thread delivers.
   bool begin_telling();
 
   void end_telling() {
     telling_ = false;
   }
 
-  /// Returns the oldest news, to be delivered; none where all were told.
+  /// Returns the oldest event, to be delivered; none if all were delivered.
   std::optional<job_news> next();
 
-  /// Returns all listeners, as remove does.
+  /// Removes and returns all listeners, as remove does for one.
   std::vector<std::shared_ptr<const job_listener>> remove_all();
 
 private:
   struct entered {
     job_news news;
-    /// It is for the listeners of these numbers, both included.
+    /// The event is for the listeners of these numbers, both included.
     uint64_t first = 0;
     uint64_t last = 0;
   };

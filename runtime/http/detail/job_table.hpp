@@ -17,13 +17,13 @@
 
 namespace atelier::runtime::http::detail {
 
-/// What a kept picture counts as: its file, and something for what is known of
-/// it.
+/// Returns the weight of a kept image: its file, and an overhead for its
+/// description.
 uint64_t weight_of_file(uint64_t bytes);
 
-/// Where jobs are found: by name, by age, by their place in the queue, by when
-/// they ended. Holds no more than its limits say. Owns the parts that know one
-/// of these each, and makes the transitions that touch several of them.
+/// Finds jobs by name, by age, by position in the queue, and by the time of
+/// their end. Holds no more than its limits allow. Owns the parts that know one
+/// of these each, and makes the transitions that affect several of them.
 /// Threads: one at a time.
 class job_table {
 public:
@@ -36,78 +36,79 @@ public:
     return index_.find(name);
   }
 
-  /// Those of this id, whosever they are, the newest first.
+  /// Returns the jobs of this id of all owners, newest first.
   std::vector<std::shared_ptr<job_entry>> find_all(
     const std::string& id) const {
     return index_.find_all(id);
   }
 
-  /// Null where it is not known (any more).
+  /// Returns the job of this number; null if it is unknown or was forgotten.
   std::shared_ptr<job_entry> find(uint64_t number) const {
     return index_.find(number);
   }
 
-  /// The job that this owner handed in with this idempotency key.
+  /// Returns the job that this owner submitted with this idempotency key.
   std::shared_ptr<job_entry> find_twin(const std::string& owner,
                                        const std::string& key) const {
     return index_.find_twin(owner, key);
   }
 
-  /// Forgets the job that ended first where there are as many as may be. False
-  /// where all of them are open.
+  /// Forgets the jobs that ended first until a new job fits. Returns false if
+  /// too many jobs are open.
   bool make_room();
 
-  /// Enters one that waits.
-  /// @pre there is room, and its name is free
+  /// Enters a job that waits.
+  /// @pre a job fits, and its name is free
   void add(const std::shared_ptr<job_entry>& x);
 
-  /// Its place among those that wait; 0 where it does not.
+  /// Returns its position in the queue; 0 if it does not wait.
   uint32_t position(const job_entry& x) const {
     return waiting_.position(x.priority, x.number);
   }
 
-  /// It waits no longer.
+  /// Removes a job from the queue.
   void begin(const job_entry& x) {
     waiting_.leave(x.priority, x.number);
   }
 
-  /// It ended: its pictures count as kept from now on.
+  /// Enters the end of a job: its images count as kept from now on.
   /// @pre its state says so
   void end(const std::shared_ptr<job_entry>& x);
 
-  /// Enters one that ended, whose pictures are in files.
+  /// Enters an ended job whose images are in files.
   /// @pre its state says so, and its name is free
-  /// @param disk_bytes what its pictures count there
+  /// @param disk_bytes the weight of its images there
   void restore(const std::shared_ptr<job_entry>& x, uint64_t disk_bytes);
 
   void remove(const job_entry& x);
 
-  /// Its pictures were asked for.
+  /// Says that its images were requested.
   void use(const job_entry& x, core::time_point now) {
     shelves_.use(x.number, now);
   }
 
-  /// Jobs whose kept pictures were not brought into files yet, oldest first.
+  /// Returns jobs whose kept images were not yet moved into files, oldest
+  /// first.
   std::vector<std::shared_ptr<job_entry>> unstored() const;
 
-  /// Drops pictures in files until one of `x` more finds room there. False
-  /// where it never will, or the job keeps no pictures (any more).
+  /// Drops images in files until another image of `x` fits. Returns false if it
+  /// never will, or if the job keeps no images (or no longer does).
   bool make_disk_room(const job_entry& x, const picture& more);
 
-  /// A picture is in a file: its bytes go. False where its job keeps none (any
-  /// more): then its file is of no use.
+  /// Says that an image is in a file, and drops its bytes. Returns false if its
+  /// job keeps no images (or no longer does): then its file is useless.
   bool stored(job_entry& x, uint32_t index);
 
-  /// What of it can be in files is.
+  /// Says that all its images that can be in files are.
   void store_no_more(const job_entry& x) {
     shelves_.store_no_more(x.number);
   }
 
-  /// Returns the pictures in files that are kept no longer since the last call,
-  /// by their jobs' numbers and their indices.
+  /// Returns the images in files that have ceased to be kept since the last
+  /// call, by their jobs' numbers and their indices.
   std::vector<std::pair<uint64_t, uint32_t>> take_dropped();
 
-  /// Whether pictures of it are still to be brought into files.
+  /// Returns whether images of it must still be moved into files.
   bool is_unstored(const job_entry& x) const {
     return shelves_.is_unstored(x.number);
   }
@@ -119,12 +120,12 @@ public:
   /// Returns jobs in the journal whose pictures expired since the last call.
   std::vector<std::shared_ptr<job_entry>> take_expired();
 
-  /// Remembers the name of a job that was here.
+  /// Remembers the name of a former job.
   void remember(const job_name& name) {
     forgotten_.remember(name);
   }
 
-  /// Forgets what is kept for longer than may be.
+  /// Forgets images that were kept for the maximum time.
   void expire(core::time_point now);
 
   bool forgotten(const job_name& name) const {
@@ -139,7 +140,7 @@ public:
     return index_.size() - ended_.size();
   }
 
-  /// Jobs with pictures that count as kept.
+  /// Returns the number of jobs with images that count as kept.
   size_t keeping() const {
     return shelves_.jobs();
   }
@@ -152,14 +153,13 @@ public:
     return shelves_.disk_bytes();
   }
 
-  /// Newest first.
+  /// Returns all jobs, newest first.
   const std::map<uint64_t, std::shared_ptr<job_entry>, std::greater<>>& all()
     const {
     return index_.all();
   }
 
-  /// Returns the first contradiction between the parts; empty where there is
-  /// none.
+  /// Returns the first contradiction between the parts; empty if none exists.
   std::string check() const;
 
 private:
@@ -169,13 +169,13 @@ private:
   const job_limits within_;
   job_index index_;
   waiting_line waiting_;
-  /// By when they ended, then by number.
+  /// The jobs by time of their end, then by number.
   std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
     ended_;
-  /// Of jobs that ended.
+  /// The images of ended jobs.
   picture_shelves shelves_;
   forgotten_names forgotten_;
-  // What happened since somebody asked.
+  // The events since the last query.
   std::vector<std::pair<uint64_t, uint32_t>> dropped_;
   std::vector<uint64_t> removed_;
   std::vector<std::shared_ptr<job_entry>> expired_;

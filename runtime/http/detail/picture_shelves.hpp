@@ -12,21 +12,21 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Accounts for kept pictures: what those of each job weigh in memory and in
-/// files, and whose were not asked for the longest. Says which job is to go
-/// where a limit is passed; the caller then forgets it.
+/// Accounts for kept images: the weight of each job's images in memory and in
+/// files, and which were least recently requested. Names the job to remove if a
+/// limit is exceeded; the caller then forgets it.
 /// Threads: one at a time.
 class picture_shelves {
 public:
   picture_shelves(uint64_t most_bytes, uint64_t most_disk_bytes)
     : in_memory_{most_bytes, 0, {}}, on_disk_{most_disk_bytes, 0, {}} {}
 
-  /// Keeps pictures in memory, to be brought into files.
+  /// Keeps images in memory that will be moved into files.
   /// @param job its number
   /// @pre nothing is kept of it, and bytes > 0
   void keep(uint64_t job, uint64_t bytes, core::time_point now);
 
-  /// Keeps pictures that are in files.
+  /// Keeps images that are in files.
   /// @pre nothing is kept of it, and disk_bytes > 0
   void keep_in_files(uint64_t job, uint64_t disk_bytes, core::time_point now);
 
@@ -34,45 +34,45 @@ public:
     return shares_.contains(job);
   }
 
-  /// Its pictures were asked for.
+  /// Says that its images were requested.
   void use(uint64_t job, core::time_point now);
 
-  /// A picture went from memory into a file.
-  /// @param bytes what it counted in memory
-  /// @pre it keeps pictures
+  /// Says that an image was moved from memory into a file.
+  /// @param bytes its weight in memory
+  /// @pre it keeps images
   void move_into_file(uint64_t job, uint64_t bytes, uint64_t disk_bytes);
 
-  /// What of it can be in files is.
+  /// Says that all its images that can be in files are.
   void store_no_more(uint64_t job) {
     unstored_.erase(job);
   }
 
-  /// Whether pictures of it are still to be brought into files.
+  /// Returns whether images of it must still be moved into files.
   bool is_unstored(uint64_t job) const {
     return unstored_.contains(job);
   }
 
-  /// Jobs whose pictures were not brought into files yet, oldest first.
+  /// Returns jobs whose images were not yet moved into files, oldest first.
   std::vector<uint64_t> unstored() const {
     return {unstored_.begin(), unstored_.end()};
   }
 
-  /// Nothing of it is kept any more. False where nothing was.
+  /// Forgets the images of a job. Returns false if none were kept.
   bool forget(uint64_t job);
 
-  /// Returns the job that is to go from memory; none where all find room.
+  /// Returns the job to remove from memory; none if all fit.
   std::optional<uint64_t> over_memory() const;
 
-  /// Whether files of this job could ever find room for more.
+  /// Returns whether files of this job could ever fit with more.
   bool could_store(uint64_t job, uint64_t disk_bytes) const;
 
-  /// Returns the job that is to go from files until more finds room there; none
-  /// where it does.
+  /// Returns the job to remove from files until more fits there; none if it
+  /// does.
   /// @param but a job that stays
   std::optional<uint64_t> over_disk(uint64_t more_disk_bytes = 0,
                                     uint64_t but = 0) const;
 
-  /// Jobs of which pictures are kept.
+  /// Returns the number of jobs whose images are kept.
   size_t jobs() const {
     return shares_.size();
   }
@@ -86,19 +86,19 @@ public:
   }
 
 private:
-  /// What one job keeps.
+  /// The images that one job keeps.
   struct share {
-    /// When its pictures were kept or asked for last.
+    /// When its images were last kept or requested.
     core::time_point used;
     uint64_t bytes = 0;
     uint64_t disk_bytes = 0;
   };
 
-  /// Pictures that count against one limit.
+  /// The images that count against one limit.
   struct shelf {
     uint64_t most = 0;
     uint64_t held = 0;
-    /// Jobs that have some here, by when they were used last.
+    /// The jobs with images here, by time of last use.
     std::set<std::pair<core::time_point, uint64_t>> jobs;
   };
 

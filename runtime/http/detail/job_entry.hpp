@@ -13,33 +13,34 @@
 
 namespace atelier::runtime::http::detail {
 
-/// One picture of a job.
+/// One image of a job.
 struct picture_row {
-  /// Of the engine; 0 until it was handed in.
+  /// The engine's number of the request; 0 until it was submitted.
   uint64_t request = 0;
   bool handed_in = false;
   bool ended = false;
-  /// The engine took it and was full then: it is handed in once more.
+  /// The engine accepted it and was full then: it is submitted once more.
   bool again = false;
   uint32_t steps_done = 0;
-  /// As the client said or the engine told; 0: not known.
+  /// The steps, from the client or the engine; 0: unknown.
   uint32_t steps = 0;
 };
 
 /// One job with all that is known of it.
 /// Threads: guarded by the lock of its jobs.
 struct job_entry {
-  /// All but what depends on the moment: see view_of.
+  /// The view, except for what depends on the moment: see view_of.
   job_view known;
   uint64_t number = 0;
   uint32_t priority = 0;
   std::string idempotency_key;
   std::string fingerprint;
   bool keeps = false;
-  /// Its name was the client's own.
+  /// Whether the client chose its name.
   bool named = false;
   std::vector<picture_row> rows;
-  /// All pictures were handed in: until then nobody is told anything.
+  /// Whether all images were submitted: until then no listener receives an
+  /// event.
   bool handed_in = false;
 
   core::time_point began;
@@ -48,31 +49,31 @@ struct job_entry {
 
   job_listeners listeners;
 
-  /// The journal was told of it.
+  /// Whether the journal was asked to keep it.
   bool journalled = false;
-  /// Why it was not taken on, where others had been told its name.
+  /// Why it was not accepted, if its name was already reported to others.
   std::optional<failure> untaken;
-  /// Those that wait until the journal was told of it.
+  /// The callbacks that wait until it was submitted to the journal.
   std::vector<std::function<void()>> twins;
-  /// What a server before took on, by index: until it ends it may be handed in
-  /// again.
+  /// The requests that a previous server accepted, by index: until the job ends
+  /// they may be submitted again.
   std::vector<generation> restored;
 
   bool has_ended() const {
     return known.state >= job_state::completed;
   }
 
-  /// It is not one that is drawn after the next start of the server.
+  /// Returns whether it will not be drawn after the next start of the server.
   bool has_ended_for_good() const {
     return has_ended() && known.why.code != "stopping";
   }
 };
 
-/// Returns what is known at `now`.
-/// @param position its place in the queue
+/// Returns the view of a job at `now`.
+/// @param position its position in the queue
 job_view view_of(const job_entry& x, uint32_t position, core::time_point now);
 
-/// Whether a client may call a job so.
+/// Returns whether a client may give a job this name.
 bool is_client_name(std::string_view x);
 
 } // namespace atelier::runtime::http::detail

@@ -125,7 +125,7 @@ public:
     forgotten_.remember(name);
   }
 
-  /// Forgets images that were kept for the maximum time.
+  /// Forgets the jobs that ended longer ago than the limit allows.
   void expire(core::time_point now);
 
   bool forgotten(const job_name& name) const {

@@ -63,7 +63,7 @@ public:
   /// Returns the job to remove from memory; none if all fit.
   std::optional<uint64_t> over_memory() const;
 
-  /// Returns whether files of this job could ever fit with more.
+  /// Returns whether this job's files could ever fit with `disk_bytes` more.
   bool could_store(uint64_t job, uint64_t disk_bytes) const;
 
   /// Returns the job to remove from files until more fits there; none if it

@@ -20,10 +20,10 @@
 
 namespace atelier::runtime::http::detail {
 
-/// In replies the order of fields is kept.
+/// JSON of replies, which keeps the order of fields.
 using reply_json = nlohmann::ordered_json;
 
-/// Returns the text of a value; what is not UTF-8 is replaced.
+/// Returns the text of a value; bytes that are not UTF-8 are replaced.
 std::string text_of(const reply_json& x);
 
 reply_message json_reply(const reply_json& x, unsigned status = 200);
@@ -33,11 +33,11 @@ reply_message json_reply(const reply_json& x, unsigned status = 200);
 std::string with_plain_text(const reply_json& object, std::string_view name,
                             std::string_view value);
 
-/// Likewise with a member whose text is JSON.
+/// Does the same with a member whose text is JSON.
 std::string with_json_text(const reply_json& object, std::string_view name,
                            std::string_view value);
 
-/// "image/png" of "png".
+/// Returns "image/png" for "png".
 std::string content_type_of(std::string_view format);
 
 /// "http://HOST" as the client itself called this server; empty where it said
@@ -47,40 +47,42 @@ std::string base_url(const request_message& asked, const api_context& with);
 /// Returns a preview's file; empty where it cannot be encoded.
 std::vector<uint8_t> encode_preview(const preview& x, std::string_view format);
 
-/// Returns the caller's job of this id. An admin's is also that of the key that
-/// the query names as `key`, else the newest of anybody's.
+/// Returns the caller's job of this id. For an admin it may also be the job of
+/// the key that the query names as `key`, otherwise the newest job of any
+/// owner.
 std::optional<job_view> find_job(const jobs& all, const request_message& asked,
                                  const std::string& id);
 
-/// Whether such a job was there and is forgotten.
+/// Returns whether such a job existed and is forgotten.
 bool is_forgotten(const jobs& all, const request_message& asked,
                   const std::string& id);
 
-/// The field that an engine's error speaks of; empty where it is none.
+/// Returns the field that an engine's error names; empty if it names none.
 std::string_view field_of(std::string_view error_text);
 
 reply_message fault_reply(error_shape how, const field_fault& why);
 
-/// Of a job that was refused or failed.
+/// Returns the reply for a job that was rejected or failed.
 reply_message failure_reply(error_shape how, const failure& why);
 
-/// Code and text of a failure, for where it stands in a reply or an event; a
-/// text that is not for clients is left out.
+/// Returns the code and text of a failure, for a reply or an event; a text that
+/// is not for clients is left out.
 reply_json failure_json(const failure& why);
 
-/// Tells who counts it that the call is at the engine.
+/// Reports to `with.handed_in` that the call is at the engine.
 void note_handed_in(const api_context& with, const request_message& asked);
 
-/// Runs `work` where pixels are worked on; what it throws is answered.
+/// Runs `work` where pixels are processed; exceptions that it throws are
+/// answered with an error.
 void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
                    error_shape how, std::function<void()> work);
 
-/// Returns what becomes true when the files of one request have been worked on
-/// for as long as they may, from now on (limits.decode_ms).
+/// Returns a function that returns true once the files of one request have been
+/// processed for the maximum time, from now on (limits.decode_ms).
 std::function<bool()> give_up_after(const api_context& with);
 
-/// Runs `work` as run_elsewhere does, unless the client went while it waited
-/// before its call was handed in.
+/// Runs `work` as run_elsewhere does, unless the client left while it waited
+/// before its call was submitted.
 void run_unless_gone(const api_context& with,
                      const std::shared_ptr<exchange>& x, error_shape how,
                      std::function<void()> work);

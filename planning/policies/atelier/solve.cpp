@@ -166,6 +166,7 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
   decision bound;
   std::vector<double> worth;
   std::vector<uint32_t> used;
+  std::vector<char> likely(asked.pools.size(), 0);
   for (uint32_t pass = 0; pass < std::max(with.passes, 1u); ++pass) {
     master m{asked, form::parts, busy};
     m.add_first();
@@ -185,6 +186,9 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
     used = used_columns(bound);
     parts = m.devices();
     worth = m.worth_of_pools();
+    for (size_t p = 0; p < parts.size(); ++p)
+      if (parts[p] > 1e-6)
+        likely[p] = 1;
     const auto next = busy_with(asked, parts);
     double change = 0;
     for (size_t p = 0; p < next.size(); ++p)
@@ -229,7 +233,8 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       offer(out(std::move(count)));
     }
   }
-  search_counts(asked, with, few ? with.looks : with.looks_of_many, *best);
+  search_counts(asked, with, few ? with.looks : with.looks_of_many, likely,
+                *best);
   count_in(*best, bound);
   best->bound = bound.bound;
   best->worth = bound.worth;

@@ -10,21 +10,20 @@
 namespace atelier::planning::unified {
 
 struct solve_options {
-  /// Rounds of looking for better columns; 0: all columns from the start.
+  /// Rounds of search for better columns; 0: all columns from the start.
   uint32_t rounds = 10;
-  /// Looking ends this near to the bound, relative to the value.
+  /// The search for columns ends this near to the bound, relative to the value.
   double gap = 1e-3;
-  /// Passes over how busy pools may be, which depends on their devices.
+  /// Passes over the busy shares of pools, which depend on their devices.
   uint32_t passes = 3;
-  /// Other counts that are looked at after rounding, with few devices and with
-  /// more than `exact_devices`.
-  uint32_t looks = 200;
+  /// Other whole counts that are tried after rounding, with up to
+  /// `exact_devices` devices and with more.
+  uint32_t looks = 400;
   uint32_t looks_of_many = 16;
-  /// Whole numbers are found by branch and bound up to so many devices, if
-  /// there are at most so many columns.
+  /// Most devices and most columns for branch and bound over whole counts.
   uint32_t exact_devices = 64;
   uint32_t exact_columns = 2000;
-  /// Calls back of one programme; of a whole one.
+  /// Most callbacks of a linear program, and of one with whole counts.
   uint64_t effort = 200'000;
   uint64_t exact_effort = 5'000;
 };
@@ -39,23 +38,23 @@ struct solve_options {
 ///   loads >= devices of a hosting - those that have it now
 ///   sum of devices of a kind <= alive
 /// There is always a solution: everything may be refused. Columns are generated
-/// by price; whole devices come from the parts by rounding down, filling up by
-/// worth, and moving those of one pool to another; up to `exact_devices` also
-/// from branch and bound. The same input gives the same decision, whatever the
-/// machine. Errors: ec::invalid_argument: an index or number of `asked` that is
-/// none;
+/// by price. Whole counts come from the parts by rounding down and filling up
+/// by worth, up to `exact_devices` also from branch and bound; then a search
+/// moves devices between pools (detail/counts.hpp). It can miss the best
+/// counts. The same input gives the same decision on every machine. Errors:
+/// ec::invalid_argument: an index or number of `asked` is out of range;
 ///         the text names it. ec::unavailable, ec::internal: the solver gave
 ///         up.
 core::result<decision> solve(const problem& asked,
                              const solve_options& with = {});
 
-/// The same with the devices of each pool given: for a death or a jump, when
-/// nothing is to be loaded.
+/// Solves the same with given devices for each pool: after a death or a jump of
+/// the load, when nothing is to be loaded.
 core::result<decision> spread(const problem& asked,
                               std::span<const uint32_t> count,
                               const solve_options& with = {});
 
-/// Returns what `solve` refuses in `asked`, if anything.
+/// Returns an error if `solve` would refuse `asked`.
 core::result<void> validate(const problem& asked);
 
 } // namespace atelier::planning::unified

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace atelier::planning::unified {
 
@@ -13,19 +14,13 @@ std::vector<double> as_parts(std::span<const uint32_t> count) {
   return {count.begin(), count.end()};
 }
 
-// How many devices a move takes of a pool.
-enum class part_moved : uint8_t { all, half, one };
-
-uint32_t moved_of(uint32_t count, part_moved part) {
-  switch (part) {
-    case part_moved::all:
-      return count;
-    case part_moved::half:
-      return count / 2;
-    case part_moved::one:
-      break;
-  }
-  return 1;
+// Devices that may be busy at the same time, on average.
+double capacity_of(const problem& asked, std::span<const uint32_t> count) {
+  double sum = 0;
+  for (size_t p = 0; p < count.size(); ++p)
+    if (count[p] > 0)
+      sum += count[p] * busy_of(asked.pools[p], count[p]);
+  return sum;
 }
 
 // The pools that a pool's devices may go to: those of the same hosting first,
@@ -86,9 +81,10 @@ void count_in(decision& into, const decision& of) {
 }
 
 void search_counts(const problem& asked, const solve_options& with,
-                   uint32_t looks, decision& best) {
+                   uint32_t looks, std::span<const char> likely,
+                   decision& best) {
   std::set<std::vector<uint32_t>> seen{best.count};
-  // Returns whether it is better, and then goes on from it.
+  // Returns whether it is better than `best`, which it then replaces.
   const auto look = [&](std::vector<uint32_t> count) {
     if (!seen.insert(count).second)
       return false;
@@ -97,34 +93,73 @@ void search_counts(const problem& asked, const solve_options& with,
     if (!found)
       return false;
     count_in(*found, best);
-    if (!better(found->values, best.values)) {
+    // Among equals the one with more room leads on to better ones.
+    if (!better(found->values, best.values)
+        && (better(best.values, found->values)
+            || capacity_of(asked, found->count)
+                 <= capacity_of(asked, best.count) + 1e-6)) {
       best.solves = found->solves;
       return false;
     }
     best = std::move(*found);
     return true;
   };
-  const auto round = [&] {
-    for (const auto part : {part_moved::all, part_moved::one, part_moved::half})
-      for (uint32_t from = 0; from < asked.pools.size(); ++from) {
-        if (best.count[from] == 0)
-          continue;
-        for (const uint32_t to : targets_of(asked, from)) {
-          if (looks == 0)
-            return false;
-          const uint32_t n = moved_of(best.count[from], part);
-          if (n == 0)
-            continue;
-          auto count = best.count;
-          count[from] -= n;
-          count[to] += n;
-          if (look(std::move(count)))
-            return true;
-        }
-      }
+  // Moves as many devices from one pool to another as is best.
+  const auto move = [&](uint32_t from, uint32_t to) {
+    const auto begin = best.count;
+    bool moved = false;
+    for (uint32_t n = begin[from]; n > 0 && looks > 0; n /= 2) {
+      auto count = begin;
+      count[from] -= n;
+      count[to] += n;
+      moved = look(std::move(count)) || moved;
+    }
+    return moved;
+  };
+  const auto round = [&](bool all) {
+    for (uint32_t from = 0; from < asked.pools.size(); ++from) {
+      if (best.count[from] == 0)
+        continue;
+      for (const uint32_t to : targets_of(asked, from))
+        if ((likely[to] == 0) == all && move(from, to))
+          return true;
+      if (looks == 0)
+        return false;
+    }
     return false;
   };
-  while (looks > 0 && round()) {
+  // Replaces one pool by another, with more or fewer devices than it had, which
+  // come from the other pools or go to them.
+  const auto replace = [&](uint32_t from, uint32_t to) {
+    const auto begin = best.count;
+    auto all = begin;
+    all[to] += std::exchange(all[from], 0);
+    bool replaced = false;
+    for (const uint32_t other : targets_of(asked, to)) {
+      if (all[other] == 0)
+        continue;
+      for (const auto& [less, more] :
+           {std::pair{other, to}, std::pair{to, other}})
+        for (uint32_t n = all[less] / 2; n > 0 && looks > 0; n /= 2) {
+          auto count = all;
+          count[less] -= n;
+          count[more] += n;
+          replaced = look(std::move(count)) || replaced;
+        }
+    }
+    return replaced;
+  };
+  const auto replace_any = [&] {
+    for (uint32_t from = 0; from < asked.pools.size() && looks > 0; ++from) {
+      if (best.count[from] == 0)
+        continue;
+      for (const uint32_t to : targets_of(asked, from))
+        if (best.count[to] == 0 && replace(from, to))
+          return true;
+    }
+    return false;
+  };
+  while (looks > 0 && (round(false) || round(true) || replace_any())) {
   }
 }
 

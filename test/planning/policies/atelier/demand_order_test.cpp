@@ -350,9 +350,9 @@ std::string shown(const reached& x) {
 
 BOOST_AUTO_TEST_SUITE(demand_order_test)
 
-// One of about 500 instances is planned worse for less demand, which is a fault
-// of the planner (docs/verification.md); more of them would be another.
-BOOST_AUTO_TEST_CASE(less_demand_is_rarely_planned_worse) {
+// Whole counts are found by a search that can miss the best ones: of thousands
+// of instances none or one is planned worse (docs/verification.md).
+BOOST_AUTO_TEST_CASE(less_demand_is_not_planned_worse) {
   const auto all = instances(500, 50);
   std::string worse;
   size_t count = 0;
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(less_demand_is_rarely_planned_worse) {
                                            << "; at 1.02 of it " << shown(b));
   }
   BOOST_TEST_MESSAGE(count << " of " << all << worse);
-  BOOST_TEST(count <= std::max<size_t>(2, all / 100), worse);
+  BOOST_TEST(count <= 1u, worse);
 }
 
 BOOST_AUTO_TEST_CASE(whole_devices_are_no_worse_than_parts_rounded_down) {

@@ -3,7 +3,7 @@
 """The networks of Stable Diffusion 1.5 in diffusers, eager, for unet_bench.
 
     diffusers_peer.py make FOLDER
-    diffusers_peer.py serve unet|vae FOLDER
+    diffusers_peer.py serve unet|vae FOLDER DEVICE
 
 `make` writes FOLDER/{unet,vae}-{float32,bfloat16}: networks of SD 1.5's
 geometry with random weights, the same ones in both types.
@@ -54,16 +54,21 @@ def make(folder):
         del net
 
 
-def serve(what, folder):
+def serve(what, folder, device):
     import torch
     from diffusers import AutoencoderKL, UNet2DConditionModel
     from safetensors.torch import load_file, save_file
+
+    def finish():
+        if device.startswith("cuda"):
+            torch.cuda.synchronize(device)
 
     before = status("VmRSS")
     dtype = torch.bfloat16 if folder.endswith("bfloat16") else torch.float32
     kind = UNet2DConditionModel if what == "unet" else AutoencoderKL
     start = time.perf_counter()
-    net = kind.from_pretrained(folder, torch_dtype=dtype)
+    net = kind.from_pretrained(folder, torch_dtype=dtype).to(device)
+    finish()
     loaded = time.perf_counter() - start
 
     def compute(x):
@@ -78,13 +83,15 @@ def serve(what, folder):
             if command[0] == "peak":
                 print(status("VmHWM"), flush=True)
                 continue
-            x = {k: v if k == "timestep" else v.to(dtype)
+            x = {k: v.to(device, None if k == "timestep" else dtype)
                  for k, v in load_file(command[1]).items()}
+            finish()
             start, busy = time.perf_counter(), time.process_time()
             y = compute(x)
+            finish()
             taken = time.perf_counter() - start, time.process_time() - busy
             if command[2] != "-":
-                save_file({"result": y.float().contiguous()}, command[2])
+                save_file({"result": y.float().cpu().contiguous()}, command[2])
             print(*(t * 1e3 for t in taken), flush=True)
             del x, y
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares whole pictures: `atelier generate` and `atelier edit` against the
-pipelines of diffusers, from the same files, texts and noise."""
+pipelines of diffusers, from the same files, texts and noise, on the device that
+ATELIER_TEST_DEVICE names (default: cpu:0)."""
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import tiny_models
 
 diffusers.utils.logging.set_verbosity_error()
 torch.set_num_threads(2)
+DEVICE = os.environ.get("ATELIER_TEST_DEVICE") or "cpu:0"
 
 SAMPLERS = {
     "ddim": (diffusers.DDIMScheduler, {}),
@@ -115,7 +117,7 @@ def pipeline_for(family, made, what):
             options = dict(options, use_karras_sigmas=True)
         made.scheduler = kind.from_config(made.scheduler.config, **options)
     made.set_progress_bar_config(disable=True)
-    return made
+    return made.to(DEVICE)
 
 
 @torch.no_grad()
@@ -176,7 +178,7 @@ def ours(model, what, work):
                 "--steps", str(what["steps"]), "--guidance",
                 str(what["guidance"]), "--size",
                 f"{what['width']}x{what['height']}", "-o", out, "--force",
-                "--set", "devices[0].threads=2"]
+                "--device", DEVICE, "--set", "devices[0].threads=2"]
     if what["negative"]:
         command += ["--negative", what["negative"]]
     if what["sampler"]:

@@ -118,6 +118,8 @@ public:
 
   std::shared_ptr<gpu::executor> device() const {
     gpu::torch_executor_config c;
+    if (const char* device = std::getenv("ATELIER_TEST_DEVICE"))
+      c.device = device;
     c.threads = 2;
     c.known = known_;
     c.variants = {known_->variants[0].name};

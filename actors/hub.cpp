@@ -221,6 +221,7 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   a.sha256 = std::move(r.known.file->sha256);
   if (r.known.tolerated && !r.known.tolerated->empty())
     a.tolerated = std::move(r.known.tolerated);
+  a.reused = r.reused;
   a.how = r.how;
   a.model = v.model;
   a.variant = v.name;

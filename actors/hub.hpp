@@ -163,6 +163,11 @@ private:
   void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
+  // Adds the time of the questions that are over to the request's timings.
+  void count_question(row& r, core::time_point now);
+  // Notes the earlier work that the first leg starts from, or that is the
+  // answer; the client reads it.
+  void note_reuse(row& r);
   /// Returns the steps that earlier work saves a leg.
   uint32_t saved_by(const row& r, const planning::leg& next,
                     core::variant_id variant, uint32_t level) const;

@@ -218,6 +218,8 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   if (given == nullptr)
     return std::nullopt;
   settle_start(who, r, w);
+  if (r.leg == 0)
+    note_reuse(r);
   slots_.read(who, w.where.where, held::state, r.newest);
   if (r.source)
     slots_.read(who, w.where.where, held::source, r.source);
@@ -246,7 +248,7 @@ void hub::order_captures(core::ticket who, const row& r, const worker& w,
                          denoise& into) {
   const auto& next = r.under->routes[r.along.value].legs[r.leg];
   // Captures are not needed without a stage that remembers them.
-  if (next.capture.empty()
+  if (next.capture.empty() || !core::writes(r.what->cache)
       || !path_.is(path_.first(planning::hook::after_answer),
                    planning::hook::after_answer))
     return;

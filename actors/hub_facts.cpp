@@ -7,6 +7,8 @@
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -199,6 +201,7 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
 
 void hub::questions_over(core::request_id id, row& r, core::time_point now) {
   requests_.stop_asking(r);
+  count_question(r, now);
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), !r.found_near, now});
     records_.allowed(r.found_near ? planning::unified::allowed_by(
@@ -224,6 +227,7 @@ void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
                                   row.name),
                        {}, now);
   requests_.stop_asking(r);
+  count_question(r, now);
   records_.facts_late();
   if (r.wanted.near) {
     note_retrieval({core::to_seconds(now - r.asks_since), true, now});
@@ -231,6 +235,13 @@ void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
   }
   fill_unknown(r.known, r.wanted);
   choose_route(id, r, now);
+}
+
+void hub::count_question(row& r, core::time_point now) {
+  if (r.wanted.near || r.wanted.hit_likely)
+    r.took.retrieve += now - r.asks_since;
+  else if (r.wanted.tolerated)
+    r.took.classify += now - r.asks_since;
 }
 
 void hub::note_retrieval(planning::retrieval_sample x) {
@@ -244,6 +255,40 @@ void hub::note_retrieval(planning::retrieval_sample x) {
   auto there = cluster();
   there.retrievals = kept;
   ports_.watch->cluster_changed(std::move(there));
+}
+
+void hub::note_reuse(row& r) {
+  using planning::origin;
+  r.reused.reset();
+  if (!r.known.near || r.known.near->empty())
+    return;
+  const auto& along = r.under->routes[r.along.value];
+  reused_work x;
+  if (along.legs.empty()) {
+    x.from = origin::image;
+    x.steps = r.how.steps;
+  } else if (along.legs.front().from == origin::image) {
+    if (!r.source || !starts_from_found(r))
+      return;
+    x.from = origin::image;
+    x.steps = r.how.steps - core::steps_to_run(r.how);
+  } else if (r.saved > 0) {
+    x.steps = r.saved;
+  } else {
+    return;
+  }
+  const auto& near = *r.known.near;
+  const auto& from =
+    near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+  x.entry = from.entry;
+  x.similarity = from.similarity;
+  r.reused = x;
+  note(r,
+       {{core::note_code::from_cache,
+         fmt::format("The image started from {} of an earlier image and left "
+                     "out {} of {} steps (entry {}, similarity {:.3f}).",
+                     x.from == origin::image ? "the pixels" : "the state",
+                     x.steps, r.how.steps, x.entry, x.similarity)}});
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
@@ -269,6 +314,7 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   if (!picture)
     return false;
   count_choice(r);
+  note_reuse(r);
   planning::outcome o;
   o.variant = r.how.variant;
   o.image = picture;

@@ -161,6 +161,7 @@ void hub::leg_over(core::request_id id, row& r, core::time_point now) {
   if (r.under->routes[r.along.value].legs.empty()) {
     if (!r.found)
       return choose_again(id, r, now);
+    note_reuse(r);
     planning::outcome o;
     o.variant = r.how.variant;
     o.image = std::exchange(r.found, {});

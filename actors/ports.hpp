@@ -53,6 +53,10 @@ public:
 /// Breakdown of a request's time.
 struct row_timings {
   core::timespan queue{0};
+  /// The time for which the request waited for facts: for earlier work if its
+  /// policy asked for that, otherwise for its class.
+  core::timespan classify{0};
+  core::timespan retrieve{0};
   core::timespan preprocess{0};
   core::timespan text{0};
   core::timespan denoise{0};
@@ -61,6 +65,17 @@ struct row_timings {
   /// From arrival to the start of the first step.
   core::timespan first_step{0};
   core::timespan total{0};
+};
+
+/// The earlier work that a request's first leg started from, or that answered
+/// it.
+struct reused_work {
+  /// `latent` or `image`.
+  planning::origin from = planning::origin::latent;
+  uint64_t entry = 0;
+  double similarity = 0;
+  /// The steps that did not run.
+  uint32_t steps = 0;
 };
 
 /// The end of a request: an image in a slot, or the reason for its failure.
@@ -79,6 +94,7 @@ struct answer {
   /// Predicted tolerated level of each of the profile's ladders; none if no
   /// policy asked for it.
   std::optional<std::vector<uint32_t>> tolerated;
+  std::optional<reused_work> reused;
   std::vector<core::note> notes;
   row_timings took;
 };

@@ -80,6 +80,8 @@ struct row {
   /// Steps that earlier work saves this leg: expected until a device takes it,
   /// then the number that `newest` began with.
   uint32_t saved = 0;
+  /// The earlier work that its first leg started from.
+  std::optional<reused_work> reused;
   /// Masked share of an edit; 1 for other requests.
   double masked = 1;
   /// Index of the leg that runs or comes next.

@@ -3,6 +3,7 @@
 // option's name, range, default and text are read together.
 #include <atelier/config/schema.hpp>
 #include <atelier/core/error.hpp>
+#include <atelier/core/parameters.hpp>
 
 #include <fmt/format.h>
 
@@ -314,6 +315,15 @@ const option all_options[] = {
    ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
+  {"cache", "answers",
+   "Maximum number of requests that an entry answers; then it leaves, so that "
+   "one image does not shape all similar ones. 0: no limit.",
+   ATELIER_AT(cache.answers), 0, 1'000'000'000},
+  {"cache", "use",
+   "How requests use the cache unless they say it: off, read (start from "
+   "earlier requests' work), write (leave work for later ones) or on (both). A "
+   "seed or deterministic in a request keeps the cache from being read.",
+   ATELIER_AT(cache.use), 0, 0, form::any, core::cache_use_names},
   {"cache", "encoder",
    "Folder of a CLIP model, such as models/scorer: its text encoder compares "
    "prompts. Empty: prompts are compared by their words.",

@@ -186,6 +186,10 @@ struct cache_settings {
   uint64_t memory_bytes = 0;
   /// The maximum number of requests in the cache.
   uint32_t entries = 10'000;
+  /// The maximum number of requests that an entry answers; 0: no limit.
+  uint32_t answers = 100;
+  /// How requests that do not say it use the cache: off, read, write or on.
+  std::string use = "on";
   /// A folder of a CLIP model, whose text tower compares prompts; empty: they
   /// are compared by their words.
   std::string encoder;

@@ -35,6 +35,8 @@ enum class note_code : uint8_t {
   guidance,
   /// A field that has no effect here was accepted.
   field_ignored,
+  /// The image started from earlier work in the cache.
+  from_cache,
 };
 
 /// Information for a client about an image, in addition to its pixels.

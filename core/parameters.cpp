@@ -25,7 +25,7 @@ void take_asked(const wanted_parameters& chosen,
   each_parameter([&](const parameter&, auto at) {
     if constexpr (requires { chosen.*at.asked; })
       into.*at.used = (chosen.*at.asked).value_or(into.*at.used);
-    else
+    else if constexpr (requires { at.used; })
       into.*at.used = settled.*at.asked;
   });
 }

@@ -9,6 +9,7 @@
 #include <atelier/core/enum_count.hpp>
 #include <atelier/core/samplers.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,33 @@ enum class noise_source : uint8_t {
 inline constexpr std::array<std::string_view, enum_count<noise_source>>
   noise_source_names = {"torch_cpu", "philox"};
 
+/// How a request uses the cache of earlier requests' work.
+enum class cache_use : uint8_t {
+  off,
+  /// The request may start from earlier work and leaves none.
+  read,
+  /// The request starts from noise and leaves its work for later ones.
+  write,
+  /// Both.
+  on,
+};
+
+inline constexpr std::array<std::string_view, enum_count<cache_use>>
+  cache_use_names = {"off", "read", "write", "on"};
+
+constexpr bool reads(cache_use x) {
+  return x == cache_use::read || x == cache_use::on;
+}
+
+constexpr bool writes(cache_use x) {
+  return x == cache_use::write || x == cache_use::on;
+}
+
+/// Returns the same use without reading.
+constexpr cache_use without_reading(cache_use x) {
+  return writes(x) ? cache_use::write : cache_use::off;
+}
+
 /// The parameters that a client requested; the policy chooses the empty fields.
 struct wanted_parameters {
   std::optional<uint32_t> steps;
@@ -57,6 +85,7 @@ struct settled_parameters {
   /// Makes images bit-identical regardless of the rest of the batch; restricts
   /// routes and bypasses caches.
   bool deterministic = false;
+  cache_use cache = cache_use::on;
 
   friend bool operator==(const settled_parameters&,
                          const settled_parameters&) = default;
@@ -105,10 +134,18 @@ struct settled_member {
   T used_parameters::*used;
 };
 
+/// The place of a parameter that no stage runs with: only the request has it.
+template <class T>
+struct request_member {
+  using type = T;
+  T settled_parameters::*asked;
+};
+
 using any_member =
   std::variant<chosen_member<bool>, chosen_member<uint32_t>,
                chosen_member<float>, chosen_member<sampler>,
-               settled_member<bool>, settled_member<noise_source>>;
+               settled_member<bool>, settled_member<noise_source>,
+               request_member<cache_use>>;
 
 /// The group in which the command line's help shows an option.
 enum class option_group : uint8_t {
@@ -254,6 +291,14 @@ inline constexpr parameter parameters[] = {
    .doc = "The same bits whatever else runs",
    .at = settled_member<bool>{&settled_parameters::deterministic,
                               &used_parameters::deterministic}},
+  {.name = "cache",
+   .doc =
+     "Use of the cache: off, read (start from earlier images' work), write "
+     "(keep this image's work) or on (both). Default: cache.use, but a "
+     "seed or deterministic keeps the cache from being read",
+   .at = request_member<cache_use>{&settled_parameters::cache},
+   .value = "USE",
+   .webui_field = "cache"},
 };
 
 inline constexpr size_t parameter_count = std::size(parameters);
@@ -264,6 +309,22 @@ template <size_t I>
 constexpr auto member_of() {
   return std::get<parameters[I].at.index()>(parameters[I].at);
 }
+
+/// The parameters that a stage runs with: the first ones of the table.
+inline constexpr size_t used_parameter_count =
+  static_cast<size_t>(std::count_if(
+    std::begin(parameters), std::end(parameters), [](const parameter& x) {
+      return !std::holds_alternative<request_member<cache_use>>(x.at);
+    }));
+using used_parameter_numbers = std::make_index_sequence<used_parameter_count>;
+
+static_assert(
+  std::all_of(std::begin(parameters) + used_parameter_count,
+              std::end(parameters),
+              [](const parameter& x) {
+                return std::holds_alternative<request_member<cache_use>>(x.at);
+              }),
+  "parameters that only a request has come last");
 
 /// Calls f(parameter, member) for each parameter, in order.
 template <class F>
@@ -279,6 +340,8 @@ template <class T>
 constexpr std::span<const std::string_view> names_of() {
   if constexpr (std::is_same_v<T, sampler>)
     return sampler_names;
+  else if constexpr (std::is_same_v<T, cache_use>)
+    return cache_use_names;
   else
     return noise_source_names;
 }

@@ -37,6 +37,12 @@ std::string_view to_string(priority x) {
   return "unknown";
 }
 
+std::string_view to_string(cache_use x) {
+  return static_cast<size_t>(x) < cache_use_names.size()
+         ? cache_use_names[static_cast<size_t>(x)]
+         : "?";
+}
+
 std::string_view to_string(noise_source x) {
   return static_cast<size_t>(x) < noise_source_names.size()
          ? noise_source_names[static_cast<size_t>(x)]

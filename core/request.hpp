@@ -137,6 +137,11 @@ T& asked_of(request& x, const settled_member<T>& at) {
   return x.*at.asked;
 }
 
+template <class T>
+T& asked_of(request& x, const request_member<T>& at) {
+  return x.*at.asked;
+}
+
 /// Returns the requested value; null if none was requested.
 template <class T>
 const T* asked_in(const request& x, const chosen_member<T>& at) {
@@ -146,6 +151,11 @@ const T* asked_in(const request& x, const chosen_member<T>& at) {
 
 template <class T>
 const T* asked_in(const request& x, const settled_member<T>& at) {
+  return &(x.*at.asked);
+}
+
+template <class T>
+const T* asked_in(const request& x, const request_member<T>& at) {
   return &(x.*at.asked);
 }
 
@@ -178,7 +188,7 @@ struct recipe : used_parameters {
       return f(x.variant, as_inspected(x.*member_of<I>().used)..., x.from_image,
                x.px, x.scaled_to, x.seed);
     }
-    (parameter_numbers{});
+    (used_parameter_numbers{});
   }
 };
 
@@ -194,6 +204,7 @@ uint32_t steps_to_run(const recipe& how);
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);
 std::string_view to_string(noise_source x);
+std::string_view to_string(cache_use x);
 std::string_view to_string(image_format x);
 
 /// Return the value with that name, if any. The names are those of `to_string`.

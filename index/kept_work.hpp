@@ -47,6 +47,8 @@ struct kept_counts {
   /// were evicted for others.
   uint64_t dropped_torn = 0;
   uint64_t evicted = 0;
+  /// Entries that left because they had answered as many requests as they may.
+  uint64_t spent = 0;
   /// Searches that were repeated over all entries, and those among them that
   /// had found an entry at least as near.
   uint64_t searches_checked = 0;

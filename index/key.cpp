@@ -9,11 +9,12 @@
 namespace atelier::index {
 
 bool is_searched_for(const core::request& wanted) {
-  return wanted.source == nullptr;
+  return wanted.source == nullptr && core::reads(wanted.cache);
 }
 
 bool is_remembered(const core::request& wanted) {
-  return is_searched_for(wanted) && wanted.kind != core::request_kind::probe;
+  return wanted.source == nullptr && core::writes(wanted.cache)
+      && wanted.kind != core::request_kind::probe;
 }
 
 std::string key_of(const core::recipe& how, std::string_view negative,

@@ -10,12 +10,13 @@
 
 namespace atelier::index {
 
-/// Returns whether earlier work can serve a request, which must start from no
-/// image of its own.
+/// Returns whether earlier work can serve a request: the request starts from no
+/// image of its own and may read the cache.
 bool is_searched_for(const core::request& wanted);
 
-/// Returns whether a request's work may serve later requests: earlier work can
-/// serve the request itself, and it is no probe, which draws nothing.
+/// Returns whether a request's work may serve later ones: the request starts
+/// from no image of its own, may write the cache, and is no probe, which draws
+/// nothing.
 bool is_remembered(const core::request& wanted);
 
 /// Returns the bytes that must be equal for work of one run to serve another:

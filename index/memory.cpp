@@ -117,12 +117,27 @@ memory::kept_ptr memory::used(uint64_t entry) {
 }
 
 core::result<payload> memory::checked(const kept& entry, const part* which) {
-  if (ipc::xxh3(*which->bytes) == which->checksum)
+  if (ipc::xxh3(*which->bytes) == which->checksum) {
+    count_answer(entry.number);
     return which->bytes;
+  }
   drop_torn(entry.number);
   return core::fail(core::ec::bad_payload,
                     "entry {}: its {} bytes are not those that were kept",
                     entry.number, which->bytes->size());
+}
+
+void memory::count_answer(uint64_t entry) {
+  if (most_.answers == 0)
+    return;
+  // The entry is freed without the lock.
+  kept_ptr spent;
+  const std::lock_guard hold{lock_};
+  const auto at = by_number_.find(entry);
+  if (at == by_number_.end() || ++answers_[entry] < most_.answers)
+    return;
+  spent = take_out(at->second);
+  ++counts_.spent;
 }
 
 void memory::drop_torn(uint64_t entry) {
@@ -182,6 +197,7 @@ memory::kept_ptr memory::take_out(recency::iterator at) {
   auto entry = std::move(*at);
   entries_.erase(at);
   by_number_.erase(entry->number);
+  answers_.erase(entry->number);
   texts_.remove(entry->key, entry->number);
   --counts_.entries;
   counts_.bytes -= entry->bytes;

@@ -21,6 +21,9 @@ namespace atelier::index {
 struct memory_bounds {
   uint64_t bytes = 0;
   uint64_t entries = 0;
+  /// Payloads that an entry may give, one for each request that it answers; it
+  /// leaves with the last one. 0: any number.
+  uint64_t answers = 0;
 };
 
 /// Returns the size by which a leftover counts under its key, in bytes: its
@@ -57,6 +60,7 @@ private:
 
   kept_ptr used(uint64_t entry);
   core::result<payload> checked(const kept& entry, const part* which);
+  void count_answer(uint64_t entry);
   kept_ptr take_out(recency::iterator at);
 
   /// Returns a text's vector; empty if the encoder failed or the text has
@@ -68,6 +72,8 @@ private:
   mutable std::mutex lock_;
   recency entries_;
   std::unordered_map<uint64_t, recency::iterator> by_number_;
+  /// Payloads given, if their number is limited.
+  std::unordered_map<uint64_t, uint64_t> answers_;
   nearest_by_key texts_;
   uint64_t last_number_ = 0;
   kept_counts counts_;

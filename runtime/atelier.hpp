@@ -103,7 +103,7 @@ struct suspicion {
 struct note {
   /// Stable name for programs: unknown_word, background_colour_only,
   /// object_colour_only, not_drawable, prompt_cut, prompt_syntax, mask_scaled,
-  /// image_scaled, size_not_native, guidance, field_ignored.
+  /// image_scaled, size_not_native, guidance, field_ignored, from_cache.
   std::string code;
   /// A sentence.
   std::string text;
@@ -161,6 +161,11 @@ struct generation {
   std::optional<std::chrono::nanoseconds> deadline;
   /// Produces the same bits whatever else the engine does.
   bool deterministic = false;
+  /// off, read, write or on. None: as cache.use says, but the cache is not read
+  /// for a deterministic request, nor for a seed that the client chose.
+  std::optional<std::string> cache;
+  /// The host drew `seed`, its client chose none: the cache may be read.
+  bool seed_drawn = false;
   /// The number of steps between previews in callbacks::progressed; 0: none.
   /// Previews do not change the image; with a model they cost time.
   uint32_t preview_every = 0;
@@ -181,8 +186,10 @@ struct generation {
 /// The parts of a request's latency.
 struct timings {
   std::chrono::nanoseconds queue{0};
-  /// Both are 0 until a stage of an engine sets them.
+  /// The wait for the prompt's class.
   std::chrono::nanoseconds classify{0};
+  /// The wait for earlier work in the cache, and for the class if both were
+  /// asked for at the same time.
   std::chrono::nanoseconds retrieve{0};
   std::chrono::nanoseconds preprocess{0};
   std::chrono::nanoseconds text{0};
@@ -205,6 +212,20 @@ struct ladder_level {
   std::string variant;
 
   friend bool operator==(const ladder_level&, const ladder_level&) = default;
+};
+
+/// The earlier work that an image started from.
+struct reuse {
+  /// "latent": the state of an earlier image's run; "image": an earlier image.
+  std::string kind;
+  /// The number of the cache's entry.
+  uint64_t entry = 0;
+  /// The similarity of both prompts, 0..1, by the cache's own comparison.
+  double similarity = 0;
+  /// The denoising steps that this saved.
+  uint32_t steps = 0;
+
+  friend bool operator==(const reuse&, const reuse&) = default;
 };
 
 /// A finished image with all parameters needed to make it again.
@@ -243,6 +264,8 @@ struct picture {
   /// The fastest level of each ladder that the prompt was predicted to
   /// tolerate; empty if the policy did not ask or no prediction was available.
   std::vector<ladder_level> prompt_class;
+  /// None: the image started from noise, or from its request's image.
+  std::optional<reuse> reused;
   /// The value of generation::trace.
   std::string trace;
   timings took;
@@ -410,6 +433,9 @@ struct cache_status {
   /// Entries that made room for others, and entries whose bytes had changed.
   uint64_t evicted = 0;
   uint64_t torn = 0;
+  /// Entries that left because they had answered as many requests as
+  /// cache.answers allows.
+  uint64_t spent = 0;
   /// States that devices captured for the cache.
   uint64_t captured = 0;
   /// Searches of the index that were repeated by comparing all entries, and

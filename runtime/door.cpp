@@ -57,6 +57,16 @@ core::result<void> take_parameters(const generation& from, core::request& to) {
   return first;
 }
 
+/// Returns how a request that does not say it uses the cache. A seed that its
+/// client chose wants that seed's very image.
+core::cache_use cache_use_of(const generation& wanted,
+                             const config::settings& within) {
+  const auto use = core::parse_name<core::cache_use>(within.cache.use);
+  ATELIER_EXPECTS(use.has_value(), "cache.use is one of its choices");
+  const bool chosen = wanted.seed && !wanted.seed_drawn;
+  return chosen || wanted.deterministic ? core::without_reading(*use) : *use;
+}
+
 template <class Name>
 core::error unknown(std::string_view field, const std::string& value,
                     const planning::profile& known, Name name) {
@@ -271,6 +281,7 @@ core::result<core::request> to_request(const generation& wanted,
   if (!prio)
     return prio.why();
   x.prio = *prio;
+  x.cache = cache_use_of(wanted, within);
   if (auto good = take_parameters(wanted, x); !good)
     return good.why();
   if (wanted.deadline) {

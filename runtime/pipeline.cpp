@@ -45,8 +45,8 @@ system_config::system_config(size_t threads) {
 std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   if (x.cache.memory_bytes == 0)
     return nullptr;
-  return std::make_shared<index::memory>(
-    index::memory_bounds{x.cache.memory_bytes, x.cache.entries});
+  return std::make_shared<index::memory>(index::memory_bounds{
+    x.cache.memory_bytes, x.cache.entries, x.cache.answers});
 }
 
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
@@ -58,7 +58,8 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
     return encoder.why();
   if (x.cache.folder.empty())
     return std::shared_ptr<index::kept_work>{std::make_shared<index::memory>(
-      index::memory_bounds{x.cache.memory_bytes, x.cache.entries},
+      index::memory_bounds{x.cache.memory_bytes, x.cache.entries,
+                           x.cache.answers},
       std::move(*encoder))};
   auto scope = kept_scope(x);
   if (!scope)
@@ -69,6 +70,7 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   with.encoder = std::move(*encoder);
   with.disk_bytes = x.cache.disk_bytes;
   with.entries = x.cache.entries;
+  with.answers = x.cache.answers;
   with.memory_bytes = x.cache.memory_bytes;
   with.tenant_floor = x.cache.tenant_floor;
   auto made = index::store::open(std::move(with));

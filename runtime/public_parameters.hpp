@@ -44,6 +44,7 @@ inline constexpr public_parameter public_parameters[] = {
   {"guidance_rescale", &generation::guidance_rescale,
    &picture::guidance_rescale},
   {"deterministic", &generation::deterministic},
+  {"cache", &generation::cache},
 };
 
 static_assert(std::ranges::equal(public_parameters, core::parameters, {},

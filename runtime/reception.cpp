@@ -32,6 +32,8 @@ void call(const F& f, const T& x) {
 timings to_timings(const actors::row_timings& x) {
   timings t;
   t.queue = x.queue;
+  t.classify = x.classify;
+  t.retrieve = x.retrieve;
   t.preprocess = x.preprocess;
   t.text = x.text;
   t.denoise = x.denoise;
@@ -244,6 +246,10 @@ answer reception::to_answer(actors::answer& x) {
       {std::string{core::to_string(one.code)}, std::move(one.text)});
   if (x.tolerated && known_)
     p.prompt_class = to_levels(*x.tolerated, *known_);
+  if (x.reused)
+    p.reused =
+      reuse{x.reused->from == planning::origin::image ? "image" : "latent",
+            x.reused->entry, x.reused->similarity, x.reused->steps};
   p.trace = x.what->trace;
   p.took = to_timings(x.took);
   return p;

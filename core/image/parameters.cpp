@@ -135,12 +135,14 @@ void tell_parameters(const core::recipe& how, bool before_seed,
                      std::vector<std::pair<std::string, std::string>>& to) {
   const core::used_parameters usual;
   core::each_parameter([&](const core::parameter& x, auto at) {
-    if (x.webui.empty() || x.before_seed != before_seed
-        || (x.told == core::telling::if_changed
-            && how.*at.used == usual.*at.used)
-        || (x.told == core::telling::if_from_image && !how.from_image))
-      return;
-    to.emplace_back(x.webui, told(x, how.*at.used));
+    if constexpr (requires { at.used; }) {
+      if (x.webui.empty() || x.before_seed != before_seed
+          || (x.told == core::telling::if_changed
+              && how.*at.used == usual.*at.used)
+          || (x.told == core::telling::if_from_image && !how.from_image))
+        return;
+      to.emplace_back(x.webui, told(x, how.*at.used));
+    }
   });
 }
 

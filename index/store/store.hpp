@@ -30,6 +30,9 @@ struct store_options {
   /// maximum number.
   uint64_t disk_bytes = 0;
   uint64_t entries = 0;
+  /// Payloads that an entry may give since the start, one for each request that
+  /// it answers; it leaves with the last one. 0: any number.
+  uint64_t answers = 0;
   /// The maximum memory for copies of payloads, in bytes.
   uint64_t memory_bytes = 0;
   /// Fraction of `disk_bytes`, 0..1, that is reserved in equal parts for all

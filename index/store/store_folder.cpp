@@ -13,6 +13,7 @@
 #include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace atelier::index {
 
@@ -164,6 +165,29 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
                         error.message());
   }
   return there->sizes.size();
+}
+
+core::result<uint64_t> clear_store(const fs::path& folder,
+                                   core::tenant_id whose) {
+  const auto opened = rows_in(folder);
+  if (!opened)
+    return opened.why();
+  std::vector<uint64_t> leaving;
+  if (auto ok = opened->rows.read([&](const entry_row& row) {
+        if (row.whose == whose)
+          leaving.push_back(row.number);
+      });
+      !ok)
+    return ok.why();
+  // The rows are removed first, because the next start removes a file without
+  // one.
+  if (auto ok = opened->rows.remove(leaving); !ok)
+    return ok.why();
+  const detail::payload_files files{detail::payloads_of(folder)};
+  for (const auto entry : leaving)
+    if (auto ok = files.remove(entry); !ok)
+      return ok.why();
+  return leaving.size();
 }
 
 } // namespace atelier::index

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 
 #include <cstdint>
@@ -57,5 +58,11 @@ core::result<store_damage> verify_store(const std::filesystem::path& folder);
 /// payload files that existed.
 /// Errors: as facts_of_store.
 core::result<uint64_t> clear_store(const std::filesystem::path& folder);
+
+/// Removes the entries of one tenant and their files. Returns their number.
+/// Errors: as facts_of_store; a folder whose rows are damaged can only be
+///         cleared of everything.
+core::result<uint64_t> clear_store(const std::filesystem::path& folder,
+                                   core::tenant_id whose);
 
 } // namespace atelier::index

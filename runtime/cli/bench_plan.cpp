@@ -244,6 +244,7 @@ struct request_source {
     generation wanted;
     wanted.model = model;
     wanted.seed = random.next_u32();
+    wanted.seed_drawn = true;
     core::philox words{seed, core::purpose::simulation,
                        core::request_id{content}};
     wanted.prompt =

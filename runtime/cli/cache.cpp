@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/index/store/store_folder.hpp>
 #include <atelier/runtime/cli/cache.hpp>
 #include <atelier/runtime/cli/choices.hpp>
@@ -114,9 +115,11 @@ exit_status stats(const std::filesystem::path& folder, bool as_json,
   return exit_status::done;
 }
 
-exit_status clear(const std::filesystem::path& folder, bool as_json,
+exit_status clear(const std::filesystem::path& folder,
+                  const std::optional<std::string>& key, bool as_json,
                   const console& terminal) {
-  const auto removed = index::clear_store(folder);
+  const auto removed = key ? index::clear_store(folder, core::tenant_of(*key))
+                           : index::clear_store(folder);
   if (!removed)
     return refuse(terminal, removed.why());
   print(terminal, as_json, {{"removed", *removed}},
@@ -133,6 +136,11 @@ CLI::App* add_cache(CLI::App& app, cache_arguments& into) {
                   "The cache's folder (default: cache.folder of the "
                   "configuration)")
     ->type_name("DIR");
+  add_text_option(
+    *sub, "--key", into.key,
+    "With clear: remove only the entries of the API key with this "
+    "name; '': those of clients without a key")
+    ->type_name("NAME");
   return sub;
 }
 
@@ -141,15 +149,19 @@ exit_status cache(const cache_arguments& arguments,
   const auto& terminal = world.terminal;
   if (auto ok = check_words(arguments.words); !ok)
     return refuse(terminal, ok.why());
+  const auto& verb = arguments.words.front();
+  if (arguments.key && verb != "clear")
+    return refuse(terminal, fail(ec::invalid_argument,
+                                 "--key: '{}' is for 'clear', not for '{}'",
+                                 *arguments.key, verb));
   const auto folder = folder_of(arguments, common);
   if (!folder)
     return refuse(terminal, folder.why());
-  const auto& verb = arguments.words.front();
   if (verb == "verify")
     return verify(*folder, common.json, terminal);
   if (verb == "stats")
     return stats(*folder, common.json, terminal);
-  return clear(*folder, common.json, terminal);
+  return clear(*folder, arguments.key, common.json, terminal);
 }
 
 } // namespace atelier::runtime::cli

@@ -20,6 +20,8 @@ struct cache_arguments {
   /// What to do.
   std::vector<std::string> words;
   std::optional<std::string> folder;
+  /// With clear: the name of the API key whose entries are removed.
+  std::optional<std::string> key;
 };
 
 /// Adds `cache` and its options to `app`; they are read into `into`, but for

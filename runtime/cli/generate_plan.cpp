@@ -155,6 +155,7 @@ result<void> read_counts(const generate_arguments& arguments,
   const uint64_t most = most_seed - (plan.count - 1);
   if (!arguments.seed) {
     plan.seed = std::min(draw_seed(), most);
+    plan.common.seed_drawn = true;
     return {};
   }
   auto x = parse_whole("--seed", *arguments.seed, 0, most);

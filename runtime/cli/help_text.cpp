@@ -68,9 +68,10 @@ constexpr command_help table[] = {
    "  130 interrupted; 1 any other failure\n"},
   {"cache", " verify | stats | clear",
    "The folder of a cache that no server uses: cache.folder. 'verify' reads "
-   "every\nentry and changes none, 'clear' removes all.\n",
+   "every\nentry and changes none, 'clear' removes all of them, or those of "
+   "one key.\n",
    "  atelier cache verify --folder /var/lib/atelier/cache\n"
-   "  atelier cache stats --config atelier.toml --json\n",
+   "  atelier cache clear --config atelier.toml --key alice\n",
    "  0 done, or all entries are sound; 2 bad usage or configuration;\n"
    "  3 no cache there, or a server uses it; 1 any other failure, and with\n"
    "  'verify' a damaged entry\n"},

@@ -6,6 +6,7 @@
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
+#include <atelier/runtime/http/reuse_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 
@@ -333,6 +334,8 @@ private:
     out.drawn_height = said<uint32_t>(from, "drawn_height");
     out.notes = said<std::vector<note>>(from, "notes");
     out.prompt_class = said<std::vector<ladder_level>>(from, "prompt_class");
+    if (from.contains("reused"))
+      out.reused = said<reuse>(from, "reused");
     out.took = http::read_timings(said<json>(from, "timings_ms"));
     out.sha256 = core::sha256_hex(reply->body);
     if (out.sha256 != said<std::string>(from, "sha256"))

@@ -18,9 +18,9 @@ using core::fail;
 using core::result;
 using setter = std::function<void(generation&)>;
 
-constexpr std::string_view names[] = {"steps",   "size",     "guidance",
-                                      "sampler", "priority", "deadline_ms",
-                                      "model",   "variant",  "format"};
+constexpr std::string_view names[] = {
+  "steps",       "size",  "guidance", "sampler", "priority",
+  "deadline_ms", "model", "variant",  "format",  "cache"};
 constexpr double most_weight = 1e9;
 constexpr uint64_t most_deadline_ms = 86'400'000;
 constexpr size_t most_choices = 1000;
@@ -78,6 +78,9 @@ result<setter> read(std::string_view name, std::string_view label,
   if (name == "format")
     return word("--format", label, text,
                 [](generation& x, std::string y) { x.format = std::move(y); });
+  if (name == "cache")
+    return word("--cache", label, text,
+                [](generation& x, std::string y) { x.cache = std::move(y); });
   if (auto ok = check_text(label, text, 256); !ok)
     return ok.why();
   if (name == "model")

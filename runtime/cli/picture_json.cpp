@@ -2,6 +2,7 @@
 #include <atelier/runtime/cli/picture_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
+#include <atelier/runtime/http/reuse_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
@@ -34,6 +35,7 @@ std::string to_json(const picture& x, const std::filesystem::path& path) {
     {"notes", x.notes},
   };
   http::add_prompt_class(object, x);
+  http::add_reuse(object, x);
   // A path may be any bytes; JSON may not.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }

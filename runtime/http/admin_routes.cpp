@@ -140,7 +140,8 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"hits", c->hits},         {"misses", c->misses},
       {"evicted", c->evicted},   {"torn", c->torn},
       {"captured", c->captured}, {"checked", c->checked},
-      {"agreed", c->agreed},     {"failures", c->failures}};
+      {"agreed", c->agreed},     {"failures", c->failures},
+      {"spent", c->spent}};
   x->reply(json_reply(all));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/core/tenant.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/runtime/cli/program.hpp>
 
@@ -23,6 +24,7 @@ struct cache_fixture : test::scratch_folder {
     const auto sut = open();
     for (const auto* text : {"a red fox", "a blue owl"}) {
       index::leftover what;
+      what.whose = core::tenant_of(text);
       what.states.push_back({5, std::vector<std::byte>(100)});
       BOOST_REQUIRE(sut->keep("k", text, what));
     }
@@ -80,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_a_cache_holds_is_told) {
   BOOST_TEST(printed()["payload_bytes"] == 200);
   BOOST_TEST(printed()["oldest"].get<std::string>().size() == 20u);
   BOOST_TEST((run({"stats", "--folder", folder()}) == exit_status::done));
-  BOOST_TEST(out.str().starts_with("2 entries of 1 API keys\n"));
+  BOOST_TEST(out.str().starts_with("2 entries of 2 API keys\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_entry_has_a_status_of_its_own) {
@@ -99,6 +101,21 @@ BOOST_AUTO_TEST_CASE(a_cache_is_cleared) {
   BOOST_TEST((run_there("clear") == exit_status::done));
   BOOST_TEST(printed()["removed"] == 2);
   BOOST_TEST(open()->counts().entries == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cache_is_cleared_of_one_key) {
+  const auto clear = [&](const std::string& key) {
+    return run({"clear", "--key", key, "--folder", folder(), "--json"});
+  };
+  BOOST_TEST((clear("nobody") == exit_status::done));
+  BOOST_TEST(printed()["removed"] == 0);
+  BOOST_TEST((clear("a red fox") == exit_status::done));
+  BOOST_TEST(printed()["removed"] == 1);
+  BOOST_TEST(open()->counts().entries == 1u);
+  BOOST_TEST((run({"stats", "--key", "x", "--folder", folder()})
+              == exit_status::bad_input));
+  BOOST_TEST(err.str().find("--key: 'x' is for 'clear', not for 'stats'")
+             != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_folder_may_be_the_configurations) {

@@ -40,6 +40,9 @@ BOOST_AUTO_TEST_CASE(the_object_has_these_keys_in_this_order) {
   BOOST_TEST(runtime::cli::to_json(x, "p").ends_with(
     R"(,"prompt_class":[{"ladder":"smaller_models","level":2,)"
     R"("variant":"small@20"}]})"));
+  x.reused = {"latent", 12, 0.75, 5};
+  BOOST_TEST(runtime::cli::to_json(x, "p").ends_with(
+    R"(,"reused":{"kind":"latent","entry":12,"similarity":0.75,"steps":5}})"));
 }
 
 BOOST_AUTO_TEST_CASE(a_path_of_any_bytes_gives_valid_json) {

@@ -99,6 +99,22 @@ BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_is_told_where_somebody_asked) {
     {"ladder": "smaller_models", "level": 2, "variant": "small@20"}])")));
 }
 
+BOOST_AUTO_TEST_CASE(earlier_work_that_an_image_started_from_is_told) {
+  rig r;
+  const auto id = r.submit({{"prompt", "p"}, {"n", 2}});
+  BOOST_TEST(r.pictures->at(1).wanted.seed_drawn);
+  r.pictures->finish(1);
+  auto p = r.pictures->picture_for(2);
+  p.reused = {"latent", 12, 0.75, 5};
+  r.pictures->answer_with(2, p);
+  const auto images =
+    r.get("/v1/jobs/" + id + "?images=none")->body()["result"]["images"];
+  BOOST_REQUIRE(images.size() == 2u);
+  BOOST_TEST(!images[0].contains("reused"));
+  BOOST_TEST((images[1]["reused"] == json::parse(R"({"kind": "latent",
+    "entry": 12, "similarity": 0.75, "steps": 5})")));
+}
+
 BOOST_AUTO_TEST_CASE(how_a_picture_came_about_is_told) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}});
@@ -146,6 +162,7 @@ BOOST_AUTO_TEST_CASE(all_words_of_a_generation_are_taken) {
             {"noise", "philox"},
             {"deadline_ms", 1500},
             {"deterministic", true},
+            {"cache", "read"},
             {"preview_every", 2},
             {"format", "webp"},
             {"quality", 80},
@@ -171,6 +188,8 @@ BOOST_AUTO_TEST_CASE(all_words_of_a_generation_are_taken) {
   BOOST_TEST(g.noise == "philox");
   BOOST_TEST((*g.deadline == 1500ms));
   BOOST_TEST(g.deterministic);
+  BOOST_TEST(*g.cache == "read");
+  BOOST_TEST(!g.seed_drawn);
   BOOST_TEST(g.preview_every == 2u);
   BOOST_TEST(g.format == "webp");
   BOOST_TEST(g.quality == 80u);

@@ -105,6 +105,8 @@ journalled_job job(uint64_t number) {
   g.noise = "philox";
   g.deadline = 123456789ns;
   g.deterministic = true;
+  g.cache = "read";
+  g.seed_drawn = true;
   g.preview_every = 3;
   g.trace = "trace";
   w.pictures = {g, g};
@@ -129,6 +131,7 @@ journalled_end end(uint64_t number) {
   p->sha256 = "ab";
   p->notes = {{"prompt_cut", "cut"}};
   p->prompt_class = {{"smaller_models", 2, "small@20"}};
+  p->reused = {"image", 12, 0.75, 5};
   p->took.total = 12ms;
   return {number,
           job_state::failed,
@@ -197,6 +200,8 @@ BOOST_AUTO_TEST_CASE(what_was_written_is_read_back_whole) {
     BOOST_TEST(a.noise == b.noise);
     BOOST_TEST((a.deadline == b.deadline));
     BOOST_TEST(a.deterministic == b.deterministic);
+    BOOST_TEST((a.cache == b.cache));
+    BOOST_TEST(a.seed_drawn == b.seed_drawn);
     BOOST_TEST(a.preview_every == b.preview_every);
     BOOST_TEST(a.trace == b.trace);
   }
@@ -236,6 +241,7 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   BOOST_TEST(x.pictures[1]->guidance == 4.7f);
   BOOST_TEST((x.pictures[1]->notes == y.pictures[1]->notes));
   BOOST_TEST((x.pictures[1]->prompt_class == y.pictures[1]->prompt_class));
+  BOOST_TEST((x.pictures[1]->reused == y.pictures[1]->reused));
   BOOST_TEST((x.pictures[1]->took.total == 12ms));
 }
 

@@ -122,6 +122,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.checked = 23;
   c.agreed = 19;
   c.failures = 29;
+  c.spent = 31;
   now.engine.cache = c;
   const auto all = text();
   for (const auto* const line :
@@ -132,6 +133,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_searches_total{outcome=\"miss\"} 7",
         "atelier_cache_evictions_total{reason=\"room\"} 11",
         "atelier_cache_evictions_total{reason=\"torn\"} 13",
+        "atelier_cache_evictions_total{reason=\"answers\"} 31",
         "atelier_cache_captures_total 17",
         "atelier_cache_checks_total{outcome=\"agreed\"} 19",
         "atelier_cache_checks_total{outcome=\"missed\"} 4",

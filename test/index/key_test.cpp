@@ -91,6 +91,17 @@ BOOST_AUTO_TEST_CASE(a_negative_prompt_cannot_pass_for_a_tenant) {
               != index::key_of(how, "", core::tenant_id{1})));
 }
 
+BOOST_AUTO_TEST_CASE(a_request_says_whether_it_is_searched_for_and_remembered) {
+  using core::cache_use;
+  for (const auto use :
+       {cache_use::off, cache_use::read, cache_use::write, cache_use::on}) {
+    auto x = a_request();
+    x.cache = use;
+    BOOST_TEST(index::is_searched_for(x) == core::reads(use));
+    BOOST_TEST(index::is_remembered(x) == core::writes(use));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(requests_with_a_source_and_probes_are_not_remembered) {
   BOOST_TEST(index::is_remembered(a_request()));
   auto with_source = a_request();

@@ -75,6 +75,16 @@ BOOST_AUTO_TEST_CASE(it_is_cleared) {
   BOOST_TEST(open()->counts().entries == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_cleared_of_one_tenant) {
+  BOOST_TEST(*index::clear_store(path(), core::tenant_id{7}) == 0u);
+  BOOST_TEST(*index::clear_store(path(), core::tenant_id{1}) == 2u);
+  const auto left = *index::verify_store(path());
+  BOOST_TEST(left.is_sound());
+  BOOST_TEST(left.checked == 1u);
+  BOOST_TEST(left.files_without_entry == 0u);
+  BOOST_TEST(open()->counts().entries == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(rows_that_are_damaged_are_told_and_can_be_cleared) {
   std::ofstream{path() / "cache.sqlite"} << std::string(5'000, 'x');
   BOOST_TEST((code_of(index::verify_store(path())) == ec::io_failed));

@@ -133,7 +133,10 @@ BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_picture, modes, how) {
     "a small blue ring above a large green star on a black background"};
   for (const auto& prompt : prompts) {
     const auto answers = test::answers_to(*sut, {wanted(prompt)});
-    const auto& told = test::picture_in(answers.front()).prompt_class;
+    const auto& made = test::picture_in(answers.front());
+    BOOST_TEST(made.took.classify.count() > 0);
+    BOOST_TEST(made.took.retrieve.count() == 0);
+    const auto& told = made.prompt_class;
     BOOST_TEST_REQUIRE(told.size() == 1u, prompt);
     BOOST_TEST(told[0].ladder == "smaller_models");
     BOOST_TEST(told[0].level < 3u);

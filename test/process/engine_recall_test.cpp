@@ -33,6 +33,27 @@ constexpr auto steps = test::recall_steps;
 constexpr auto kept = test::recall_kept;
 
 struct fixture : test::recall_rig {
+  // The files differ in what their metadata say of the cache.
+  static image::picture pixels(const picture& x) {
+    auto out = image::decode(x.bytes);
+    BOOST_TEST_REQUIRE(bool{out});
+    return *out;
+  }
+
+  // The answer and its file say what the image started from.
+  static void check_told(const picture& x, uint32_t steps_run,
+                         const std::string& kind = "latent") {
+    BOOST_TEST_REQUIRE(x.reused.has_value());
+    BOOST_TEST(x.reused->kind == kind);
+    BOOST_TEST(x.reused->steps + steps_run == x.steps);
+    BOOST_TEST(x.reused->similarity > 0.9);
+    BOOST_TEST(x.reused->entry > 0u);
+    BOOST_TEST_REQUIRE(x.notes.size() == 1u);
+    BOOST_TEST(x.notes.front().code == "from_cache");
+    const std::string file{x.bytes.begin(), x.bytes.end()};
+    BOOST_TEST(file.find("from_cache") != std::string::npos);
+  }
+
   // Draws while the device's process is killed as soon as it tells of a step.
   static picture drawn_through_a_kill(engine& sut, const generation& x) {
     const auto victim = test::pid_of(sut, "cpu:0");
@@ -72,7 +93,11 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       remembered(*sut);
       const auto again = repeated(*sut, x);
       BOOST_TEST(again.steps_run == steps - kept);
-      BOOST_TEST((again.bytes == undisturbed.bytes));
+      BOOST_TEST((pixels(again) == pixels(undisturbed)));
+      check_told(again, steps - kept);
+      BOOST_TEST(again.took.retrieve.count() > 0);
+      BOOST_TEST(again.took.classify.count() == 0);
+      BOOST_TEST(!undisturbed.reused.has_value());
       // Another text finds nothing.
       const auto other =
         test::answers_to(*sut, {wanted("some blue cubes under water")});
@@ -118,7 +143,7 @@ BOOST_AUTO_TEST_CASE(
         BOOST_TEST(sut->status().cache.value().entries == 1u);
         const auto again = repeated(*sut, x);
         BOOST_TEST(again.steps_run == steps - kept);
-        BOOST_TEST((again.bytes == undisturbed.bytes));
+        BOOST_TEST((pixels(again) == pixels(undisturbed)));
         BOOST_TEST(test::comes_to_rest(*sut));
         BOOST_TEST(sut->status().cache.value().torn == 0u);
         BOOST_TEST(sut->stop(10s));
@@ -154,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_killed_changes_nothing_of_it) {
   remembered(*sut);
   for (int i = 0; i < 3; ++i) {
     const auto made = drawn_through_a_kill(*sut, x);
-    BOOST_TEST((made.bytes == undisturbed.bytes));
+    BOOST_TEST((pixels(made) == pixels(undisturbed)));
   }
   BOOST_TEST(test::comes_to_rest(*sut));
   BOOST_TEST(sut->stop(10s));
@@ -181,8 +206,8 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
       const auto edited = test::answers_to(*sut, {edit});
       const auto& expected = test::picture_in(edited.front());
       BOOST_TEST(made.steps_run == expected.steps_run);
-      BOOST_TEST(
-        (*image::decode(made.bytes) == *image::decode(expected.bytes)));
+      BOOST_TEST((pixels(made) == pixels(expected)));
+      check_told(made, made.steps_run, "image");
       // What was refined is remembered too.
       remembered(*sut, 2);
       if (how == mode::split) {
@@ -205,8 +230,8 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_is_answered_with_its_remembered_image) {
       const auto& made = test::picture_in(again.front());
       BOOST_TEST(made.route == "picture");
       BOOST_TEST(made.steps_run == 0u);
-      BOOST_TEST((*image::decode(made.bytes)
-                  == *image::decode(test::picture_in(first.front()).bytes)));
+      BOOST_TEST((pixels(made) == pixels(test::picture_in(first.front()))));
+      check_told(made, 0, "image");
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->stop(10s));
     }
@@ -264,6 +289,91 @@ BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
   of_pictures.reuse->images_by = planning::compared::prompts;
   folder.write("measured.json", planning::to_json(of_pictures));
   BOOST_TEST(refusal({}, "modm").find("reuse.images_by") != std::string::npos);
+}
+
+// What a request says of the cache goes before the configuration, and a seed
+// that its client chose wants that very image.
+BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
+  using said = std::optional<std::string>;
+
+  // By a policy that uses whatever is similar enough.
+  const auto searches = [](const engine& sut) {
+    const auto told = sut.status().cache.value();
+    return told.hits + told.misses;
+  };
+  const auto ask = [&](engine& sut, const said& use, bool drawn) {
+    auto x = wanted("a red ball on a table");
+    x.cache = use;
+    x.seed_drawn = drawn;
+    const auto made = test::answers_to(sut, {x});
+    BOOST_TEST(test::comes_to_rest(sut));
+    return test::picture_in(made.front()).route;
+  };
+  for (const auto how : {mode::single, mode::split})
+    BOOST_TEST_CONTEXT(how) {
+      auto sut = start(how, "modm");
+      const auto entries = [&] { return sut->status().cache.value().entries; };
+      // Nothing is kept, nothing is looked for.
+      for (const auto& use : {said{"off"}, said{"read"}})
+        BOOST_TEST(ask(*sut, use, false) == "miss");
+      BOOST_TEST(entries() == 0u);
+      BOOST_TEST(searches(*sut) == 1u);
+      // A chosen seed is kept and not looked for.
+      BOOST_TEST(ask(*sut, {}, false) == "miss");
+      BOOST_TEST(entries() == 1u);
+      BOOST_TEST(ask(*sut, {}, false) == "miss");
+      BOOST_TEST(ask(*sut, said{"write"}, true) == "miss");
+      BOOST_TEST(searches(*sut) == 1u);
+      BOOST_TEST(ask(*sut, {}, true) == "hit, k=5");
+      BOOST_TEST(ask(*sut, said{"read"}, false) == "hit, k=5");
+      BOOST_TEST(ask(*sut, said{"off"}, true) == "miss");
+      // The very same bits never come from the cache.
+      auto same = wanted("a red ball on a table");
+      same.deterministic = true;
+      const auto made = test::answers_to(*sut, {same});
+      BOOST_TEST(test::picture_in(made.front()).route == "miss");
+      BOOST_TEST(sut->stop(10s));
+    }
+  auto set = settings("modm");
+  set.push_back("cache.use='write'");
+  auto sut = test::start(mode::single, set);
+  BOOST_TEST(ask(*sut, {}, true) == "miss");
+  BOOST_TEST(ask(*sut, {}, true) == "miss");
+  BOOST_TEST(ask(*sut, said{"on"}, true) == "hit, k=5");
+  BOOST_TEST(sut->stop(10s));
+  auto odd = test::start(mode::single, settings("modm"));
+  auto x = wanted("x");
+  x.cache = "sometimes";
+  const auto answer = odd->submit(x, {});
+  const auto* const why = std::get_if<failure>(&answer);
+  BOOST_TEST_REQUIRE(why != nullptr);
+  BOOST_TEST(why->text == "cache 'sometimes' is none of off, read, write, on");
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_leaves_with_its_last_answer) {
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      auto set = settings("modm");
+      set.push_back("cache.answers=2");
+      if (on_disk)
+        set.push_back("cache.folder='" + (folder.path / "kept").string() + "'");
+      auto sut = test::start(mode::single, set);
+      // What answers with earlier work leaves none itself.
+      auto x = wanted("a red ball on a table");
+      test::answers_to(*sut, {x});
+      remembered(*sut);
+      x.cache = "read";
+      for (const auto* const route : {"hit, k=5", "hit, k=5", "miss"}) {
+        const auto made = test::answers_to(*sut, {x});
+        BOOST_TEST(test::picture_in(made.front()).route == route);
+      }
+      BOOST_TEST(test::comes_to_rest(*sut));
+      const auto told = sut->status().cache.value();
+      BOOST_TEST(told.spent == 1u);
+      BOOST_TEST(told.entries == 0u);
+      BOOST_TEST(told.evicted == 0u);
+      BOOST_TEST(sut->stop(10s));
+    }
 }
 
 // Searches that no request waits for.

@@ -86,6 +86,8 @@ struct recall_rig {
     x.prompt = std::move(prompt);
     x.width = x.height = 64;
     x.seed = 11;
+    // A seed alone keeps the cache from being read.
+    x.cache = "on";
     return x;
   }
 

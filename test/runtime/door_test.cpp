@@ -128,6 +128,29 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_taken_over) {
   BOOST_TEST(got->deterministic);
 }
 
+BOOST_AUTO_TEST_CASE(a_chosen_seed_is_not_read_from_the_cache) {
+  using core::cache_use;
+  const auto use = [](const generation& wanted) {
+    const auto got = enter(wanted);
+    BOOST_TEST_REQUIRE(got.operator bool());
+    return got->cache;
+  };
+  generation wanted;
+  BOOST_TEST((use(wanted) == cache_use::on));
+  wanted.deterministic = true;
+  BOOST_TEST((use(wanted) == cache_use::write));
+  wanted.deterministic = false;
+  wanted.seed = 4;
+  BOOST_TEST((use(wanted) == cache_use::write));
+  wanted.seed_drawn = true;
+  BOOST_TEST((use(wanted) == cache_use::on));
+  wanted.seed_drawn = false;
+  for (const auto name : core::cache_use_names) {
+    wanted.cache = name;
+    BOOST_TEST((use(wanted) == core::parse_name<cache_use>(name)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(options_of_sampling_are_taken_over) {
   generation wanted;
   wanted.guidance_rescale = 0.7f;

@@ -174,8 +174,10 @@ core::result<payload> store::impl::give(const kept& from,
     readable = reads.lets_through(now);
   }
   // A copy that changed in memory says nothing about the disk.
-  if (copy && ipc::xxh3(*copy) == part.checksum)
+  if (copy && ipc::xxh3(*copy) == part.checksum) {
+    count_answer(from.number);
     return copy;
+  }
   if (!readable)
     return core::fail(ec::io_failed,
                       "entry {}: its disk is left out after failures",
@@ -196,11 +198,14 @@ core::result<payload> store::impl::give(const kept& from,
   if (bytes && ipc::xxh3(*bytes) == part.checksum) {
     auto out =
       std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
-    const std::lock_guard hold{lock};
-    if (reads.worked())
-      core::log_info("cache: {} can be read again", with.folder.string());
-    if (by_number.contains(from.number))
-      hot.put(from.number, part.steps, out);
+    {
+      const std::lock_guard hold{lock};
+      if (reads.worked())
+        core::log_info("cache: {} can be read again", with.folder.string());
+      if (by_number.contains(from.number))
+        hot.put(from.number, part.steps, out);
+    }
+    count_answer(from.number);
     return payload{std::move(out)};
   }
   {
@@ -215,20 +220,35 @@ core::result<payload> store::impl::give(const kept& from,
 }
 
 void store::impl::drop_torn(uint64_t entry) {
-  const std::lock_guard turn{writing};
-  kept_ptr torn;
+  drop(entry, &kept_counts::dropped_torn);
+}
+
+void store::impl::count_answer(uint64_t entry) {
+  if (with.answers == 0)
+    return;
   {
     const std::lock_guard hold{lock};
-    torn = take_out(entry);
-    if (!torn)
+    if (!by_number.contains(entry) || ++answers[entry] < with.answers)
       return;
-    ++counts.dropped_torn;
+  }
+  drop(entry, &kept_counts::spent);
+}
+
+void store::impl::drop(uint64_t entry, uint64_t kept_counts::*as) {
+  const std::lock_guard turn{writing};
+  kept_ptr gone;
+  {
+    const std::lock_guard hold{lock};
+    gone = take_out(entry);
+    if (!gone)
+      return;
+    ++(counts.*as);
   }
   // If the row stays, it is removed at the next start, because its file is
   // missing.
   if (auto ok = rows.remove(std::span{&entry, 1}); !ok)
     write_failed(ok.why());
-  remove_file(entry, torn->payload_bytes());
+  remove_file(entry, gone->payload_bytes());
 }
 
 std::vector<float> store::impl::encoded(std::string_view text) {
@@ -375,6 +395,7 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
   shares.remove(entry);
   hot.drop(entry);
   uses.erase(entry);
+  answers.erase(entry);
   vectors.remove(out->key, entry);
   return out;
 }

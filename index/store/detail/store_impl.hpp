@@ -59,6 +59,12 @@ struct store::impl {
 
   void drop_torn(uint64_t entry);
 
+  /// Counts an answer of an entry, which leaves with its last one.
+  void count_answer(uint64_t entry);
+
+  /// Removes an entry and counts it; it may be gone.
+  void drop(uint64_t entry, uint64_t kept_counts::*as);
+
   /// @param bytes the size by which the entry counts
   bool keep(detail::entry_row row, std::span<const float> text, uint64_t bytes,
             std::span<const payload> payloads);
@@ -105,6 +111,8 @@ struct store::impl {
   detail::hot_payloads hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;
   nearest_by_key vectors;
+  /// Payloads given since the start, if their number is limited.
+  std::unordered_map<uint64_t, uint64_t> answers;
   /// Uses that are queued to be written.
   std::map<uint64_t, uint64_t> uses;
   uint64_t last_number = 0;

@@ -14,8 +14,8 @@ bool leaves_choice(const core::request& wanted) {
 }
 
 bool may_reuse(const core::request& wanted) {
-  return leaves_choice(wanted) && !wanted.deterministic
-      && !asks_for_any(wanted.fixed);
+  return leaves_choice(wanted) && core::reads(wanted.cache)
+      && !wanted.deterministic && !asks_for_any(wanted.fixed);
 }
 
 uint32_t add_route(plan& to, route x) {

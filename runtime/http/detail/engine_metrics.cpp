@@ -237,8 +237,10 @@ public:
       .add(number(c.hits), {{"outcome", "hit"}})
       .add(number(c.misses), {{"outcome", "miss"}});
     counter(to_, "atelier_cache_evictions_total",
-            "Entries that left: for others, or as their bytes had changed.")
+            "Entries that left: for others, after as many answers as "
+            "cache.answers allows, or because their bytes had changed.")
       .add(number(c.evicted), {{"reason", "room"}})
+      .add(number(c.spent), {{"reason", "answers"}})
       .add(number(c.torn), {{"reason", "torn"}});
     counter(to_, "atelier_cache_captures_total",
             "States that devices captured to be remembered.")

@@ -211,8 +211,10 @@ std::vector<generation> spread(field_reader& r, const api_context& with,
     return {};
   }
   // 32 bits, which every other program that draws by seed takes too.
-  if (!one.seed)
+  if (!one.seed) {
     one.seed = with.draw() & UINT32_MAX;
+    one.seed_drawn = true;
+  }
   std::vector<generation> all(n, one);
   for (uint32_t i = 0; i < n; ++i)
     all[i].seed = *one.seed + i;

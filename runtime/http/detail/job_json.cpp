@@ -4,6 +4,7 @@
 #include <atelier/runtime/http/detail/job_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
+#include <atelier/runtime/http/reuse_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 
 #include <fmt/format.h>
@@ -92,6 +93,7 @@ std::string picture_text(const job_view& x, uint32_t index, picture_form how,
                {"timings_ms", timings_json(p.took)},
                {"notes", p.notes}};
   add_prompt_class(v, p);
+  add_reuse(v, p);
   if (how == picture_form::b64_json)
     return with_plain_text(v, "b64_json", to_base64(p.bytes));
   if (how == picture_form::url)

@@ -2,6 +2,7 @@
 #include <atelier/runtime/http/detail/journal_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
+#include <atelier/runtime/http/reuse_json.hpp>
 #include <atelier/runtime/http/timings_json.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 
@@ -45,6 +46,12 @@ public:
 
   void operator()(const char* name, uint32_t x, uint32_t) {
     to_[name] = x;
+  }
+
+  // Journals of requests whose seeds were chosen are as they were.
+  void operator()(const char* name, bool x) {
+    if (x)
+      to_[name] = true;
   }
 
   // Journals of pictures that have none are as they were.
@@ -91,6 +98,10 @@ public:
       x = i->template get<value>();
   }
 
+  void operator()(const char* name, bool& x) {
+    x = from_.value(name, false);
+  }
+
   // Older journals do not have them with what is wanted.
   void operator()(const char* name, std::vector<note>& x) {
     if (const auto i = from_.find(name); i != from_.end())
@@ -114,6 +125,7 @@ void visit_generation(Visitor& f, Generation& x) {
   f("height", x.height);
   f("native_only", x.native_only);
   f("seed", x.seed);
+  f("seed_drawn", x.seed_drawn);
   each_wanted([&](const core::parameter& p, auto, auto member) {
     f.parameter(p.name, x.*member);
   });
@@ -146,6 +158,7 @@ void visit_picture(Visitor& f, Picture& x) {
   f("sha256", x.sha256);
   f("notes", x.notes);
   f("prompt_class", x.prompt_class);
+  f("reused", x.reused);
   f("trace", x.trace);
 }
 

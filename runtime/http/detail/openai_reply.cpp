@@ -3,6 +3,7 @@
 #include <atelier/runtime/http/detail/openai_reply.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
+#include <atelier/runtime/http/reuse_json.hpp>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,7 @@ std::string data_text(const job_view& v, uint32_t index,
   const auto& p = *v.results[index];
   reply_json x{{"seed", p.seed}, {"notes", p.notes}};
   add_prompt_class(x, p);
+  add_reuse(x, p);
   if (how.as_url) {
     x["url"] = fmt::format("{}/v1/images/{}-{}/content", how.base, v.id, index);
     return text_of(x);
@@ -104,6 +106,7 @@ std::string completed_event(std::string_view type, const job_view& v,
                {"notes", p.notes},
                {"usage", usage_of(v, how)}};
   add_prompt_class(x, p);
+  add_reuse(x, p);
   return with_plain_text(x, "b64_json", to_base64(p.bytes));
 }
 

@@ -10,19 +10,21 @@ namespace atelier::runtime::http::detail {
 
 reply_json a1111_samplers();
 
-/// How steps are spaced: as the sampler's own, evenly, or as Karras does.
+/// Returns the spacings of steps: the sampler's own, even, and Karras.
 reply_json a1111_schedulers();
 
-/// Each model, then each variant under its own name. Nobody's files are told.
+/// Returns each model, then each variant under its own name. File names are not
+/// disclosed.
 reply_json a1111_models(const std::vector<variant_status>& known);
 
-/// "None" alone: pictures are not upscaled.
+/// Returns only "None": images are not upscaled.
 reply_json a1111_upscalers();
 
-/// RAM of this machine and of this process; what a GPU has is not known here.
+/// Returns the RAM of this machine and of this process. GPU memory is unknown
+/// here.
 reply_json a1111_memory();
 
-/// What an image's file tells of how it was made.
+/// Returns the generation parameters that an image's file contains.
 reply_json a1111_png_info(const std::vector<uint8_t>& file);
 
 } // namespace atelier::runtime::http::detail

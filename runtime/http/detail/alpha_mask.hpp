@@ -11,12 +11,12 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Turns a mask that is transparent where the picture is to be edited, as
-/// OpenAI's clients send it, into one that is white there (a PNG). Half
-/// transparent counts as transparent. One with more pixels than a picture can
-/// have is made smaller by a whole factor.
-/// @param stop asked again and again; true gives the work up
-/// Errors: ec::bad_payload if it is no image, or has no transparency;
+/// Converts a mask that is transparent where the image is to be edited, as
+/// OpenAI's clients send it, into a PNG that is white there. Half transparent
+/// counts as transparent. A mask with more pixels than an image may have is
+/// reduced by an integer factor.
+/// @param stop is polled during the work; true cancels it
+/// Errors: ec::bad_payload if the file is not an image or has no transparency;
 ///         ec::out_of_resources.
 core::result<std::vector<uint8_t>> white_mask_of(
   std::span<const uint8_t> file, const core::limits& within,

@@ -10,34 +10,36 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Clients that wait for open jobs on their connections, and jobs whose last
-/// client went and may come again.
+/// Counts the clients that wait on their connections for open jobs, and keeps
+/// the jobs whose last client left and may return.
 /// Threads: one at a time.
 class attendances {
 public:
-  /// A client waits for this job; one that was left is no longer.
+  /// Adds a client that waits for the job. An abandoned job is no longer
+  /// abandoned.
   void come(uint64_t job);
 
-  /// A client went. True where it was the last one that waited.
+  /// Removes a client. Returns true if it was the last one that waited.
   bool leave(uint64_t job);
 
-  /// Somebody may come again for a job that all left.
-  /// @pre nobody waits for it
+  /// Starts the time in which a client may return to an abandoned job.
+  /// @pre no client waits for it
   void may_return(uint64_t job, core::time_point now);
 
-  /// The job ended: nobody counts any more.
+  /// Forgets an ended job and its clients.
   void end(uint64_t job) {
     jobs_.erase(job);
   }
 
-  /// Returns the jobs, oldest first, for which nobody came again in `pause`.
+  /// Returns the jobs, oldest first, to which no client returned within
+  /// `pause`.
   std::vector<uint64_t> given_up(core::time_point now,
                                  core::timespan pause) const;
 
 private:
   struct attendance {
     uint32_t clients = 0;
-    /// When the last of them went; none while there is one.
+    /// When the last client left; empty while a client waits.
     std::optional<core::time_point> left_at;
   };
 

@@ -24,46 +24,48 @@ inline core::time_point steady_now() {
   return std::chrono::steady_clock::now();
 }
 
-/// One connection: reads a request, has it judged and answered, writes the
-/// reply, and reads the next one. While a request is worked on it goes on
-/// reading, a little, to see its client go.
+/// Serves one connection: reads a request, passes it to the gatekeeper and the
+/// handler, writes the reply, and reads the next request. While a request is
+/// processed, the connection continues to read a little, to notice that its
+/// client has disconnected.
 ///
-/// Lives by its pending reads, writes and timer alone. It has one timer, whose
-/// moment means something else in each phase.
+/// Only its pending reads, writes and timer keep it alive. It has one timer,
+/// whose deadline has a different meaning in each phase.
 ///
-/// Owns the parts that know one thing each (the way to the client, what came,
-/// what goes, the timer's moment), and the request under way with its phase,
-/// which every transition touches.
-/// Threads: what is marked so from any; the rest on the strand.
+/// It owns one part for each concern (the client's stream, the input, the
+/// output, the timer's deadline), and the current request with its phase, which
+/// every transition touches.
+/// Threads: any for the members marked so; the others run on the strand.
 class connection : public std::enable_shared_from_this<connection> {
 public:
   using socket = client_stream::socket;
 
-  /// @param place among those of its peer
-  /// @param tls null: none
+  /// @param place the connection's seat in the peer table
+  /// @param tls null: no TLS
   connection(socket x, std::shared_ptr<server_state> of, peer_table::seat place,
              std::shared_ptr<boost::asio::ssl::context> tls);
 
   ~connection();
 
-  // From any thread.
+  // These members can be called from any thread.
 
   void start();
 
-  /// The whole reply to the request under way.
+  /// Sends the whole reply to the current request.
   void send(reply_message x);
 
   void begin_events();
 
-  /// @param text as it goes over the wire
+  /// @param text as sent over the wire
   void event(std::string text);
 
   void end_events();
 
-  /// The request's exchange was given up without an answer.
+  /// Handles an exchange that was dropped without an answer.
   void drop();
 
-  /// Ends it where nothing is worked on, else after the reply.
+  /// Closes the connection if it is idle or in a handshake, otherwise after the
+  /// reply.
   void wind_down();
 
   void close_soon();
@@ -74,17 +76,17 @@ private:
     /// Waits for a request's first byte.
     idle,
     reading,
-    /// The handler has it.
+    /// The handler processes the request.
     working,
     streaming,
-    /// The last bytes of the answer go out.
+    /// The last bytes of the answer are being written.
     writing,
-    /// Answered for good: what the client still sends is thrown away.
+    /// The last answer was sent. Further input is discarded.
     draining,
     closed
   };
 
-  /// Has `then(*this)` run on the strand.
+  /// Runs `then(*this)` on the strand.
   template <class Function>
   void post(Function then);
 
@@ -105,7 +107,7 @@ private:
   void answer(reply_message x);
   void refuse(reply_message x);
   void begin_stream();
-  /// Writes a text whose bytes were not announced before.
+  /// Writes a text whose size was not announced before.
   void say(std::string text);
   void enqueue(std::string text);
   void write();
@@ -126,22 +128,22 @@ private:
   void overdue();
 
   const std::shared_ptr<server_state> server_;
-  /// As of the request's begin.
+  /// The settings when the request began.
   std::shared_ptr<const config::http_settings> settings_;
   const peer_table::seat place_;
   client_stream stream_;
   boost::asio::steady_timer timer_;
   moving_deadline deadline_;
   input_buffer input_;
-  /// Handlers of events announce texts, also after the end of a reply to HEAD.
+  /// Event handlers announce texts here, even after a reply to HEAD ended.
   output_queue output_;
 
   phase phase_ = phase::idle;
   std::string client_;
-  /// A reply went out before.
+  /// A reply was sent before.
   bool served_ = false;
 
-  // Of the request under way.
+  // State of the current request.
   std::unique_ptr<request_reader> reader_;
   core::time_point began_;
   bool judged_ = false;
@@ -150,7 +152,7 @@ private:
   std::string method_;
   unsigned version_ = 11;
   unsigned status_ = 0;
-  /// reply_message::ready of the reply that goes out.
+  /// reply_message::ready of the reply that is being sent.
   core::time_point ready_{};
   bool keep_alive_ = false;
   bool busy_ = false;

@@ -14,20 +14,20 @@ struct sqlite3_stmt;
 
 namespace atelier::runtime::http::detail {
 
-/// What SQLite says; stops at the border of journal_file.
+/// An error that SQLite reports. It does not leave journal_file.
 struct database_error : std::runtime_error {
   database_error(int result, const std::string& text)
     : std::runtime_error(text), code(result) {}
 
-  /// As SQLite numbers it, without what it adds.
+  /// SQLite's primary result code, without the extended bits.
   int code = 0;
 };
 
-/// A connection to a file of SQLite. All members throw database_error.
+/// A connection to an SQLite file. All members throw database_error.
 /// Threads: one at a time.
 class database {
 public:
-  /// Makes the file where there is none.
+  /// Creates the file if it does not exist.
   explicit database(const std::filesystem::path& path);
   ~database();
 
@@ -36,11 +36,11 @@ public:
 
   void run(const std::string& statements);
 
-  /// The first value of a statement's first row.
+  /// Returns the first value of a statement's first row.
   int64_t number(const std::string& statement);
   std::string text(const std::string& statement);
 
-  /// @throws with what SQLite says last
+  /// @throws database_error with SQLite's last message
   [[noreturn]] void complain(int result) const;
 
 private:
@@ -49,7 +49,7 @@ private:
   sqlite3* it_ = nullptr;
 };
 
-/// One statement, ready to run; members are called in the order of columns.
+/// A prepared statement. Members are called in the order of columns.
 class statement {
 public:
   statement(database& in, std::string_view text);
@@ -62,10 +62,10 @@ public:
   statement& put(std::string_view x);
   statement& put(std::span<const uint8_t> x);
 
-  /// Whether there is one row more.
+  /// Returns whether another row is available.
   bool next();
 
-  /// Runs it to its end, and readies it to run anew.
+  /// Runs the statement to its end and resets it for the next run.
   void run();
 
   int64_t get_number(int column) const;

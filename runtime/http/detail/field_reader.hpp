@@ -18,16 +18,16 @@ namespace atelier::runtime::http::detail {
 
 using json = nlohmann::json;
 
-/// Parses a body: a JSON object, of bounded depth and count of values.
+/// Parses a body: a JSON object of bounded depth and number of values.
 /// Errors: ec::bad_payload.
 core::result<json> parse_object(std::string_view text);
 
-/// Returns the value for an error's text, shortened.
+/// Returns the value shortened for an error message.
 std::string shown(const json& x);
 
 struct hint;
 
-/// What is wrong with a call.
+/// An error in a call.
 struct field_fault {
   std::string field;
   /// Names the field, the value and the range.
@@ -36,18 +36,18 @@ struct field_fault {
   core::ec code = core::ec::invalid_argument;
 };
 
-/// Reads the fields of a call, each by its type. What is null counts as left
-/// out. The first fault is kept; after it everything reads as left out. Names
-/// are literals.
+/// Reads the fields of a call, each by its type. Null counts as omitted. The
+/// first error is kept; after it, all fields read as omitted. Names are string
+/// literals.
 class field_reader {
 public:
   enum class from : uint8_t {
     body,
-    /// All values are texts; those of numbers and flags are read.
+    /// All values are texts; numbers and flags are parsed from them.
     form,
   };
 
-  /// @param object must outlive this; take() and file() take out of it
+  /// @param object must outlive this; take() and file() remove values from it
   explicit field_reader(json& object, from how = from::body)
     : object_(object), how_(how) {}
 
@@ -59,14 +59,15 @@ public:
     return *fault_;
   }
 
-  /// Notes a fault of the caller's own finding.
+  /// Records an error that the caller found.
   void refuse(std::string_view field, std::string text,
               core::ec code = core::ec::invalid_argument);
 
-  /// The value as it is; null where it is left out.
+  /// Returns the value unchanged, or null if it is omitted.
   const json* find(std::string_view name);
 
-  /// The value itself, which reads as left out from then on; null where it is.
+  /// Moves the value out, which reads as omitted from then on. Returns null if
+  /// it is omitted.
   json take(std::string_view name);
 
   std::optional<std::string> text(std::string_view name,
@@ -80,35 +81,36 @@ public:
   std::optional<double> real(std::string_view name, double least, double most);
   std::optional<bool> flag(std::string_view name);
 
-  /// A seed: 0 up to 2^64 - 1; -1 counts as left out.
+  /// Reads a seed in 0..2^64 - 1; -1 counts as omitted.
   std::optional<uint64_t> seed(std::string_view name);
 
-  /// An image's file, in base64 or a data URL; empty where it is left out. Its
-  /// text is taken: it is no shorter than the file.
+  /// Reads an image's file from base64 or a data URL; empty if it is omitted.
+  /// The text is removed from the object, since it is at least as long as the
+  /// file.
   std::vector<uint8_t> file(std::string_view name, uint64_t most_bytes);
 
-  /// Allows a field only at values with which it says nothing: what it stands
-  /// for is not there.
+  /// Allows a field only at values that have no effect, because its feature is
+  /// not supported.
   void only(std::string_view name, std::initializer_list<json> values);
 
-  /// Takes the hints of an API: see hints.hpp.
+  /// Reads the hints of an API, see hints.hpp.
   void hint(std::string_view api);
 
-  /// What is to be said of the call with its images.
+  /// Returns the notes for the images of the call.
   const std::vector<std::string>& notes() const {
     return notes_;
   }
 
-  /// Allows fields that change no picture, whatever they say.
+  /// Allows fields that change no image, at any value.
   void ignore(std::initializer_list<std::string_view> names);
 
-  /// Refuses a field that nobody asked for.
+  /// Rejects fields that no other member has read or allowed.
   void no_others();
 
 private:
   void hint(const detail::hint& x);
 
-  /// Numbers and flags of a form, as the texts that they are.
+  /// Parses the numbers and flags of a form, which arrive as texts.
   json value_of(const json& x) const;
 
   json& object_;

@@ -13,41 +13,44 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Reads what the JSON APIs share, in the words of `generation` and in those of
-/// other servers: prompt, negative_prompt, size or width and height, seed,
-/// native_only, all of core::parameters, model, variant, priority, deadline_ms,
-/// preview_every; and policy and level, at what they can be today.
+/// Reads the fields that the JSON APIs share, by the names of `generation` and
+/// by those of other servers: prompt, negative_prompt, size or width and
+/// height, seed, native_only, all of core::parameters, model, variant,
+/// priority, deadline_ms, preview_every. Also reads policy and level, at the
+/// values that are supported today.
 void read_generation(field_reader& r, const api_context& with,
                      generation& into);
 
-/// Reads `model`: that of a variant or a variant's own name. The names that
-/// OpenAI's clients are born with stand for the first model.
+/// Reads `model`: a variant's model or a variant's own name. The default names
+/// of OpenAI's clients select the first model.
 void read_model(field_reader& r, const api_context& with, generation& into);
 
-/// Has each picture say that fields of its call had no effect.
+/// Adds a note to each image that fields of its call had no effect.
 void note_ignored_fields(const std::vector<std::string>& texts,
                          generation& into);
 
-/// Whether clients of OpenAI are born with this name: it stands for the first
-/// model.
+/// Returns whether the name is a default of OpenAI's clients, which selects the
+/// first model.
 bool is_openai_name(std::string_view model);
 
 /// Reads `size`: "auto" or "WIDTHxHEIGHT".
 void read_size(field_reader& r, const api_context& with, generation& into);
 
-/// Reads `native_only`: on or off, or a flag.
+/// Reads `native_only`: "on", "off" or a flag.
 void read_native_only(field_reader& r, generation& into);
 
-/// The variant that draws; null where there is none of that name.
+/// Returns the variant that draws; null if the name is unknown.
 const variant_status* variant_for(const std::vector<variant_status>& known,
                                   const generation& wanted);
 
-/// Returns how many steps will run, as far as is known at the door; at least 1.
+/// Returns the number of steps that will run, as far as the API can know it; at
+/// least 1.
 uint32_t steps_that_run(const std::vector<variant_status>& known,
                         const generation& wanted);
 
-/// Returns n of it, of consecutive seeds; where it has none, from a fresh one
-/// of 32 bits on. Refuses where their files are more than the engine takes.
+/// Returns n copies with consecutive seeds. Without a seed, the first one is a
+/// random number of 32 bits. Rejects the call if the files of all copies are
+/// larger than the engine accepts.
 std::vector<generation> spread(field_reader& r, const api_context& with,
                                generation one, uint32_t n);
 

@@ -10,17 +10,18 @@
 
 namespace atelier::runtime::http::detail {
 
-/// What a client sent and nobody used yet, and whether more may come: one read
-/// at a time goes into a block, and what cannot be used yet waits.
+/// Holds the received bytes that are not used yet, and whether more may arrive.
+/// One read at a time fills a block, and bytes that cannot be used yet are
+/// kept.
 /// Threads: one at a time.
 class input_buffer {
 public:
-  /// Whether the next read may begin.
+  /// Returns whether the next read may begin.
   bool may_read() const {
     return !reading_ && !ended_;
   }
 
-  /// Returns where the next read goes.
+  /// Returns the destination of the next read.
   /// @pre may_read()
   std::span<char> begin_read(size_t bytes);
 
@@ -28,17 +29,17 @@ public:
     reading_ = false;
   }
 
-  /// Whether a read is under way.
+  /// Returns whether a read is in progress.
   bool reading() const {
     return reading_;
   }
 
-  /// Returns what the last read brought; the next one overwrites it.
+  /// Returns the bytes of the last read; the next one overwrites them.
   std::string_view last_read(size_t bytes) const {
     return {block_.data(), bytes};
   }
 
-  /// The client sends no more.
+  /// Records that the client sends no more.
   void end() {
     ended_ = true;
   }
@@ -47,15 +48,15 @@ public:
     return ended_;
   }
 
-  /// Offers what waits and then `bytes` to `use`, which returns the rest that
-  /// it cannot use yet: a suffix of what it was given. The rest waits.
+  /// Passes the kept bytes and then `bytes` to `use`, which returns the rest
+  /// that it cannot use yet: a suffix of its argument. The rest is kept.
   void offer(std::string_view bytes,
              const std::function<std::string_view(std::string_view)>& use);
 
-  /// Has `bytes` wait, unused. Returns how many wait now.
+  /// Keeps `bytes` unused. Returns the number of bytes now kept.
   size_t keep(std::string_view bytes);
 
-  /// Returns what waits, which waits no longer.
+  /// Removes and returns the kept bytes.
   std::string take();
 
 private:

@@ -9,22 +9,22 @@
 
 namespace atelier::runtime::http::detail {
 
-/// How a job's pictures stand in a reply.
+/// How a reply contains a job's images.
 enum class picture_form : uint8_t { none, url, b64_json };
 
-/// Where its pictures are: those of the job's own routes.
+/// Returns an image's URL, which is one of the job's own routes.
 std::string picture_url(std::string_view base, const job_view& x,
                         uint32_t index);
 
-/// Without pictures and preview.
+/// Returns the job without images and preview.
 reply_json job_json(const job_view& x);
 
-/// The text of an object, as GET /v1/jobs/{id} answers.
+/// Returns the text of the JSON object that GET /v1/jobs/{id} returns.
 std::string job_text(const job_view& x, picture_form how, std::string_view base,
                      bool with_preview);
 
-/// One picture of it, as an object.
-/// @pre it is there
+/// Returns the text of a JSON object for one of the job's images.
+/// @pre the job has this image
 std::string picture_text(const job_view& x, uint32_t index, picture_form how,
                          std::string_view base);
 

@@ -13,12 +13,12 @@
 
 namespace atelier::runtime::http::detail {
 
-/// The events of one job for one client: first "status", as the job is; then
-/// "progress" and "image" as they come; last "completed", "failed" or
-/// "cancelled". Images that are there already come after the status.
+/// Sends the events of one job to one client: first "status" with the job's
+/// current state, then "progress" and "image" as they occur, last "completed",
+/// "failed" or "cancelled". Images that already exist follow the status.
 class job_stream {
 public:
-  /// @param whole gives a view the bytes of its pictures
+  /// @param whole adds the bytes of the images to a view
   job_stream(std::shared_ptr<exchange> to, picture_form how, std::string base,
              std::function<job_view(job_view)> whole)
     : feed_(std::move(to)),
@@ -26,10 +26,11 @@ public:
       base_(std::move(base)),
       whole_(std::move(whole)) {}
 
-  /// What the job is to call; it keeps `me` alive until the job ended.
+  /// Returns the listener for the job, which keeps `me` alive until the job
+  /// ends.
   job_listener listener(const std::shared_ptr<job_stream>& me);
 
-  /// Begins to send; what was heard before comes after `now`.
+  /// Starts to send `now`, followed by the events received before this call.
   void open(const job_view& now);
 
 private:
@@ -41,7 +42,7 @@ private:
   const picture_form how_;
   const std::string base_;
   const std::function<job_view(job_view)> whole_;
-  /// Of the news alone, which come one at a time.
+  /// Used only by the job's news, which arrive one at a time.
   std::shared_ptr<const preview> seen_;
   std::mutex mutex_;
   /// Guarded by the mutex.

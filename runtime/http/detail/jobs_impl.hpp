@@ -19,32 +19,34 @@ namespace atelier::runtime::http {
 
 /// Sequence of a job:
 ///
-///   submit     enters it, hands its pictures in one after the other; then, and
-///              not before, listeners hear what happened meanwhile
-///   engine     progressed: it runs; answered: a picture is there, or the job
-///              failed and the rest of it is taken back
-///   last news  one that keeps nothing is forgotten
+///   submit     enters it and submits its images in order; only then do listeners
+///              receive the events that occurred meanwhile
+///   engine     progressed: the job runs; answered: an image is finished, or the
+///              job failed and its other requests are cancelled
+///   last news  a job that keeps nothing is forgotten
 ///
-/// Of a client that waits on its connection:
+/// Sequence of a job whose client waits on its connection:
 ///
-///   attend     submit; with an idempotency key that is known it joins the job
-///   abandon    the client went: the last one's job ends, at once or, with a
-///              key, where nobody comes again in time
+///   attend     submit; with a known idempotency key the client joins that job
+///   abandon    the client disconnected: when the last client leaves, the job
+///              ends, at once or, with a key, if no client returns in time
 ///
-/// With a journal, one that is taken on:
+/// Sequence of a job that is accepted with a journal:
 ///
-///   take_on    likewise; then the journal is told, and `then` once it is there
-///   end        the journal is told, of one that was completed once its
-///   pictures
-///              are in files; one that ends with the engine stays open there
-///   restore    enters it, and each tick hands in what the engine takes
+///   take_on    as submit; then writes the job to the journal, and calls
+///              `then` once it is written
+///   end        writes the end to the journal, that of a completed job once its
+///              images are in files; a job that ends with the engine stays open
+///              in the journal
+///   restore    enters it, and each tick submits what the engine accepts
 ///
-/// One lock guards all; what changes a job enters news for its listeners, and
-/// the thread that finds nobody telling tells them, without the lock.
+/// One lock guards everything. A change to a job enqueues news for its
+/// listeners. A thread that finds no other thread notifying them notifies them,
+/// without the lock.
 ///
-/// This class makes the transitions that touch more than one part: the table
-/// knows where a job stands, the attendances who waits for it on a connection,
-/// its listeners what they are still to hear.
+/// This class makes the transitions that affect several parts: the table holds
+/// each job's state, the attendances count the clients that wait for it on
+/// connections, and its listeners hold the news still to be delivered.
 class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
 public:
   using entry = std::shared_ptr<detail::job_entry>;
@@ -75,14 +77,14 @@ public:
   void close();
 
 private:
-  /// A job that was entered, or was there.
+  /// A new job, or one that already existed.
   struct entered {
     entry job;
     bool twin = false;
   };
 
-  /// Enters it, or finds the job that it is once more.
-  /// @param waits a client waits for it, see attend
+  /// Enters a job, or finds the existing job that it repeats.
+  /// @param waits whether a client waits for it, see attend
   std::variant<entered, failure> enter(job_request& what, job_listener& news,
                                        bool waits);
   std::variant<attendance, failure> submit(job_request what, job_listener news,
@@ -99,21 +101,21 @@ private:
   void suspected(const entry& x, uint32_t index, const suspicion& how,
                  std::function<void()> go_on);
 
-  // With the lock held:
+  // The next members require the lock.
   job_view view(const detail::job_entry& x) const;
   void begin(detail::job_entry& x);
-  /// Returns what the engine is to forget.
+  /// Returns the requests that the engine must forget.
   std::vector<uint64_t> end(const entry& x, job_state how, failure why = {});
   void push(detail::job_entry& x, detail::job_news::kind what,
             uint32_t index = 0, uint64_t first = 1);
 
   void note_end(const detail::job_entry& x);
-  /// Ends a job that is open, for nobody wants it.
+  /// Ends an open job that no client wants.
   std::vector<uint64_t> call_off(const entry& x);
   void restore_open(const entry& x, journalled_job was);
   void restore_ended(const entry& x, journalled_end end);
 
-  // Without it:
+  // The next members are called without the lock.
   void write_down(const entry& x, job_request what,
                   std::function<void(std::variant<job_view, failure>)> then);
   std::variant<job_view, failure> outcome(const entry& x) const;
@@ -123,11 +125,10 @@ private:
   void tell_journal();
   void take_back(const std::vector<uint64_t>& requests);
   void tell(const entry& x);
-  /// Removes the files of pictures that are kept no longer.
+  /// Removes the files of images that are no longer kept.
   void remove_dropped();
   void store_all();
-  /// Brings a job's pictures into files. False where the disk does not take
-  /// them.
+  /// Writes a job's images to files. Returns false if the disk rejects them.
   bool store(const entry& x);
   bool put(const entry& x, uint32_t index, const picture& what);
 
@@ -138,13 +139,13 @@ private:
   const std::shared_ptr<job_journal> journal_;
   mutable std::mutex mutex_;
   detail::job_table table_;
-  /// Of open jobs.
+  /// The clients of open jobs.
   detail::attendances attendances_;
   uint64_t last_number_ = 0;
   bool closed_ = false;
-  /// Jobs that were restored and are open, by number.
+  /// Open jobs that were restored, by number.
   std::map<uint64_t, entry> restored_;
-  /// Of `tick` alone: it is told once.
+  /// Used only by `tick`, which reports a disk failure once.
   bool disk_fails_ = false;
 };
 

@@ -13,26 +13,26 @@ namespace atelier::runtime::http::detail {
 
 using file_bytes = std::vector<uint8_t>;
 
-/// What is wanted of a job, in JSON. Files of images are not in it: it names
-/// them by their place in `files`, where each stands once.
+/// Returns a job's request as JSON. Image files are not part of the text, which
+/// refers to them by their index in `files`, where each file appears once.
 std::string wanted_text(const job_request& x,
                         std::vector<std::span<const uint8_t>>& files);
 
-/// The same back, but for what a journal keeps beside it: id, owner and
-/// idempotency key. Throws nlohmann's exceptions, and std::out_of_range for a
-/// file that is not there or a job without pictures.
-/// @param files null: without them, for a job that ended
+/// Reads the text of wanted_text(), without the values that a journal stores
+/// separately: id, owner and idempotency key. Throws nlohmann's exceptions, and
+/// std::out_of_range for a missing file or a job without images.
+/// @param files null: read without files, for an ended job
 job_request read_wanted(std::string_view text,
                         const std::vector<file_bytes>* files);
 
-/// How a job ended, in JSON; the number is not in it.
+/// Returns the end of a job as JSON, without the number.
 std::string end_text(const journalled_end& x);
 
-/// Throws nlohmann's exceptions, and std::out_of_range for a state that is
-/// none.
+/// Reads the text of end_text(). Throws nlohmann's exceptions, and
+/// std::out_of_range for an invalid state.
 journalled_end read_end(std::string_view text);
 
-/// In microseconds since 1970.
+/// Returns microseconds since 1970.
 int64_t wall_number(std::chrono::system_clock::time_point x);
 std::chrono::system_clock::time_point read_wall(int64_t x);
 

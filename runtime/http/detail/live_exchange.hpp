@@ -11,13 +11,14 @@
 
 namespace atelier::runtime::http::detail {
 
-/// The exchange of a connection: hands what it is told to the connection's
-/// strand, as long as there is one. Dropped without an answer, it has its
-/// client told so.
+/// The exchange of a connection. Passes its calls to the connection's strand as
+/// long as the connection exists. If it is dropped without an answer, it
+/// notifies the connection, which informs the client.
 class live_exchange : public exchange {
 public:
-  /// @param held_bytes counted for the request's body, given back at the end
-  /// @param chunked whether events go out in chunks
+  /// @param held_bytes bytes counted for the request's body, released at the
+  ///        end
+  /// @param chunked whether events are sent in chunks
   live_exchange(std::weak_ptr<connection> to, request_message asked,
                 std::shared_ptr<tally> counts, uint64_t held_bytes,
                 bool chunked);
@@ -26,8 +27,8 @@ public:
 
   const request_message& asked() const override;
 
-  /// What it was counted with stays until the end: what was read from it is
-  /// still there.
+  /// Keeps the body's byte count until the end, because values that were read
+  /// from the body still exist.
   void drop_body() override;
 
   void reply(reply_message x) override;
@@ -40,7 +41,7 @@ public:
 
   void on_gone(std::function<void()> then) override;
 
-  /// The client went away.
+  /// Handles a client that disconnected.
   void went();
 
 private:
@@ -52,7 +53,7 @@ private:
   const uint64_t held_bytes_;
   const bool chunked_;
 
-  // Held while something is handed over, so that nothing comes behind the end.
+  // Held while data is passed on, so that nothing follows the end.
   std::mutex mutex_;
   stage stage_ = stage::asked;
   bool gone_ = false;

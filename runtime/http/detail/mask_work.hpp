@@ -12,13 +12,13 @@
 
 namespace atelier::runtime::http::detail {
 
-/// What of a picture is repainted: a byte for each pixel, 255 all of it.
+/// The repainted part of an image: one byte per pixel, 255 if fully repainted.
 struct soft_mask {
   core::extent px;
   std::vector<uint8_t> bytes;
 };
 
-/// A part of a picture.
+/// A rectangle of an image.
 struct region {
   uint32_t x = 0;
   uint32_t y = 0;
@@ -27,17 +27,17 @@ struct region {
   friend bool operator==(const region&, const region&) = default;
 };
 
-/// How a picture gets another size.
+/// How an image is resized.
 enum class resize_mode : uint8_t {
-  /// Whatever its proportions.
+  /// Ignores the proportions.
   stretch = 0,
-  /// What goes beyond them is cut off on both sides.
+  /// Crops both sides to the new proportions.
   crop = 1,
-  /// What is missing repeats the edge.
+  /// Fills the missing parts by repeating the edge.
   fill = 2,
 };
 
-/// Asked again and again during work on pixels; true gives it up.
+/// Polled during work on pixels; true cancels the work.
 using stop_predicate = std::function<bool()>;
 
 /// Returns `from` in the size `to`.
@@ -45,39 +45,41 @@ core::result<image::picture> resize_as(resize_mode how, image::picture from,
                                        core::extent to,
                                        const stop_predicate& stop = {});
 
-/// Returns the mask in the size `to`, divided in two again.
+/// Returns the mask in the size `to`, with its values set to 0 or 255 again.
 core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
                                     core::extent to,
                                     const stop_predicate& stop = {});
 
-/// Returns what a mask's picture says: where it has transparency, what is
-/// opaque, else what is light. It takes no memory beside that of `x`.
+/// Returns the mask of a mask image: the opaque pixels if the image has
+/// transparency, otherwise the light ones. Needs no memory in addition to that
+/// of `x`.
 /// Source: the web UI's create_binary_mask (modules/processing.py).
 soft_mask mask_of(image::picture x);
 
 void invert(soft_mask& x);
 
-/// Softens its edges: three boxes each way, which together come near Gauss'
-/// curve of that deviation. Takes time that does not depend on it.
+/// Softens the mask's edges with three box filters in each direction, which
+/// together approximate a Gaussian of that deviation. The run time does not
+/// depend on the deviation.
 void blur(soft_mask& x, double deviation_x, double deviation_y);
 
-/// Returns the least region with all that is repainted, `padding` wider on
-/// every side and widened to the proportions of `like` as far as the picture
-/// goes. None where nothing is repainted.
+/// Returns the smallest region that contains all repainted pixels, extended by
+/// `padding` on every side and widened to the proportions of `like` as far as
+/// the image allows. Returns nothing if no pixel is repainted.
 /// Source: the web UI's get_crop_region and expand_crop_region
 ///         (modules/masking.py).
 std::optional<region> region_of(const soft_mask& x, uint32_t padding,
                                 core::extent like);
 
-/// Cuts a part out, in place.
+/// Crops to a part, in place.
 image::picture cut(image::picture from, const region& part);
 
 soft_mask cut(soft_mask from, const region& part);
 
-/// Paints what is repainted in the colours around it.
+/// Fills the repainted pixels with the colours around them.
 void fill_masked(image::picture& x, const soft_mask& mask);
 
-/// Puts `made` onto the part of `to`, as far as the mask repaints it.
+/// Blends `made` into the part of `to`, as far as the mask repaints it.
 /// @pre made has the extent of the part, the mask that of `to`, all three
 ///      channels
 void blend(image::picture& to, const image::picture& made, const region& part,

@@ -7,32 +7,32 @@
 
 namespace atelier::runtime::http::detail {
 
-/// The moment that a timer waits for, where the moment moves more often than it
-/// comes: the timer is set anew only where it would wake too late. One that
-/// wakes too early waits on.
+/// The deadline of a timer whose deadline moves more often than it is reached.
+/// The timer is set again only if it would wake too late. A timer that wakes
+/// too early continues to wait.
 /// Threads: one at a time.
 class moving_deadline {
 public:
-  /// Moves it. True where the timer has to be set to timer_at().
+  /// Moves the deadline. Returns true if the timer must be set to timer_at().
   bool set(core::time_point due);
 
-  /// It never comes; the timer may wake all the same.
+  /// Removes the deadline; the timer may still wake.
   void clear() {
     due_ = core::never;
   }
 
   enum class woken : uint8_t {
-    /// The timer rests until `set` says otherwise.
+    /// The timer stays unset until the next `set` that returns true.
     idle,
-    /// The timer has to be set to timer_at().
+    /// The timer must be set to timer_at().
     early,
     due
   };
 
-  /// The timer woke.
+  /// Handles a wake of the timer.
   woken wake(core::time_point now);
 
-  /// When the timer wakes next.
+  /// Returns when the timer wakes next.
   core::time_point timer_at() const {
     return timer_at_;
   }

@@ -14,20 +14,20 @@ namespace atelier::runtime::http::detail {
 
 enum class openai_kind : uint8_t { generation, edit, variation };
 
-/// A call of OpenAI's images, understood.
+/// A parsed call of OpenAI's image API.
 struct openai_call {
   job_request what;
   bool as_url = false;
   bool stream = false;
   uint32_t partial_images = 0;
-  /// As they stand in replies.
+  /// The next three values are copied into replies.
   std::string background = "opaque";
   std::string quality = "auto";
   std::string format = "png";
 };
 
-/// Reads a call: its body is JSON or a form, and is dropped. Returns the reply
-/// where it is faulty.
+/// Reads a call with a JSON or form body, and drops the body. Returns the error
+/// reply if the call is invalid.
 std::variant<openai_call, reply_message> read_openai_call(
   exchange& x, openai_kind kind, const api_context& with);
 

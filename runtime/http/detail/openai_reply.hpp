@@ -9,15 +9,15 @@
 
 namespace atelier::runtime::http::detail {
 
-/// What stands in replies and events of a call, whatever became of its job.
+/// Values for a call's replies and events, independent of the job's result.
 struct openai_echo {
   bool as_url = false;
   std::string background;
   std::string quality;
   std::string format;
-  /// Of the texts of all its pictures.
+  /// Size of the texts of all images.
   uint64_t text_bytes = 0;
-  /// Pictures that they start from.
+  /// Number of input images.
   uint32_t sources = 0;
   /// "http://HOST".
   std::string base;
@@ -25,18 +25,18 @@ struct openai_echo {
 
 openai_echo echo_of(const openai_call& call, std::string base);
 
-/// The reply to a call whose job is completed.
+/// Returns the reply to a call whose job is completed.
 reply_message openai_reply(const job_view& v, const openai_echo& how);
 
-/// The data of the event `type`, which carries a preview of the job.
+/// Returns the data of the event `type`, which contains a preview of the job.
 std::string partial_image_event(std::string_view type, const job_view& v,
                                 uint32_t index, const openai_echo& how);
 
-/// The data of the event `type`, which carries the picture of the job.
+/// Returns the data of the event `type`, which contains the image of the job.
 std::string completed_event(std::string_view type, const job_view& v,
                             const openai_echo& how);
 
-/// The data of an error within a stream.
+/// Returns the data of an error within a stream.
 std::string error_event(const failure& why);
 
 } // namespace atelier::runtime::http::detail

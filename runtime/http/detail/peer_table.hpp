@@ -12,13 +12,13 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Connections by the address that they come from, so that none takes all of
-/// them. An address of IPv6 counts by its first 64 bits, which one customer has
-/// as a rule; one of IPv4 within IPv6 as what it is.
+/// Counts connections by client address, so that no client takes all of them.
+/// An IPv6 address counts by its first 64 bits, which usually belong to one
+/// customer; an IPv4 address mapped into IPv6 counts as the IPv4 address.
 /// Threads: any.
 class peer_table : public std::enable_shared_from_this<peer_table> {
 public:
-  /// A peer's place, which its end gives back.
+  /// A peer's place, which the destructor releases.
   class seat {
   public:
     seat() = default;
@@ -32,24 +32,24 @@ public:
     seat(std::shared_ptr<peer_table> of, boost::asio::ip::address key)
       : of_(std::move(of)), key_(std::move(key)) {}
 
-    /// Null where nothing is counted.
+    /// Null if nothing is counted.
     std::shared_ptr<peer_table> of_;
     boost::asio::ip::address key_;
   };
 
-  /// @param most of one peer; 0: default_most, and no limit for this machine's
-  ///        own addresses
+  /// @param most connections of one peer; 0: default_most, and no limit for this
+  ///        machine's own addresses
   explicit peer_table(uint32_t most) : most_(most) {}
 
-  /// None where the peer has as many as it may.
+  /// Returns nothing if the peer already has its maximum.
   std::optional<seat> enter(const boost::asio::ip::address& peer);
 
-  /// From now on; who has more keeps them.
+  /// Sets the limit for new connections. A peer above it keeps its connections.
   void allow(uint32_t most) {
     most_ = most;
   }
 
-  /// Peers that have a connection.
+  /// Returns the number of peers that have a connection.
   size_t peers() const;
 
   static constexpr uint32_t default_most = 256;

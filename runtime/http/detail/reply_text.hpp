@@ -10,25 +10,25 @@
 
 namespace atelier::runtime::http::detail {
 
-/// How a reply goes out.
+/// How a reply is sent.
 struct reply_form {
   /// 10 or 11.
   unsigned version = 11;
   bool keep_alive = true;
-  /// The head alone, as for HEAD.
+  /// Whether only the head is sent, as for HEAD.
   bool head_only = false;
-  /// Of a page of another server that may read the reply; empty: none.
+  /// Origin of another server's page that may read the reply; empty: none.
   std::string origin;
   /// The exchange's traceparent; empty: none.
   std::string trace;
-  /// The exchange's name; empty: none.
+  /// The exchange's request id; empty: none.
   std::string request_id;
 };
 
-/// Returns the head of a reply, with the empty line behind it. What would break
-/// a line in a field is left out.
-/// @param body_bytes of its body; none: it comes in chunks, or ends with the
-///        connection
+/// Returns the head of a reply, with the empty line after it. Omits characters
+/// in fields that would break a line.
+/// @param body_bytes size of the body; none: the body is sent in chunks, or ends
+///        with the connection
 std::string head_text(const reply_message& x, const reply_form& how,
                       std::optional<uint64_t> body_bytes);
 
@@ -37,12 +37,12 @@ std::string head_text(const reply_message& x, const reply_form& how,
 std::string event_text(std::string_view name, std::string_view data);
 
 /// Returns `text` as one chunk.
-/// @pre not empty: that would be the last one
+/// @pre not empty: an empty chunk would be the last one
 std::string chunk_text(std::string_view text);
 
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
-/// Keeps proxies from ending a stream that rests.
+/// Keeps proxies from closing an idle stream.
 inline constexpr std::string_view heartbeat_event = ":\n\n";
 
 } // namespace atelier::runtime::http::detail

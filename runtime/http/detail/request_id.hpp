@@ -9,10 +9,10 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Returns the name by which a client and an operator speak of a request: the
-/// client's own x-request-id where the head has one of 1..128 visible ASCII
-/// characters, else a new one, "req_" and 32 hexadecimal digits.
-/// @param draw random bits; empty: zeros
+/// Returns the id by which clients and operators refer to a request: the
+/// client's own x-request-id if it has 1..128 visible ASCII characters,
+/// otherwise "req_" and 32 random hexadecimal digits.
+/// @param draw returns random bits; empty: zeros
 std::string request_id_of(const fields& headers,
                           const std::function<uint64_t()>& draw);
 

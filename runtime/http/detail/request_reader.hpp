@@ -12,31 +12,26 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Why a request is answered without being looked at further.
+/// Why a request is rejected without further processing.
 struct refusal {
   unsigned status = 400;
   std::string code;
   std::string text;
 };
 
-/// Reads one request of HTTP/1.0 or 1.1 from bytes as they come. What two
-/// readers could understand differently is refused: several or odd lengths,
-/// a length beside an encoding, no host, an empty one or two of them, fields
-/// that are folded or repeated where one is meant, lines that end otherwise
-/// than by CR LF, sizes of chunks with more than 16 digits. Source: RFC 9112,
-/// sections 2.2, 3.2, 5.2, 6.3 and 7.1. Threads: one at a time.
+/// Continues to read, but discards the body.
 class request_reader {
 public:
   struct limits {
     uint64_t head_bytes = 0;
     uint64_t body_bytes = 0;
-    /// Fields of the head.
+    /// Number of fields in the head.
     uint32_t fields = 128;
   };
 
   enum class stage : uint8_t {
     head,
-    /// The head is there: its fields, target and declared length.
+    /// The head is complete: its fields, target and declared length are known.
     body,
     done,
     failed
@@ -48,32 +43,35 @@ public:
   request_reader(const request_reader&) = delete;
   request_reader& operator=(const request_reader&) = delete;
 
-  /// Takes bytes up to the end of the head, then up to that of the body;
-  /// returns how many. The others come again, with those that follow them. Once
-  /// it takes none and the stage is the same, it needs more.
+  /// Consumes bytes up to the end of the head, then up to the end of the body,
+  /// and returns their number. The caller passes the rest again, with the bytes
+  /// that follow. If it consumes none and the stage stays the same, it needs
+  /// more bytes.
   /// @pre neither done nor failed
   size_t feed(std::string_view bytes);
 
   stage where() const;
 
-  /// Once it failed.
+  /// Returns the reason for a failure, in stage `failed`.
   const refusal& why() const;
 
-  /// As the first line has it. From `body` on.
+  /// Returns the target as the first line has it, from stage `body` on.
   const std::string& target() const;
 
-  /// The method, the fields and the body so far; the caller may take them.
+  /// Returns the method, the fields and the body so far; the caller may move
+  /// them.
   request_message& message();
 
-  /// 10 or 11.
+  /// Returns 10 or 11.
   unsigned version() const;
 
-  /// Whether the client lets the connection live on.
+  /// Returns whether the client allows the connection to stay open.
   bool keeps_alive() const;
 
   bool expects_continue() const;
 
-  /// What the head says of the body's length; none where it comes in chunks.
+  /// Returns the body's length from the head; none if the body is sent in
+  /// chunks.
   std::optional<uint64_t> declared_bytes() const;
 
   /// Reads on, but keeps nothing of the body.

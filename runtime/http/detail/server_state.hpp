@@ -22,7 +22,8 @@ namespace atelier::runtime::http::detail {
 
 class connection;
 
-/// What a server counts. Lives on with exchanges that outlive it.
+/// A server's counters. They also live as long as exchanges that outlive the
+/// server.
 /// Threads: any.
 struct tally {
   std::atomic<uint64_t> connections{0};
@@ -35,8 +36,8 @@ struct tally {
   std::atomic<uint64_t> body_bytes_held{0};
 };
 
-/// What all connections of a server share. Connections keep it alive; it keeps
-/// none of them.
+/// The state that all connections of a server share. Connections keep it alive;
+/// it keeps no connection alive.
 struct server_state {
   server_state(server::options with, bool only_loopback_hosts)
     : heartbeat(with.heartbeat),
@@ -49,7 +50,7 @@ struct server_state {
       settings_(std::make_shared<const config::http_settings>(with.settings)),
       io(static_cast<int>(with.settings.threads)) {}
 
-  /// Those of now: `renew` replaces them.
+  /// Returns the current settings, which `renew` replaces.
   std::shared_ptr<const config::http_settings> settings() const {
     const std::shared_lock guard{settings_mutex_};
     return settings_;
@@ -63,7 +64,8 @@ struct server_state {
     settings_ = std::move(next);
   }
 
-  /// From the system: spans of different servers must not be the same.
+  /// Returns random bits from the system, because different servers must not
+  /// create the same spans.
   static uint64_t draw() {
     thread_local std::random_device entropy;
     return uint64_t{entropy()} << 32 | entropy();
@@ -79,11 +81,11 @@ struct server_state {
   const std::shared_ptr<tally> counts = std::make_shared<tally>();
   const std::shared_ptr<peer_table> peers;
 
-  /// No new work is taken.
+  /// True once no new work is accepted.
   std::atomic<bool> stopping{false};
 
-  /// Has `work` run, unless the server has ended: what would be posted then
-  /// would never run, and keep alive what it holds.
+  /// Posts `work` unless the server has ended. Work posted after the end would
+  /// never run, and would keep alive what it holds.
   template <class Executor, class Work>
   void post(const Executor& to, Work work) {
     const std::shared_lock guard{posting};
@@ -94,13 +96,13 @@ struct server_state {
   std::shared_mutex posting;
   bool ended = false;
 
-  /// Connections that live. Each one enters and leaves by itself.
+  /// The live connections. Each one adds and removes itself.
   std::mutex registry_mutex;
   std::set<connection*> registry;
-  /// No connection lives on that enters now.
+  /// True once new connections must close at once.
   bool closing = false;
 
-  /// Requests that are worked on or answered.
+  /// Requests that are being processed or answered.
   std::mutex busy_mutex;
   std::condition_variable rest;
   size_t busy = 0;
@@ -110,7 +112,7 @@ private:
   std::shared_ptr<const config::http_settings> settings_;
 
 public:
-  /// Last: what its queue holds at the end uses the rest.
+  /// The last member, because the remaining work in its queue uses the others.
   boost::asio::io_context io;
 };
 

@@ -9,19 +9,19 @@
 
 namespace atelier::runtime::http::detail {
 
-/// What a request's first line asks for.
+/// The target in a request's first line.
 struct target {
-  /// Percent-decoded; begins with '/'. "*" where the whole server is meant.
+  /// Percent-decoded; begins with '/'. "*" stands for the whole server.
   std::string path;
-  /// Percent-decoded, in order; '+' is a blank.
+  /// Percent-decoded, in order; '+' is a space.
   fields query;
-  /// Of the absolute form alone: the host and port that it names.
+  /// The host and port of a target in absolute form; otherwise empty.
   std::string authority;
 };
 
-/// Reads "/path?query", "http://host/path?query" or "*".
-/// Errors: ec::invalid_argument for escapes that are none, bytes that are no
-///         UTF-8, control characters, segments "." and "..", fragments.
+/// Parses "/path?query", "http://host/path?query" or "*".
+/// Errors: ec::invalid_argument for invalid escapes, invalid UTF-8, control
+///         characters, segments "." and "..", and fragments.
 core::result<target> parse_target(std::string_view text);
 
 } // namespace atelier::runtime::http::detail

@@ -19,10 +19,10 @@ namespace atelier::runtime::http {
 
 /// Sequence of a job:
 ///
-///   submit     enters it and submits its images in order; only then do listeners
+///   submit     enters it and submits its images in order; only then listeners
 ///              receive the events that occurred meanwhile
-///   engine     progressed: the job runs; answered: an image is finished, or the
-///              job failed and its other requests are cancelled
+///   engine     progressed: the job runs; answered: an image is finished, or
+///              the job failed and its other requests are cancelled
 ///   last news  a job that keeps nothing is forgotten
 ///
 /// Sequence of a job whose client waits on its connection:

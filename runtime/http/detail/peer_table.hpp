@@ -37,8 +37,8 @@ public:
     boost::asio::ip::address key_;
   };
 
-  /// @param most connections of one peer; 0: default_most, and no limit for this
-  ///        machine's own addresses
+  /// @param most connections of one peer; 0: default_most, and no limit for
+  ///        this machine's own addresses
   explicit peer_table(uint32_t most) : most_(most) {}
 
   /// Returns nothing if the peer already has its maximum.

@@ -27,8 +27,8 @@ struct reply_form {
 
 /// Returns the head of a reply, with the empty line after it. Omits characters
 /// in fields that would break a line.
-/// @param body_bytes size of the body; none: the body is sent in chunks, or ends
-///        with the connection
+/// @param body_bytes size of the body; none: the body is sent in chunks, or
+///        ends with the connection
 std::string head_text(const reply_message& x, const reply_form& how,
                       std::optional<uint64_t> body_bytes);
 

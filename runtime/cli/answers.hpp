@@ -12,15 +12,16 @@
 
 namespace atelier::runtime::cli {
 
-/// Carries what the service calls back, in its thread, to the one that writes
-/// the pictures. Holds as many answers as are handed in, at most.
-/// Threads: put from any; take from one, the waker's.
+/// Carries the service's callbacks from its thread to the thread that writes
+/// the images. Holds at most as many answers as pictures were submitted.
+/// Threads: `put` may be called from any thread; `take` is called from one, the
+/// waker's.
 class answers {
 public:
   struct batch {
-    /// By picture, in the order of arrival.
+    /// Answers by picture, in the order of arrival.
     std::vector<std::pair<uint64_t, answer>> finished;
-    /// The latest of each picture.
+    /// The latest progress of each picture.
     std::map<uint64_t, progress> running;
   };
 

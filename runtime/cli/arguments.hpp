@@ -27,7 +27,8 @@ struct common_arguments {
 /// The options of core::parameters, as they were written; a flag is "true".
 class parameter_arguments {
 public:
-  /// By the parameter's name, which is one of the table.
+  /// Returns the text of the parameter with that name.
+  /// @pre The table has the name.
   std::optional<std::string>& operator[](std::string_view name) {
     return texts_[place_of(name)];
   }
@@ -50,7 +51,7 @@ private:
 /// The arguments of `generate` and `edit`, as they were written.
 struct generate_arguments {
   std::vector<std::string> prompts;
-  /// The picture to start from: --init, or IMAGE of `edit`.
+  /// The image to start from: --init, or IMAGE of `edit`.
   std::optional<std::string> image;
   std::optional<std::string> mask;
   std::optional<std::string> output;
@@ -75,9 +76,9 @@ struct generate_arguments {
   std::optional<std::string> timeline;
   std::optional<std::string> server;
   std::optional<std::string> key;
-  /// Certificates for --server: --cacert.
+  /// File of trusted certificates for --server: --cacert.
   std::optional<std::string> authorities;
-  /// What was asked for is `edit`.
+  /// The subcommand is `edit`.
   bool edit = false;
   bool force = false;
 };
@@ -101,17 +102,18 @@ struct server_arguments {
   std::optional<std::string> authorities;
 };
 
-/// Returns the settings' overrides that the common options stand for: those of
-/// --set, then that of --log.
-/// Errors: ec::invalid_argument for a --log, --config or --data that cannot be.
+/// Returns the overrides of the settings that the common options imply: those
+/// of --set, then that of --log.
+/// Errors: ec::invalid_argument for an invalid --log, --set, --config or
+///         --data.
 core::result<std::vector<std::string>> read_common(
   const common_arguments& arguments);
 
-/// Returns the key for a server: the one given, else that of ATELIER_KEY.
+/// Returns the key for a server: the given one, otherwise that of ATELIER_KEY.
 std::optional<std::string> server_key(const std::optional<std::string>& given);
 
 /// Returns the data folder: --data, or atelier in XDG_DATA_HOME, or that
-/// variable's default. Empty where the environment names no home.
+/// variable's default. The path is empty if the environment names no home.
 std::filesystem::path data_folder(const common_arguments& arguments);
 
 } // namespace atelier::runtime::cli

@@ -45,9 +45,9 @@ struct bench_arguments {
 
 CLI::App* add_bench(CLI::App& app, bench_arguments& into);
 
-/// `bench serve`: sends a load to an engine that it starts, or to a running
-/// server, each request when it is due whatever became of those before, and
-/// tells how it was answered.
+/// Runs `bench serve`: sends a load to an engine that it starts, or to a
+/// running server, and reports how it was answered. Each request is sent when
+/// it is due, whatever the state of those before it.
 exit_status bench(const bench_arguments& arguments,
                   const common_arguments& common, environment& world);
 

@@ -17,15 +17,15 @@ namespace atelier::runtime::cli {
 
 /// The arguments of `cache`, as they were written.
 struct cache_arguments {
-  /// What to do.
+  /// The positional arguments: the action.
   std::vector<std::string> words;
   std::optional<std::string> folder;
   /// With clear: the name of the API key whose entries are removed.
   std::optional<std::string> key;
 };
 
-/// Adds `cache` and its options to `app`; they are read into `into`, but for
-/// the words, which are what remains.
+/// Adds `cache` and its options to `app` and reads them into `into`. The words
+/// are not an option: they are the remaining arguments.
 CLI::App* add_cache(CLI::App& app, cache_arguments& into);
 
 /// Verifies, describes or clears the folder of a cache that no server uses.

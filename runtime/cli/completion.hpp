@@ -15,11 +15,12 @@ namespace atelier::runtime::cli {
 
 /// One option as a shell sees it.
 struct option_outline {
-  /// "-n", "--count"
+  /// Spellings such as "-n" and "--count".
   std::vector<std::string> names;
   std::string description;
   bool takes_value = false;
-  /// The values that it may have; empty: any, files are offered.
+  /// The allowed values. If empty, every value is allowed and files are
+  /// offered.
   std::vector<std::string> choices;
 };
 
@@ -28,9 +29,10 @@ struct command_outline {
   std::string name;
   std::string description;
   std::vector<option_outline> options;
-  /// The words that it takes besides options; empty: any, files are offered.
+  /// The words that the command takes in addition to options. If empty, every
+  /// word is allowed and files are offered.
   std::vector<std::string> choices;
-  /// Behind the first of those words stand others: files are offered.
+  /// More words follow the first one, and files are offered for them.
   bool files_follow = false;
 };
 

@@ -10,8 +10,8 @@ class App;
 
 namespace atelier::runtime::cli {
 
-/// What is measured if --variants names nothing: of these, those that are
-/// there.
+/// The variants that are measured without --variants, as far as they are
+/// available.
 inline constexpr auto default_evaluated_variants =
   "base@50,base@20,base@8,small@50,tiny@50,turbo@4";
 

@@ -10,14 +10,14 @@ class App;
 
 namespace atelier::runtime::cli {
 
-/// Adds `generate` and its options to `app`; they are read into `into`, but for
-/// the prompts, which are what remains.
+/// Adds `generate` and its options to `app` and reads them into `into`. The
+/// prompts are not an option: they are the remaining arguments.
 CLI::App* add_generate(CLI::App& app, generate_arguments& into);
 
-/// Likewise `edit`; the first of what remains is IMAGE.
+/// Adds `edit` in the same way. Its first remaining argument is IMAGE.
 CLI::App* add_edit(CLI::App& app, generate_arguments& into);
 
-/// Makes pictures from prompts, and perhaps from a picture.
+/// Makes images from prompts, and optionally from an image.
 exit_status generate(const generate_arguments& arguments,
                      const common_arguments& common, environment& world);
 

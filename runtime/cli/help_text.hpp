@@ -6,11 +6,11 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns what a command takes besides options, such as " PROMPT..."; empty
-/// where it takes nothing.
+/// Returns the usage of a command's arguments other than options, such as "
+/// PROMPT..."; empty if it takes none.
 std::string_view takes_of(std::string_view command);
 
-/// Returns the end of a command's help: notes, two examples, exit statuses.
+/// Returns the end of a command's help: notes, two examples and exit statuses.
 /// `command` is empty for the program itself.
 std::string help_end(std::string_view command);
 

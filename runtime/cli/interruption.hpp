@@ -5,24 +5,25 @@
 
 namespace atelier::runtime::cli {
 
-/// Counts the user's wishes to stop. The first one takes running work back, the
-/// second one waits for nothing more.
+/// Counts the user's requests to stop. The first one cancels running work;
+/// after the second one, the program waits for nothing more.
 class interruption {
 public:
   virtual ~interruption() = default;
 
   virtual int count() const = 0;
 
-  /// Is woken at each.
+  /// Returns the wakeup that each request to stop wakes.
   virtual wakeup& signal() = 0;
 
-  /// From now on a SIGHUP ends nothing, but counts as a wish that files be read
-  /// again. Returns whether it was ignored before.
+  /// Makes SIGHUP count as a request to read files again instead of ending the
+  /// process. Returns whether the signal was ignored before.
   virtual bool hear_hangups() {
     return false;
   }
 
-  /// The wishes of that kind so far; each wakes as well.
+  /// Returns the number of requests to read files again. Each also wakes
+  /// `signal`.
   virtual int hangups() const {
     return 0;
   }
@@ -30,9 +31,9 @@ public:
 
 /// Turns SIGINT and SIGTERM into interruptions while it lives; the third one
 /// ends the process at once. SIGPIPE and SIGXFSZ become errors of the write
-/// that caused them. Handlers, not masks: programs that are started meanwhile
-/// get the defaults back.
-/// Threads: at most one object at a time.
+/// that caused them. It uses handlers, not masks, so that programs started
+/// meanwhile have the default actions.
+/// Threads: at most one object exists at a time.
 class signal_interruption : public interruption {
 public:
   signal_interruption();

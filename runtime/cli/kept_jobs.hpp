@@ -12,19 +12,19 @@
 
 namespace atelier::runtime::cli {
 
-/// What a server keeps of jobs in its data folder.
+/// The parts of jobs that a server keeps in its data folder.
 struct kept_jobs {
-  /// Null where pictures stay in memory.
+  /// Null if images stay in memory.
   std::shared_ptr<const http::result_files> results;
-  /// Null where no job outlives the server.
+  /// Null if no job outlives the server.
   std::shared_ptr<http::job_journal> journal;
   http::journal_contents found;
 };
 
-/// Opens the results, and the journal where one is wanted. Without one, results
-/// that cannot be in files stay in memory, and `terminal` is told: a disk that
-/// takes nothing does not keep a server from its work.
-/// @param data may be empty: there is none
+/// Opens the results, and the journal if one is wanted. Without a journal,
+/// results that cannot be written to files stay in memory, and `terminal`
+/// prints why: a disk that rejects writes does not stop a server from working.
+/// @param data the data folder; empty if no folder exists
 /// Errors: with a journal, those of journal_file and result_files, and
 ///         ec::bad_config without a data folder.
 core::result<kept_jobs> open_kept_jobs(const config::http_settings& http,

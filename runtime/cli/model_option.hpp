@@ -13,28 +13,28 @@
 
 namespace atelier::runtime::cli {
 
-/// What --model, --device and --dtype say, as they were written.
+/// The values of --model, --device and --dtype, as they were written.
 struct model_choice {
   std::optional<std::string> model;
   std::optional<std::string> device;
   /// float32, float16 or bfloat16, or their short forms f32, f16, bf16.
   std::optional<std::string> dtype;
-  /// Steps of the variant; none: those that a device runs the model with, else
-  /// what its pipeline takes.
+  /// Steps of the variant. Without a value, they are those with which a device
+  /// runs the model, otherwise the default of its pipeline.
   std::optional<uint32_t> steps;
 };
 
-/// What a choice comes to.
+/// The settings that follow from a choice.
 struct model_overrides {
   /// Overrides of the settings.
   std::vector<std::string> set;
-  /// The name that requests use; none where no model was chosen.
+  /// The name that requests use; absent if no model was chosen.
   std::optional<std::string> model;
 };
 
-/// Returns what makes a model on disk the one that devices[0] hosts: --model
-/// names a folder or file, or one in the data folder. Nothing is overridden
-/// where a device hosts a model of that name already.
+/// Returns the overrides that make devices[0] host a model on disk. --model
+/// names a folder or file, or one in the data folder. Nothing is overridden if
+/// a device already hosts a model of that name.
 /// Errors: ec::not_found (no such model), ec::bad_payload, ec::bad_config (the
 ///         model's files), ec::invalid_argument (device, dtype); the text names
 ///         the option.

@@ -12,20 +12,20 @@
 
 namespace atelier::runtime::cli {
 
-/// One model of a store, whole or not.
+/// One model of a store, complete or not.
 struct stored_model {
   std::string name;
   std::filesystem::path path;
-  /// One of Atelier's own, which came along.
+  /// The model is shipped with Atelier.
   bool shipped = false;
 };
 
-/// The folder of models in the data folder, a folder or a file for each, and
-/// Atelier's own models.
+/// The models in the data folder, each a folder or a file, and Atelier's own
+/// models.
 class model_store {
 public:
-  /// `data`: the data folder, which need not be there. `family`: the folder of
-  /// Atelier's own models; empty: none.
+  /// Uses `data` as the data folder, which need not exist, and `family` as the
+  /// folder of Atelier's own models; empty if it has none.
   explicit model_store(const std::filesystem::path& data,
                        std::filesystem::path family = {})
     : folder_(data / "models"), family_(std::move(family)) {}
@@ -34,21 +34,21 @@ public:
     return folder_;
   }
 
-  /// Returns Atelier's own models, then what lies in the folder, by name:
-  /// folders and .safetensors files.
+  /// Returns Atelier's own models, then the folders and .safetensors files of
+  /// the models folder by name.
   /// Errors: ec::io_failed.
   core::result<std::vector<stored_model>> list() const;
 
-  /// Finds a model by its path, or else by its name: of Atelier's own, as
-  /// requests find it, or in the folder, with or without ".safetensors".
-  /// Errors: ec::not_found; the text names the nearest that there is.
+  /// Finds a model by its path, otherwise by its name: one of Atelier's own, as
+  /// requests find it, or one in the folder, with or without ".safetensors".
+  /// Errors: ec::not_found; the text names the nearest known model.
   core::result<stored_model> find(const std::string& word) const;
 
-  /// Whether one of Atelier's own has that name.
+  /// Returns whether one of Atelier's own models has that name.
   bool is_shipped(std::string_view name) const;
 
-  /// Returns where a new model of that name goes.
-  /// Errors: ec::invalid_argument for a name that is no file's name.
+  /// Returns the path of a new model with that name.
+  /// Errors: ec::invalid_argument for a name that cannot be a file's name.
   core::result<std::filesystem::path> place(const std::string& name) const;
 
 private:
@@ -58,7 +58,7 @@ private:
   std::filesystem::path family_;
 };
 
-/// Returns the name that a model of that path gets by itself.
+/// Returns the default name of a model at that path.
 std::string name_from(const std::filesystem::path& path);
 
 /// Returns the bytes of all files in a folder, or of the one file.

@@ -11,11 +11,12 @@ namespace atelier::runtime::cli {
 
 using core::edit_distance;
 
-/// Returns the entry of `known` that is nearest to `word`, the first of
-/// several; empty where there are none.
+/// Returns the entry of `known` that is nearest to `word`, the first one of
+/// several; empty if `known` is empty.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
-/// Returns the same where it is at most two changes away; else empty.
+/// Returns the same entry if it is at most two changes away, otherwise an empty
+/// text.
 std::string near(std::string_view word, std::span<const std::string> known);
 
 } // namespace atelier::runtime::cli

@@ -10,8 +10,8 @@
 
 namespace atelier::runtime::cli {
 
-// All of these return ec::invalid_argument with a sentence that names the
-// argument, its value and what is allowed.
+// All of these functions return ec::invalid_argument with a sentence that names
+// the argument, its value and the allowed values.
 
 /// Reads a whole number in `least`..`most`, in decimal digits.
 core::result<uint64_t> parse_whole(std::string_view argument,
@@ -23,7 +23,7 @@ core::result<float> parse_decimal(std::string_view argument,
                                   std::string_view text, float most,
                                   float least = 0);
 
-/// Reads a share: a decimal number above 0, at most 1.
+/// Reads a fraction: a decimal number above 0 and at most 1.
 core::result<float> parse_share(std::string_view argument,
                                 std::string_view text);
 
@@ -41,8 +41,8 @@ core::result<void> check_choice(std::string_view argument,
 core::result<void> check_text(std::string_view argument, std::string_view text,
                               uint64_t most_bytes);
 
-/// Returns `text` in quotes, control characters and invalid UTF-8 replaced and
-/// shortened where it is long: fit to stand in a message.
+/// Returns `text` in quotes, fit for a message: control characters and invalid
+/// UTF-8 are replaced, and long text is shortened.
 std::string show_value(std::string_view text);
 
 } // namespace atelier::runtime::cli

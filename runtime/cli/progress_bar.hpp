@@ -9,7 +9,7 @@
 
 namespace atelier::runtime::cli {
 
-/// Tells how far many pictures are, in one line. Pure: time is passed in.
+/// Shows the progress of several images in one line. Pure: time is passed in.
 class progress_bar {
 public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -19,16 +19,16 @@ public:
 
   progress_bar(uint64_t pictures, time_point start);
 
-  /// Notes that picture `index` is at `done` of `of` steps.
+  /// Records that picture `index` is at step `done` of `of`.
   void step(uint64_t index, uint32_t done, uint32_t of);
 
-  /// Notes that picture `index` is answered, whatever the answer.
+  /// Records that picture `index` is answered, whatever the answer.
   void finish(uint64_t index);
 
-  /// Returns the share of the work that is done, 0..1.
+  /// Returns the completed fraction of the work, 0..1.
   double share() const;
 
-  /// Returns the line for a terminal of that many columns, without its end;
+  /// Returns the line for a terminal of that many columns, without a line end;
   /// nothing while the work is shorter than `patience`.
   std::optional<std::string> line(time_point now, uint32_t columns) const;
 
@@ -38,7 +38,8 @@ private:
   uint64_t pictures_;
   time_point start_;
   uint64_t finished_ = 0;
-  /// Steps of pictures that are finished or running, for a single one's rate.
+  /// Steps of the images that are finished or running; a single image's rate is
+  /// computed from them.
   uint64_t steps_ = 0;
 
   struct run {

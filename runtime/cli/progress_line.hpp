@@ -8,14 +8,14 @@
 
 namespace atelier::runtime::cli {
 
-/// Tells people how far work of minutes or hours is: on a terminal in one line
-/// that is written again and again and cleared at the end, in a log in a new
+/// Shows the progress of work that takes minutes or hours. On a terminal it is
+/// one line that is rewritten and is cleared at the end; in a log it is a new
 /// line now and then. Short work leaves nothing in a log.
 class progress_line {
 public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// A log gets a line this often.
+  /// Time between two lines of a log.
   static constexpr std::chrono::seconds log_every{30};
 
   explicit progress_line(const console& terminal,

@@ -7,8 +7,8 @@
 
 namespace atelier::runtime::cli {
 
-/// Tells people why a command ends, and returns what the shell is told: that of
-/// an interruption for ec::cancelled, else the code's own.
+/// Prints why a command ends and returns its exit status: that of an
+/// interruption for ec::cancelled, otherwise that of the error's code.
 exit_status refuse(const console& terminal, const core::error& why);
 
 } // namespace atelier::runtime::cli

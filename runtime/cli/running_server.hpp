@@ -14,12 +14,13 @@ namespace atelier::runtime::cli {
 CLI::App* add_status(CLI::App& app, server_arguments& into);
 CLI::App* add_stop(CLI::App& app);
 
-/// Tells how a running server is: the one of --server, or of the data folder.
-/// Done where it is well; failed where it is starting, stopping or degraded.
+/// Reports the state of a running server: that of --server, or that of the data
+/// folder. Returns done if it is well and failed if it is starting, stopping or
+/// degraded.
 exit_status status(const server_arguments& arguments,
                    const common_arguments& common, environment& world);
 
-/// Asks the server of the data folder to end, and waits until it has.
+/// Asks the server of the data folder to end, and waits until it has ended.
 exit_status stop(const common_arguments& common, environment& world);
 
 } // namespace atelier::runtime::cli

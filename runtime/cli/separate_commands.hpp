@@ -15,9 +15,9 @@ struct evaluate_arguments;
 struct simulate_arguments;
 struct train_arguments;
 
-/// The work of the commands that have programs of their own, so that nothing
-/// that serves links what they need. The program `atelier` hands it over, the
-/// others do it.
+/// The work of the commands that have programs of their own, so that the
+/// serving program does not link their dependencies. The program `atelier`
+/// hands the work over; the other programs do it.
 struct separate_commands {
   template <class Arguments>
   using work = std::function<exit_status(
@@ -25,15 +25,15 @@ struct separate_commands {
 
   work<train_arguments> train;
   work<evaluate_arguments> evaluate;
-  /// `simulate --reproduce`.
+  /// Runs `simulate --reproduce`.
   work<simulate_arguments> reproduce;
 };
 
-/// Returns commands that go on as `atelier-training` and `atelier-papers`, with
-/// the arguments of this program: the process stays the same, so that output,
-/// signals and exit status are theirs.
-/// Errors, told to people: ec::not_found where a program is missing, with the
-/// places where it was looked for.
+/// Returns commands that continue as `atelier-training` and `atelier-papers`
+/// with the arguments of this program. The process stays the same, so output,
+/// signals and exit status are those of the other program.
+/// Errors: ec::not_found, which is printed, if a program is missing; the text
+///         has the places that were searched.
 separate_commands handed_over(const std::vector<std::string>& arguments);
 
 } // namespace atelier::runtime::cli

@@ -13,9 +13,9 @@ namespace atelier::runtime::cli {
 
 CLI::App* add_serve(CLI::App& app, serve_arguments& into);
 
-/// Serves until SIGINT or SIGTERM, then refuses new work and lets what runs
-/// end, for processes.grace_ms at most. The second signal waits for nothing.
-/// Where the server is stands in server.json in the data folder meanwhile.
+/// Serves until SIGINT or SIGTERM, then refuses new work and lets running work
+/// end within processes.grace_ms. After the second signal it waits for nothing.
+/// While it runs, server.json in the data folder holds its address.
 exit_status serve(const serve_arguments& arguments,
                   const common_arguments& common, environment& world);
 

@@ -14,35 +14,35 @@
 
 namespace atelier::runtime::cli {
 
-/// Where a running server is, and how it is asked.
+/// The address of a running server, and the parameters of requests to it.
 struct server_options {
   std::string url;
   std::optional<std::string> key;
-  /// Most requests that are asked at a time; more wait here.
+  /// Maximum number of requests in flight; more wait in this program.
   uint32_t connections = 256;
-  /// Until the reply to one of them.
+  /// Maximum wait for the reply to one request.
   core::timespan patience = std::chrono::minutes{10};
-  /// PEM file of the certificates that are trusted; empty: this machine's.
+  /// PEM file of the trusted certificates; if empty, this machine's.
   std::string authorities;
 };
 
-/// Asks one server, with its key.
-/// Threads: any; it blocks.
+/// Sends requests to one server, with its key.
+/// Threads: any; calls block.
 class server_caller {
 public:
   explicit server_caller(server_options options);
 
-  /// Asks; a body goes as JSON.
+  /// Sends a request and returns the reply. A body is sent as JSON.
   /// Errors: those of http::ask_server.
   core::result<http::client_reply> ask(std::string_view method,
                                        std::string_view path,
                                        std::string body = {},
                                        http::fields headers = {}) const;
 
-  /// Finds out whether a server of this kind is there.
-  /// Errors: ec::invalid_argument (the address), ec::unavailable (nobody is
-  ///         there, or no server of this kind), those of the reply to
-  ///         GET /health.
+  /// Checks that a server of this kind runs at the address.
+  /// Errors: ec::invalid_argument (the address), ec::unavailable (no server
+  ///         answers, or one of another kind), those of the reply to GET
+  ///         /health.
   core::result<void> check() const;
 
   const server_options& options() const {
@@ -53,7 +53,7 @@ private:
   server_options options_;
 };
 
-/// Returns what a reply says went wrong.
+/// Returns the failure that a reply describes.
 failure failure_in(const http::client_reply& reply);
 
 } // namespace atelier::runtime::cli

@@ -11,17 +11,17 @@
 
 namespace atelier::runtime::cli {
 
-/// Where a running server is, as it says itself in the data folder.
+/// The address of a running server, as it writes it in the data folder.
 struct server_place {
   std::string url;
   pid_t pid = 0;
 };
 
-/// Returns server.json in the data folder.
+/// Returns the path of server.json in the data folder.
 std::filesystem::path server_file(const std::filesystem::path& data);
 
-/// The right to write server.json of a data folder. One process has it at a
-/// time, until it lets go or ends, however it ends.
+/// The right to write server.json of a data folder. One process holds it at a
+/// time, until it releases it or ends, however it ends.
 /// Threads: one.
 class server_claim {
 public:
@@ -31,8 +31,8 @@ public:
   server_claim(const server_claim&) = delete;
   server_claim& operator=(const server_claim&) = delete;
 
-  /// Takes it; the folder is made.
-  /// Errors: ec::unavailable (another server has it, which the text names),
+  /// Takes the right and creates the folder.
+  /// Errors: ec::unavailable (another server holds it, which the text names),
   ///         ec::io_failed.
   core::result<void> take(const std::filesystem::path& data);
 
@@ -40,20 +40,21 @@ private:
   int folder_ = -1;
 };
 
-/// Writes the file, whole, for its owner alone; the folder is made.
+/// Writes the whole file so that only its owner can read it, and creates the
+/// folder.
 /// Errors: ec::io_failed.
 core::result<void> write_server_file(const std::filesystem::path& file,
                                      const server_place& here);
 
-/// Returns what stands there; none where there is no such file.
-/// Errors: ec::io_failed, for one that is no such file.
+/// Returns the contents of the file; absent if the file does not exist.
+/// Errors: ec::io_failed, for a file that does not name a server.
 core::result<std::optional<server_place>> read_server_file(
   const std::filesystem::path& file);
 
-/// Removes the file where it is still that of `pid`.
+/// Removes the file if it is still that of `pid`.
 void remove_server_file(const std::filesystem::path& file, pid_t pid);
 
-/// Whether a process of that number is there and is this program.
+/// Returns whether a process with that number exists and runs this program.
 bool is_atelier(pid_t pid);
 
 } // namespace atelier::runtime::cli

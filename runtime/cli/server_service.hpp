@@ -9,10 +9,11 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns a service whose pictures a running server makes, by OpenAI's route,
-/// one connection a picture. The picture of an answer is empty: what it looks
-/// like is not kept. `cancel` takes back what was not asked yet; the server is
-/// left running by `stop`, which waits for the replies under way.
+/// Returns a service whose images a running server makes through OpenAI's
+/// route, with one connection for each image. The image of an answer is empty,
+/// because its content is not kept. `cancel` cancels only requests that were
+/// not sent yet. `stop` waits for the replies in flight and leaves the server
+/// running.
 /// Errors: those of server_caller::check.
 core::result<std::unique_ptr<service>> reach_server(server_options options);
 

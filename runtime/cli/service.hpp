@@ -12,14 +12,14 @@
 
 namespace atelier::runtime::cli {
 
-/// Makes pictures for a subcommand: an engine, or a test's stand-in.
+/// Makes images for a subcommand: an engine, or a test's stand-in.
 /// Threads: all members may be called from any thread.
 class service {
 public:
   virtual ~service() = default;
 
-  /// Hands in a request; the same contract as engine::submit. Returns the
-  /// request's number.
+  /// Submits a request under the same contract as engine::submit. Returns the
+  /// request's number, or the failure.
   virtual std::variant<uint64_t, failure> submit(const generation& wanted,
                                                  callbacks calls) = 0;
 
@@ -27,8 +27,8 @@ public:
 
   virtual bool stop(std::chrono::nanoseconds grace) = 0;
 
-  /// Steps by the rows of their batch, so far, as engine_status::batches; empty
-  /// where that is not known.
+  /// Returns the number of steps so far by the rows of their batch, as
+  /// engine_status::batches does; empty if it is unknown.
   virtual std::vector<uint64_t> batches() {
     return {};
   }

@@ -14,9 +14,9 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns who answers a command's requests: the running server that it names,
-/// else an engine of its own. Where there is none, the user is told why, and
-/// the command's status is returned.
+/// Returns the service that answers a command's requests: the running server
+/// that the command names, otherwise an engine of its own. If neither is
+/// available, prints the reason and returns the command's status.
 std::variant<std::unique_ptr<service>, exit_status> choose_service(
   const std::optional<server_options>& server,
   const std::function<core::result<std::unique_ptr<service>>(server_options)>&

@@ -9,21 +9,21 @@
 
 namespace atelier::runtime::cli {
 
-/// What this machine has, as far as the program may use it. An absent value
-/// could not be found out.
+/// The resources of this machine that the program may use. A value is absent if
+/// it could not be determined.
 struct system_facts {
   std::string cpu;
   /// Cores that this process may run on.
   uint32_t cores = 0;
-  /// Cores' worth of time that the control group grants.
+  /// CPU time that the control group grants, in cores.
   std::optional<double> core_quota;
   std::optional<uint64_t> memory_bytes;
   std::optional<uint64_t> memory_available_bytes;
-  /// Of the control group.
+  /// Memory limit of the control group.
   std::optional<uint64_t> memory_limit_bytes;
   std::optional<uint64_t> shm_bytes;
   std::optional<uint64_t> shm_free_bytes;
-  /// Absent: unlimited.
+  /// The soft limits of the process; absent if unlimited.
   std::optional<uint64_t> open_files;
   std::optional<uint64_t> locked_bytes;
   std::optional<uint64_t> file_bytes;
@@ -35,7 +35,7 @@ struct system_facts {
   std::optional<uint64_t> data_free_bytes;
 };
 
-/// Looks at this machine and at the data folder. Makes nothing.
+/// Examines this machine and the data folder. Creates nothing.
 system_facts look_around(const std::filesystem::path& data);
 
 } // namespace atelier::runtime::cli

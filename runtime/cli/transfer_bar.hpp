@@ -11,14 +11,15 @@
 
 namespace atelier::runtime::cli {
 
-/// Tells how far bytes are read or written, in one line. Pure: time is passed
-/// in. Returns nothing while the work is shorter than progress_bar's patience.
+/// Returns the progress of reading or writing bytes as one line. Pure: time is
+/// passed in. Returns nothing while the work is shorter than progress_bar's
+/// patience.
 std::optional<std::string> transfer_line(uint64_t done, uint64_t all,
                                          std::chrono::duration<double> passed,
                                          uint32_t columns);
 
-/// Shows the line on a terminal while it lives, and watches for the user's wish
-/// to stop.
+/// Shows the line on a terminal while it lives, and watches for the user's
+/// request to stop.
 class transfer_display {
 public:
   transfer_display(const console& terminal, const interruption& interrupted);
@@ -27,7 +28,7 @@ public:
   transfer_display(const transfer_display&) = delete;
   transfer_display& operator=(const transfer_display&) = delete;
 
-  /// Returns whether to go on.
+  /// Returns whether to continue.
   bool proceed(uint64_t done, uint64_t all);
 
 private:

@@ -19,7 +19,7 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-/// Steps since `before`, by rows.
+/// Returns the steps since `before`, by rows.
 std::vector<uint64_t> since(const std::vector<uint64_t>& before,
                             std::vector<uint64_t> now) {
   for (size_t i = 0; i < std::min(before.size(), now.size()); ++i)
@@ -27,7 +27,8 @@ std::vector<uint64_t> since(const std::vector<uint64_t>& before,
   return now;
 }
 
-/// Sends one after the other, so that models are loaded and threads awake.
+/// Sends the requests one after the other, so that models are loaded and
+/// threads are awake.
 void warm_up(const bench_plan& plan, service& to, environment& world) {
   for (const auto& x : plan.warm_up)
     run_load({{core::timespan{0}, x}}, to, plan.patience, world.interrupted,

@@ -30,7 +30,7 @@ constexpr double most_ms = 86'400'000;
 constexpr uint64_t most_connections = 4096;
 constexpr uint64_t most_warm_up = 10'000;
 
-/// A prompt of the shipped family's words.
+/// Draws a prompt from the words of the shipped family.
 std::string caption(core::philox& random) {
   constexpr std::string_view sizes[] = {"", "small ", "large "};
   constexpr std::string_view colours[] = {"red",    "blue",  "green",
@@ -41,7 +41,8 @@ std::string caption(core::philox& random) {
   const auto draw = [&](auto& words) {
     return words[random.below(std::size(words))];
   };
-  // Drawn one after the other: the order of arguments is not fixed.
+  // The words are drawn in separate statements because the evaluation order of
+  // arguments is unspecified.
   const auto size = draw(sizes);
   const auto colour = draw(colours);
   const auto shape = draw(shapes);
@@ -66,7 +67,7 @@ result<uint64_t> whole_or(std::string_view name,
   return parse_whole(name, *text, least, most);
 }
 
-/// Poisson arrivals of one rate.
+/// Draws Poisson arrivals at a constant rate.
 arrivals draw_arrivals(double rate, double seconds, uint64_t most,
                        uint64_t seed) {
   arrivals out;
@@ -77,8 +78,8 @@ arrivals draw_arrivals(double rate, double seconds, uint64_t most,
   return out;
 }
 
-/// A live load's requests are alike but for --mix: a trace says when they come
-/// and which of them ask for the same.
+/// Reads the arrivals of a trace. The requests of a live load differ only by
+/// --mix: a trace only sets their times and which of them have the same prompt.
 result<arrivals> read_times(std::string_view argument,
                             const std::string& path) {
   auto read = read_trace(argument, path);
@@ -103,7 +104,8 @@ result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
     whole_or("--requests", x.requests, 1, most_requests, most_requests);
   if (!most)
     return most.why();
-  // A number of requests is as long as it is; a rate alone runs a minute.
+  // A load with a number of requests lasts until they are sent; one with only a
+  // rate lasts a minute.
   const double usual = x.rate && !x.requests ? 60 : most_seconds;
   const auto seconds =
     number_or("--duration", x.duration, 0.001, most_seconds, usual);
@@ -134,8 +136,8 @@ result<arrivals> read_arrivals(const bench_arguments& x, uint64_t seed) {
   return all;
 }
 
-/// Checks what can be known at the door of the engine that will be started, and
-/// returns the name of its policy.
+/// Makes the checks with which the engine that will be started admits a
+/// request, and returns the name of its policy.
 result<std::string> check_at_door(const load_mix& mix,
                                   const config::settings& settings,
                                   const std::optional<std::string>& model) {
@@ -157,7 +159,8 @@ result<std::string> check_at_door(const load_mix& mix,
     planning::policy_named(settings.policy.name, known->costs)};
 }
 
-/// Returns the prompts that are drawn from; none where no file was named.
+/// Returns the prompts from which requests are drawn; empty if no file was
+/// named.
 result<std::vector<std::string>> prompts_of(const bench_arguments& x,
                                             std::istream& standard_input,
                                             const core::limits& within) {
@@ -166,7 +169,7 @@ result<std::vector<std::string>> prompts_of(const bench_arguments& x,
   return read_prompts_file(*x.prompts_file, standard_input, within);
 }
 
-/// Plans against a server that runs elsewhere.
+/// Completes the plan for a server that runs elsewhere.
 result<void> aim_at_server(bench_plan& out, const bench_arguments& x) {
   for (const auto* own : {&x.model, &x.device, &x.dtype, &x.policy,
                           &x.processes, &x.batching, &x.timeline})
@@ -186,7 +189,7 @@ result<void> aim_at_server(bench_plan& out, const bench_arguments& x) {
   return {};
 }
 
-/// Plans against an engine that will be started for it.
+/// Completes the plan for an engine that will be started for it.
 result<void> aim_at_engine(bench_plan& out, const bench_arguments& x,
                            const load_mix& mix, chosen_engine& chosen) {
   for (const auto& [name, given] :
@@ -230,14 +233,14 @@ result<void> read_terms(bench_plan& out, const bench_arguments& x) {
   return {};
 }
 
-/// Draws the requests of one bench, equal ones from equal numbers.
+/// Draws the requests of one bench; equal numbers give equal requests.
 struct request_source {
   uint64_t seed = 0;
   std::optional<std::string> model;
   std::vector<std::string> prompts;
   load_mix mix;
 
-  /// @param content requests of one content ask for the same prompt
+  /// @param content requests with the same content have the same prompt
   generation draw(uint64_t number, uint64_t content) const {
     core::philox random{seed, core::purpose::sampling,
                         core::request_id{number}};
@@ -254,7 +257,7 @@ struct request_source {
   }
 };
 
-/// Draws the requests that are measured, then those before them.
+/// Draws the measured requests, then those of the warm-up.
 void draw_requests(bench_plan& out, const request_source& from,
                    const arrivals& times, uint64_t warm_up) {
   uint64_t number = 0;

@@ -52,7 +52,7 @@ core::result<std::filesystem::path> folder_of(const cache_arguments& arguments,
   return std::filesystem::path{loaded.values.cache.folder};
 }
 
-/// Returns a date for people; empty for 0.
+/// Returns a human-readable date; empty for 0.
 std::string date_of(int64_t seconds) {
   return seconds == 0 ? std::string{}
                       : fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",

@@ -17,7 +17,7 @@ namespace atelier::runtime::cli {
 
 /// The arguments of `cache`, as they were written.
 struct cache_arguments {
-  /// The positional arguments: the action.
+  /// The action, from the positional arguments.
   std::vector<std::string> words;
   std::optional<std::string> folder;
   /// With clear: the name of the API key whose entries are removed.

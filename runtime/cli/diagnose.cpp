@@ -11,7 +11,7 @@ namespace {
 
 using enum finding::grade;
 
-/// Fewer open files than this do not do for some dozen workers and clients.
+/// Minimum number of open files for a few dozen workers and clients.
 constexpr uint64_t enough_open_files = 1024;
 
 std::string show_bytes(uint64_t bytes) {
@@ -60,7 +60,7 @@ finding shared_memory_of(const system_facts& x, const config::settings& s) {
                            show_bytes(x.shm_free_bytes), show_bytes(needed));
   if (x.shm_free_bytes && *x.shm_free_bytes >= needed)
     return {"shared memory", ok, std::move(found), ""};
-  // A single process needs none for itself, and an arena is rarely full.
+  // A single process needs no shared memory, and an arena is rarely full.
   const bool split = s.processes.mode == config::process_mode::split;
   return {"shared memory", split ? problem : note, std::move(found),
           "enlarge it (docker run --shm-size, mount -o remount,size=...), or "

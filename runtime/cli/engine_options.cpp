@@ -42,7 +42,8 @@ result<std::vector<std::string>> read_words(const engine_arguments& arguments,
   return overrides;
 }
 
-/// Tells faults of what came from an option under that option's name.
+/// Returns the faults as an error that names the option from which a faulty
+/// value came.
 core::error by_option(std::vector<config::fault> faults,
                       const engine_arguments& arguments) {
   const std::tuple<const char*, const char*, bool> options[] = {

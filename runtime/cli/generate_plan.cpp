@@ -178,8 +178,8 @@ result<void> check_output(const generate_plan& plan) {
   return {};
 }
 
-/// Checks the first picture as the engine will: what no picture can have is
-/// told before a model is loaded.
+/// Checks the first image as the engine will, so that impossible settings are
+/// reported before a model is loaded.
 result<void> check_at_door(const generate_plan& plan,
                            const config::settings& settings) {
   const auto known = know_variants(settings);
@@ -194,7 +194,7 @@ result<void> check_at_door(const generate_plan& plan,
   return {};
 }
 
-/// Says what has no effect, and what draws without a prompt.
+/// Returns remarks about options without effect and about empty prompts.
 std::vector<std::string> remarks_on(const generate_plan& plan,
                                     const generate_arguments& arguments) {
   std::vector<std::string> out;
@@ -214,8 +214,8 @@ std::vector<std::string> remarks_on(const generate_plan& plan,
   return out;
 }
 
-/// Enough to fill every seat, and as much again that waits close by; few enough
-/// that finished pictures never pile up.
+/// Returns the number of requests in flight: enough to fill every seat, and as
+/// many again that wait nearby, but so few that finished images never pile up.
 uint64_t window_of(const config::settings& settings) {
   uint64_t seats = 0;
   for (const auto& device : settings.devices)
@@ -224,11 +224,12 @@ uint64_t window_of(const config::settings& settings) {
   return std::clamp<uint64_t>(2 * seats, 1, std::max<uint64_t>(most, 1));
 }
 
-/// More at a time would only wait there.
+/// Maximum number of requests in flight at a server; more would only wait
+/// there.
 constexpr uint64_t most_of_server = 32;
 
-/// Reads what makes the pictures: a server, of which only the limits of this
-/// configuration are known here, or an engine.
+/// Reads what makes the images: an engine, or a server. Only the limits of this
+/// configuration are known about a server.
 result<config::settings> read_maker(const generate_arguments& arguments,
                                     const common_arguments& common,
                                     generate_plan& plan) {

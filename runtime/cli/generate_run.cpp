@@ -14,7 +14,8 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds redraw{100};
 
-/// Notes of a run that are told, so that a file of many prompts stays short.
+/// Maximum number of notes printed in a run, so that the output for a file of
+/// many prompts stays short.
 constexpr size_t most_told = 256;
 
 } // namespace
@@ -37,7 +38,7 @@ exit_status generate_run::run() {
     submit_more();
     if (running_.empty() && !wants_more())
       break;
-    // Who asks twice does not want to wait.
+    // A second request to stop means that the user does not want to wait.
     if (was_interrupted_
         && (interrupted_.count() > 1
             || steady_clock::now() - *stopped_ > plan_.grace))
@@ -64,7 +65,7 @@ bool generate_run::wants_more() const {
 
 void generate_run::submit_more() {
   while (wants_more() && !full_ && running_.size() < plan_.window) {
-    // A wish to stop counts at once, also between many refusals.
+    // A request to stop counts at once, also between many refusals.
     if (interrupted_.count() > 0) {
       was_interrupted_ = true;
       stop_early();
@@ -83,7 +84,8 @@ bool generate_run::submit(uint64_t index) {
   wanted.prompt = plan_.prompt_of(index);
   wanted.seed = plan_.seed_of(index);
   callbacks calls;
-  // The calls own the mailbox: a late one may come after this run's end.
+  // The callbacks own the mailbox because a late one may arrive after this
+  // run's end.
   calls.answered = [box = answers_, index](const answer& x) {
     box->put(index, x);
   };
@@ -119,13 +121,14 @@ void generate_run::deliver(uint64_t index, const picture& x) {
   if (auto ok = write_file(path, x.bytes, plan_.existing); !ok) {
     tell(ok.why().text);
     note_failure(index, exit_status::failed);
-    // A name that was taken meanwhile is this picture's trouble alone; a full
-    // disk is everyone's.
+    // A file name that was taken in the meantime affects only this image; a
+    // full disk affects all of them.
     if (ok.why().code != core::ec::invalid_argument)
       stop_early();
     return;
   }
-  // Once for the run: the images of one prompt share most of them.
+  // A note is printed once in a run, because the images of one prompt share
+  // most of them.
   for (const auto& one : x.notes)
     if (told_.size() < most_told && told_.insert(one.text).second)
       tell(fmt::format("note: {}", one.text));
@@ -152,7 +155,7 @@ void generate_run::deliver(uint64_t index, const picture& x) {
 
 void generate_run::fail(uint64_t index, const failure& why) {
   bar_.finish(index);
-  // What was taken back is told once, by the exit status or its cause.
+  // A cancelled request is reported once, by the exit status or its cause.
   if (stopped_ && (why.code == "cancelled" || why.code == "stopping"))
     return;
   tell(fmt::format("picture {} of {} (prompt {}, seed {}): {}: {}", index + 1,

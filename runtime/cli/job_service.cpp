@@ -33,14 +33,16 @@ using core::result;
 using json = nlohmann::json;
 using std::chrono::steady_clock;
 
-/// Pauses between two looks at a job: short ones first, for pictures of a
-/// moment.
+/// Pauses between two queries of a job. The first ones are short, for images
+/// that take only a moment.
 constexpr auto first_pause = 10ms;
 constexpr auto longest_pause = 250ms;
-/// How often a call that breaks off is repeated, and after which pause.
+/// Maximum number of tries of a call whose connection breaks, and the pause
+/// before the next one.
 constexpr int most_tries = 5;
 constexpr auto pause_of_try = 200ms;
-/// Before a full server is asked again, whatever it says.
+/// Maximum wait before a request to a full server is repeated, whatever the
+/// server says.
 constexpr auto longest_wait = 10s;
 
 json to_json(const generation& x) {
@@ -61,8 +63,8 @@ json to_json(const generation& x) {
   return out;
 }
 
-/// What a server said under a name; none where it is not there or something
-/// else.
+/// Returns the value with that name in a server's reply; a default value if it
+/// is missing or has another type.
 template <class T>
 T said(const json& in, const char* name) {
   if (!in.is_object())
@@ -113,7 +115,8 @@ public:
     end();
   }
 
-  /// Also that the key is taken: else every picture would be refused for it.
+  /// Also checks that the key is accepted: otherwise every request would be
+  /// refused for it.
   result<void> check() const {
     if (auto ok = caller_.check(); !ok)
       return ok;
@@ -190,14 +193,15 @@ private:
     return stopping_ || x.unwanted;
   }
 
-  /// Waits, unless it is unwanted; false where it is.
+  /// Waits, unless the task is unwanted. Returns false if it is unwanted or the
+  /// service stops.
   bool pause(const task& x, core::timespan most) {
     std::unique_lock guard{mutex_};
     return !changed_.wait_for(guard, most,
                               [&] { return stopping_ || x.unwanted; });
   }
 
-  /// Asks until there is a reply, a few times.
+  /// Sends a call until a reply arrives, at most `most_tries` times.
   result<http::client_reply> ask(const task& x, std::string_view method,
                                  const std::string& path,
                                  const std::string& body = {},
@@ -211,7 +215,7 @@ private:
     return reply;
   }
 
-  /// The whole way of one picture.
+  /// Makes one image, from the submission of its job to its answer.
   answer make(const task& x) {
     const auto began = steady_clock::now();
     for (;;) {
@@ -219,8 +223,8 @@ private:
       if (const auto* why = std::get_if<failure>(&id))
         return *why;
       auto got = await(x, "/v1/jobs/" + std::get<std::string>(id));
-      // A job that was taken on is refused where others filled the engine
-      // meanwhile: like one that was not taken on, it is handed in again.
+      // An accepted job is refused if other requests have filled the engine in
+      // the meantime. It is submitted again, like one that was not accepted.
       const auto* why = std::get_if<failure>(&got);
       const bool late =
         x.wanted.deadline
@@ -231,12 +235,13 @@ private:
     }
   }
 
-  /// Returns the job's name.
+  /// Submits a job and returns its name.
   std::variant<std::string, failure> hand_in(const task& x) {
     const auto began = steady_clock::now();
     const auto body =
       to_json(x.wanted).dump(-1, ' ', false, json::error_handler_t::replace);
-    // A call whose reply was lost is not another job.
+    // The key keeps a repeated call whose reply was lost from starting another
+    // job.
     const http::fields headers{{"Idempotency-Key", draw_key()}};
     const failure taken_back{"cancelled", "taken back before it was asked", {}};
     for (;;) {
@@ -291,8 +296,8 @@ private:
                             said<uint32_t>(seen, "steps"),
                             {}});
       if (!pause(x, between) && !std::exchange(told, true)) {
-        // Its end is seen as every other one; nothing is waited for where the
-        // server does not hear.
+        // The end of a cancelled job is seen like any other end. If the server
+        // does not respond, nothing is waited for.
         const auto heard = caller_.ask("POST", job + "/cancel");
         if (!heard)
           return broken(heard.why());
@@ -357,7 +362,7 @@ private:
   const server_caller caller_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  /// Guarded by the mutex, as the next three.
+  /// Guarded by the mutex, like the next three members.
   std::deque<task_ptr> waiting_;
   std::map<uint64_t, task_ptr> open_;
   uint64_t last_ = 0;

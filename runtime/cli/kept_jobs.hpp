@@ -22,8 +22,9 @@ struct kept_jobs {
 };
 
 /// Opens the results, and the journal if one is wanted. Without a journal,
-/// results that cannot be written to files stay in memory, and `terminal`
-/// prints why: a disk that rejects writes does not stop a server from working.
+/// results that cannot be written to files stay in memory and the reason is
+/// printed to `terminal`: a disk that rejects writes does not stop a server
+/// from working.
 /// @param data the data folder; empty if no folder exists
 /// Errors: with a journal, those of journal_file and result_files, and
 ///         ec::bad_config without a data folder.

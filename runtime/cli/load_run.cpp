@@ -15,22 +15,23 @@ namespace {
 
 using outcome = load_record::outcome;
 
-/// How long what was taken back may take until it is answered.
+/// Maximum wait for the answers to cancelled requests.
 constexpr core::timespan last_patience = std::chrono::seconds{30};
 
-/// Codes of what was not accepted; every other one ends accepted work.
+/// Codes of requests that were not accepted; every other code ends accepted
+/// work.
 constexpr std::array<std::string_view, 5> refusals{
   "overloaded", "invalid_argument", "bad_payload", "not_found", "stopping"};
 
-/// What both the sender and the answers' threads write.
+/// The records that both the sender and the threads of the answers write.
 struct books {
   explicit books(size_t n) : records(n) {}
 
   std::mutex mutex;
-  /// Guarded by the mutex, as all below.
+  /// Guarded by the mutex, like all members below.
   std::vector<load_record> records;
   size_t open = 0;
-  /// Nobody looks any more.
+  /// The run has ended, so later answers are ignored.
   bool closed = false;
 };
 
@@ -57,7 +58,8 @@ load_clock real_clock() {
             const auto left = until - clock::now();
             const auto whole =
               std::chrono::floor<std::chrono::milliseconds>(left);
-            // The last millisecond is slept: descriptors wait in whole ones.
+            // The last millisecond is slept, because waits for descriptors
+            // count in whole milliseconds.
             if (whole.count() > 1)
               woken.wait(whole - std::chrono::milliseconds{1});
             else if (left.count() > 0)

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using core::ec;
 using core::fail;
 
-// Returns the ending that a variant's name gives its element type.
+// Returns the suffix for the element type in a variant's name.
 core::result<std::string> dtype_suffix(
   const std::optional<std::string>& dtype) {
   if (!dtype)
@@ -38,8 +38,8 @@ core::result<std::string> dtype_suffix(
               show_value(*dtype));
 }
 
-// The name under which a path is known: of the characters that a variant's
-// name may have.
+// Returns the name for the model at a path. It has only characters that a
+// variant's name may have.
 std::string name_for(const fs::path& path) {
   auto at = path.lexically_normal();
   if (!at.has_filename())
@@ -60,7 +60,7 @@ std::optional<fs::path> find_path(const std::string& model,
   std::error_code ignored;
   if (fs::exists(model, ignored))
     return fs::path{model};
-  // A name, not a way out of the folder.
+  // A name must not lead out of the folder.
   if (data.empty() || model.find('/') != std::string::npos || model == ".."
       || model == ".")
     return std::nullopt;
@@ -78,7 +78,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The steps that a device runs it with, where one does.
+// Returns the steps with which a device runs the model; absent if no device
+// hosts it.
 std::optional<uint32_t> hosted_steps(const config::settings& known,
                                      std::string_view model) {
   for (const auto& device : known.devices)
@@ -132,7 +133,8 @@ core::result<model_overrides> read_model_option(
   out.model = chosen.model;
   if (chosen.device) {
     out.set.push_back("devices[0].name=" + toml_string(*chosen.device));
-    // By itself: what else is wrong is told under its own key.
+    // The device is checked separately, because other faults are reported under
+    // their own keys.
     if (const auto read = config::parse({}, "--device", out.set); !read)
       return fail(ec::invalid_argument, "--device: {}",
                   read.faults.front().text);

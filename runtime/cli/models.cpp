@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using core::ec;
 using core::fail;
 
-/// What an option goes with.
+/// The verbs that an option can be combined with.
 struct option_use {
   std::string_view option;
   bool given;
@@ -46,7 +46,7 @@ std::vector<option_use> uses_of(const models_arguments& x) {
           {"--links", x.links.has_value(), opening}};
 }
 
-/// Returns the type of that name, whole or brief.
+/// Returns the type with that long or short name.
 std::optional<gpu::tensor_type> type_of(std::string_view name) {
   using enum gpu::tensor_type;
   if (name == "float32" || name == "f32")
@@ -58,7 +58,7 @@ std::optional<gpu::tensor_type> type_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// Checks the words, and that every option goes with the first of them.
+/// Checks the words, and that every option can be combined with the first word.
 core::result<void> check_words(const models_arguments& x) {
   const auto verb = x.words.empty() ? "list" : x.words.front();
   const auto verbs = choices_of("models");
@@ -90,7 +90,7 @@ core::result<void> check_words(const models_arguments& x) {
   return {};
 }
 
-/// Does what one call of `models` asks for.
+/// Executes one call of `models`.
 class models_run {
 public:
   models_run(const models_arguments& arguments, const common_arguments& common,
@@ -161,7 +161,7 @@ private:
         const auto outline = outline_of(x, *model);
         print(to_short_json(outline), to_line(outline));
       } else {
-        // One that is broken is no reason to hide the others.
+        // A broken model does not hide the others.
         print({{"name", x.name},
                {"path", x.path.string()},
                {"error", model.why().text}},

@@ -26,12 +26,13 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-/// Plans follow each other until nothing is to be loaded any more.
+/// Maximum number of plans that are made, each from the one before, until
+/// nothing remains to be loaded.
 constexpr int most_rounds = 6;
 
 struct made_plan {
   planning::plan what;
-  /// The devices that it is for.
+  /// The devices for which the plan is made.
   std::vector<planning::device_group> devices;
   double solve_ms = 0;
   bool settled = false;
@@ -73,10 +74,10 @@ made_plan settle(const planning::policy& by, const planning::profile& usual,
   return out;
 }
 
-/// What workers do alike: their variants, kind of device, batch and level.
+/// The work of a worker: its variants, kind of device, batch and level.
 using work_alike = std::tuple<std::string, std::string, uint32_t, uint32_t>;
 
-/// Workers that do the same, by what they do.
+/// Returns the number of workers for each kind of work.
 std::map<work_alike, uint32_t> groups_of(const made_plan& made,
                                          const planning::profile& known) {
   std::map<work_alike, uint32_t> out;
@@ -95,7 +96,7 @@ std::string to_json(const planning::policy& by, const made_plan& made,
   nlohmann::ordered_json j;
   const auto& x = made.what;
   j["policy"] = by.name();
-  // Null where the policy does not look.
+  // Null if the policy does not check feasibility.
   if (x.feasible == planning::feasibility::unchecked)
     j["feasible"] = nullptr;
   else
@@ -166,7 +167,8 @@ void print(const planning::policy& by, const made_plan& made,
                     made.settled ? "" : ", still changing");
 }
 
-/// Checks that one plan goes into the file, and that it can be written.
+/// Checks that exactly one plan is written to the file, and that the file can
+/// be written.
 core::result<void> check_output(const std::string& path,
                                 const policy_list& policies, on_existing mode) {
   if (policies.size() != 1)

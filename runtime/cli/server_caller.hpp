@@ -41,8 +41,8 @@ public:
 
   /// Checks that a server of this kind runs at the address.
   /// Errors: ec::invalid_argument (the address), ec::unavailable (no server
-  ///         answers, or one of another kind), those of the reply to GET
-  ///         /health.
+  ///         answers, or one of another kind), those of the reply to `GET
+  ///         /health`.
   core::result<void> check() const;
 
   const server_options& options() const {

@@ -93,7 +93,7 @@ public:
       size_t rows = 0;
       double steps = 0;
       const auto read = std::from_chars(line.data() + name.size(), end, rows);
-      // What follows the number: a quote, a brace and a blank.
+      // Length of the quote, brace and blank after the number.
       constexpr auto between = 3;
       if (read.ec != std::errc{} || end - read.ptr <= between || rows > 1024)
         continue;
@@ -158,7 +158,7 @@ private:
   const server_caller caller_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  /// Guarded by the mutex, as the next two.
+  /// Guarded by the mutex, like the next two members.
   std::deque<call> waiting_;
   uint64_t last_ = 0;
   bool stopping_ = false;

@@ -25,7 +25,7 @@ using core::ec;
 using core::fail;
 using core::result;
 
-/// Shows how far a run is.
+/// Shows the progress of a run.
 class ticker {
 public:
   ticker(environment& world, std::string what, uint64_t of)

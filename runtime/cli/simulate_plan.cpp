@@ -29,7 +29,7 @@ constexpr double most_ms = 366 * 86'400'000.0;
 constexpr uint64_t most_memory_mib = uint64_t{1} << 30;
 constexpr uint64_t most_rows = 1'024;
 
-/// Returns " (2 quick, 4 slow)"; nothing where all are of one kind.
+/// Returns " (2 quick, 4 slow)"; empty if no groups are given.
 std::string show_kinds(const std::vector<planning::device_group>& devices) {
   std::string text;
   for (const auto& g : devices)
@@ -48,8 +48,8 @@ result<core::timespan> parse_ms(std::string_view argument,
   return core::from_seconds(*ms / 1000);
 }
 
-/// Reads what requests ask for: drawn as `bench serve` draws it, so that equal
-/// seeds and mixes make equal requests.
+/// Reads the mix of requests. It is drawn as `bench serve` draws it, so that
+/// equal seeds and mixes make equal requests.
 result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   if (texts.empty())
     return {};
@@ -63,7 +63,7 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   known.traits.resize(known.costs.variants.size());
   const auto made = [settings, known](generation with, core::request_id id,
                                       core::time_point now) {
-    // What is drawn is not simulated.
+    // The content of images is not simulated.
     with.prompt = "simulated";
     return to_request(with, settings, known, id, 1, now);
   };
@@ -78,11 +78,11 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   x.wish = [mix, made, seed = x.seed](core::request& to) {
     core::philox random{seed, core::purpose::sampling, to.id};
     generation with;
-    // The first word is the picture's own seed.
+    // The first number drawn is the image's own seed.
     with.seed = random.next_u32();
     mix->draw(random, with);
     auto asked = made(std::move(with), to.id, to.arrived);
-    // Each value was tried before.
+    // Each value was checked before.
     if (!asked)
       return;
     to.fixed = asked->fixed;
@@ -108,7 +108,8 @@ result<void> read_masks(const simulate_arguments& arguments, scenario& x) {
   return {};
 }
 
-/// Sets `to` to what was given, read by `parse`; leaves it where nothing was.
+/// Sets `to` to the given value as read by `parse`, and leaves it unchanged
+/// without one.
 template <class T, class Parse>
 result<void> read_given(const std::optional<std::string>& given, T& to,
                         Parse parse) {
@@ -121,7 +122,8 @@ result<void> read_given(const std::optional<std::string>& given, T& to,
   return {};
 }
 
-/// Reads whom requests meet: workers, what is known of them, policies.
+/// Reads the workers, their profile and the policies that requests are
+/// simulated with.
 result<void> read_world(const simulate_arguments& arguments,
                         simulation_plan& out) {
   auto& x = out.what;
@@ -143,7 +145,7 @@ result<void> read_world(const simulate_arguments& arguments,
   return {};
 }
 
-/// Reads when requests come.
+/// Reads the arrival times of requests.
 result<void> read_load(const simulate_arguments& arguments,
                        simulation_plan& out) {
   auto& x = out.what;
@@ -162,7 +164,8 @@ result<void> read_load(const simulate_arguments& arguments,
   return {};
 }
 
-/// Reads the deadline, and how often plans are made from how long a past.
+/// Reads the deadline, the period between plans and the window of the past from
+/// which they are made.
 result<void> read_spans(const simulate_arguments& arguments, scenario& x) {
   const auto slo = parse_ms("--slo-ms", arguments.slo_ms,
                             usual_deadline(*x.profile, x.devices));
@@ -177,7 +180,8 @@ result<void> read_spans(const simulate_arguments& arguments, scenario& x) {
   return {};
 }
 
-/// Reads what stands for models and stores: the simulation draws their answers.
+/// Reads the parameters that replace models and stores: the simulation draws
+/// their answers.
 result<void> read_models(const simulate_arguments& arguments, scenario& x) {
   if (auto ok = read_given(arguments.similarity, x.similarity,
                            [](const std::string& text) {
@@ -226,7 +230,7 @@ result<void> read_batching(const simulate_arguments& arguments, scenario& x) {
   return {};
 }
 
-/// Reads what fails, and when.
+/// Reads the faults and their times.
 result<void> read_faults(const simulate_arguments& arguments, scenario& x) {
   if (!arguments.faults)
     return {};

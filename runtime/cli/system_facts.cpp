@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns what stands behind "key:" in a file of such lines.
+/// Returns the value after "key:" in a file of such lines.
 std::string value_in(const fs::path& file, std::string_view key) {
   std::ifstream in{file};
   for (std::string line; std::getline(in, line);) {
@@ -37,7 +37,7 @@ std::optional<uint64_t> meminfo(std::string_view key) {
   return std::nullopt;
 }
 
-/// Reads a control group's number; "max" is none.
+/// Reads a control group's number; absent for "max".
 std::optional<uint64_t> group_number(const fs::path& file) {
   std::ifstream in{file};
   uint64_t value = 0;

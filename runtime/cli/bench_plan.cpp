@@ -78,8 +78,8 @@ arrivals draw_arrivals(double rate, double seconds, uint64_t most,
   return out;
 }
 
-/// Reads the arrivals of a trace. The requests of a live load differ only by
-/// --mix: a trace only sets their times and which of them have the same prompt.
+/// Reads the arrivals of a trace. It sets only the times of the requests and
+/// which of them have the same prompt; they differ otherwise only by --mix.
 result<arrivals> read_times(std::string_view argument,
                             const std::string& path) {
   auto read = read_trace(argument, path);

@@ -6,8 +6,8 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns the usage of the arguments that are not options, such as "
-/// PROMPT..."; empty if the command takes none.
+/// Returns the usage of the arguments that are not options, with a blank before
+/// it, such as " PROMPT..."; empty if the command takes none.
 std::string_view takes_of(std::string_view command);
 
 /// Returns the end of a command's help: notes, two examples and exit statuses.

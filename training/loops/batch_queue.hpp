@@ -15,16 +15,16 @@
 
 namespace atelier::gpu {
 
-/// Makes numbered batches ahead on threads of its own and hands them out in
-/// order. A batch depends on nothing but its number, so what is handed out does
-/// not depend on the number of threads.
-/// Threads: `next` from one at a time.
+/// Makes numbered batches ahead on threads of its own and returns them in
+/// order. A batch depends only on its number, so the results do not depend on
+/// the number of threads.
+/// Threads: `next` from one thread at a time.
 template <class Batch>
 class batch_queue {
 public:
   using maker = std::function<Batch(uint64_t number)>;
 
-  /// `make` is called from all threads at once. At most `ahead` batches wait.
+  /// Calls `make` from all threads concurrently. At most `ahead` batches wait.
   batch_queue(maker make, uint64_t first, size_t threads, size_t ahead)
     : make_(std::move(make)), ahead_(ahead), wanted_(first), unmade_(first) {
     for (size_t i = 0; i < threads; ++i)
@@ -44,8 +44,8 @@ public:
   batch_queue(const batch_queue&) = delete;
   batch_queue& operator=(const batch_queue&) = delete;
 
-  /// Returns the next batch; makes it here where there are no threads. Throws
-  /// what its making threw.
+  /// Returns the next batch. Makes it in the calling thread if the queue has no
+  /// threads. Throws the exception that `make` threw for this batch.
   Batch next() {
     if (threads_.empty())
       return make_(wanted_++);
@@ -94,9 +94,9 @@ private:
   std::mutex mutex_;
   std::condition_variable made_;
   std::condition_variable room_;
-  /// The number that `next` hands out.
+  /// Number of the batch that `next` returns.
   uint64_t wanted_;
-  /// The number that nobody has begun.
+  /// Number of the first batch that no thread has started.
   uint64_t unmade_;
   std::map<uint64_t, outcome> waiting_;
   bool ended_ = false;

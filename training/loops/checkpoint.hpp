@@ -19,12 +19,12 @@ namespace atelier::gpu {
 
 using named_tensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// What of a training's state is no tensor.
+/// State of a training that is not a tensor.
 struct checkpoint_facts {
   std::string part;
   uint64_t seed = 0;
-  /// Steps taken; the number of the next one, and so of its batch: random
-  /// numbers have no other state.
+  /// Number of steps taken. It is also the number of the next step, and
+  /// therefore of its batch: random numbers have no other state.
   uint64_t steps = 0;
   uint64_t samples = 0;
   double busy_seconds = 0;
@@ -33,18 +33,19 @@ struct checkpoint_facts {
                          const checkpoint_facts&) = default;
 };
 
-/// Writes tensors as safetensors, whole or not at all.
+/// Writes tensors as safetensors. The file is written completely or not at all.
 /// Errors: those of write_safetensors.
 core::result<void> write_tensors(
   const std::filesystem::path& file, const named_tensors& what,
   const std::map<std::string, std::string, std::less<>>& metadata = {});
 
-/// Reads the file's tensors into those of `what`.
-/// Errors: ec::bad_payload where one is missing or has another shape or type.
+/// Reads the file's tensors into the tensors of `what`.
+/// Errors: ec::bad_payload if a tensor is missing or has another shape or type.
 core::result<void> read_tensors(const std::filesystem::path& file,
                                 const named_tensors& what);
 
-/// Writes `checkpoint-STEPS.safetensors` and removes all but the last two.
+/// Writes `checkpoint-STEPS.safetensors` and removes all checkpoints but the
+/// last two.
 core::result<std::filesystem::path> write_checkpoint(
   const std::filesystem::path& folder, const named_tensors& state,
   const checkpoint_facts& facts);
@@ -53,8 +54,8 @@ core::result<std::filesystem::path> write_checkpoint(
 std::vector<std::filesystem::path> checkpoints_in(
   const std::filesystem::path& folder);
 
-/// Reads a checkpoint's facts, then its tensors into those of `state`.
-/// Errors: ec::bad_payload; `state` may have changed then.
+/// Reads a checkpoint's facts, then its tensors into the tensors of `state`.
+/// Errors: ec::bad_payload; `state` may have changed in this case.
 core::result<checkpoint_facts> read_checkpoint(
   const std::filesystem::path& file, const named_tensors& state);
 

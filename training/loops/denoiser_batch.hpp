@@ -9,44 +9,46 @@
 
 namespace atelier::gpu {
 
-/// How a denoiser's batches are drawn.
+/// Parameters of a denoiser's batches.
 struct denoiser_plan {
   uint32_t batch = 32;
-  /// Scenes whose latents are there before the first step, how many each step
-  /// adds, and how many there are in the end.
+  /// Number of scenes with latents before the first step, number that each step
+  /// adds, and maximum number.
   uint64_t first_scenes = 4096;
   uint32_t scenes_a_step = 4;
   uint64_t most_scenes = 262'144;
-  /// Batches that may be drawn ahead: scenes are used so many steps later than
-  /// they are added.
+  /// Number of batches that may be drawn ahead. A scene is used this many steps
+  /// after it was added.
   uint64_t lag = 64;
-  /// Captions left out, for guidance.
+  /// Share of captions that are left out, for guidance.
   double uncaptioned = 0.1;
-  /// Share of timesteps drawn as 1000 u^exponent, u even in 0..1: densely where
-  /// little but noise is left, since places are decided there; the others are
-  /// even.
+  /// Share of timesteps drawn as 1000 u^exponent, with u uniform in 0..1. They
+  /// are dense where the input is mostly noise, because places are decided
+  /// there. The other timesteps are uniform.
   double dense = 0.75;
   double exponent = 0.35;
-  /// So many steps see scenes of one object alone, all timesteps drawn densely.
-  /// Mixed from the start, after 120,000 samples no word of place had any
-  /// effect; 20,000 samples of this, and it raised the loss by 16 %.
+  /// Number of first steps that see only scenes of one object, with all
+  /// timesteps drawn densely. With mixed scenes from the start, words of place
+  /// had no effect after 120,000 samples. After 20,000 samples of single
+  /// objects, such a word raised the loss by 16 %.
   uint64_t single_steps = 4000;
-  /// How many scenes of ten have one object, and two; the others three.
+  /// Of ten scenes, the number with one object and the number with two. The
+  /// others have three.
   uint32_t single_of_ten = 5;
   uint32_t double_of_ten = 3;
 };
 
-/// Returns how many scenes' latents the batch of a step may use.
+/// Returns the number of scenes whose latents the batch of a step may use.
 uint64_t scenes_at(const denoiser_plan& plan, uint64_t step);
 
-/// Returns how many groups of `scenes_a_step` are wanted at a step, besides
-/// the first ones: one more with each, to the most.
+/// Returns the number of groups of `scenes_a_step` needed at a step, the first
+/// scenes included. Each step adds one group, up to the maximum.
 uint64_t groups_at(const denoiser_plan& plan, uint64_t step);
 
-/// Draws the scene of a number, of the training split.
+/// Draws scene `number` of the training split.
 scene latent_scene(uint64_t seed, uint64_t number, const denoiser_plan& plan);
 
-/// What a step is made of.
+/// The data of one step.
 struct denoiser_batch {
   /// Numbers of the scenes.
   std::vector<uint64_t> scenes;
@@ -56,10 +58,10 @@ struct denoiser_batch {
   std::vector<int64_t> timesteps;
 };
 
-/// Returns how many objects the scene of a number has.
+/// Returns the number of objects in scene `number`.
 uint32_t objects_in(uint64_t seed, uint64_t number, const denoiser_plan& plan);
 
-/// Draws the batch of a step but for its noise.
+/// Draws the batch of a step, without its noise.
 /// Threads: any.
 denoiser_batch draw_denoiser_batch(uint64_t seed, uint64_t step,
                                    const denoiser_plan& plan);

@@ -18,22 +18,22 @@
 
 namespace atelier::gpu {
 
-/// Returns the weights of a part that is trained.
-/// Throws model_error (ec::not_found) where it is not.
+/// Returns the path of a trained part's weights.
+/// Throws model_error (ec::not_found) if the part is not trained.
 std::filesystem::path trained_weights(const training_config& config,
                                       training_part part);
 
 /// Sets a network's parameters to those of a file whose names begin with
 /// `prefix`.
-/// Throws model_error: those of read_tensors.
+/// Throws model_error with the errors of read_tensors.
 void read_network(torch::nn::Module& into, const std::filesystem::path& file,
                   const std::string& prefix = {});
 
 /// A step's batch, on the device.
 struct denoiser_tensors {
-  /// [n, 4, 16, 16], clean.
+  /// [n, 4, 16, 16], without noise.
   torch::Tensor latents;
-  /// As latents: what is added to them.
+  /// Noise to add to the latents, in their shape.
   torch::Tensor noise;
   /// [n, family_tokens].
   torch::Tensor ids;
@@ -41,9 +41,9 @@ struct denoiser_tensors {
   torch::Tensor timesteps;
 };
 
-/// Feeds denoisers: encodes pictures of scenes with the trained autoencoder on
-/// the data threads, keeps their latents in a file that all denoisers of a
-/// folder share, and draws batches among them.
+/// Draws batches for denoisers. Encodes images of scenes with the trained
+/// autoencoder on the data threads, and keeps their latents in a file that all
+/// denoisers of a folder share.
 /// Threads: one at a time.
 class denoiser_data {
 public:
@@ -51,7 +51,7 @@ public:
   /// ec::io_failed.
   denoiser_data(const training_config& config, torch::Device where);
 
-  /// Gets ready for the steps from `first` on.
+  /// Prepares for the steps from `first` on.
   void begin(uint64_t first);
 
   denoiser_tensors draw(const step_place& at);
@@ -60,10 +60,10 @@ public:
     return plan_;
   }
 
-  /// Fills in what measurements need of the autoencoder.
+  /// Sets the fields of `what` that use the autoencoder.
   void add_to(measured_denoiser& what);
 
-  /// Returns how a denoiser of this training is measured.
+  /// Returns the parameters for measuring a denoiser of this training.
   denoiser_measurement measurement(const step_place& at,
                                    const std::filesystem::path& folder) const;
 

@@ -17,38 +17,38 @@
 
 namespace atelier::gpu {
 
-/// A denoiser as far as it is measured.
+/// The functions of a denoiser that measurements use.
 struct measured_denoiser {
-  /// ids [n, tokens] -> context [n, tokens, width].
+  /// Maps ids [n, tokens] to context [n, tokens, width].
   std::function<torch::Tensor(const torch::Tensor&)> context;
-  /// latents, timesteps [n], context -> v.
+  /// Maps latents, timesteps [n] and context to v.
   denoise_function predict;
-  /// pixels -> latents, and back.
+  /// Map pixels to latents, and latents to pixels.
   std::function<torch::Tensor(const torch::Tensor&)> encode;
   std::function<torch::Tensor(const torch::Tensor&)> decode;
 };
 
-/// What is measured.
+/// Parameters of a measurement.
 struct denoiser_measurement {
   uint64_t seed = 1;
   torch::Device where{torch::kCPU};
-  /// Held-out scenes whose loss is measured, and captions that are drawn, for
-  /// each number of objects.
+  /// Number of held-out scenes whose loss is measured, and number of captions
+  /// that are drawn for each number of objects.
   uint32_t losses = 64;
   uint32_t drawn = 24;
   uint32_t steps = 25;
   double guidance = 3;
-  /// Threads that work side by side.
+  /// Number of threads that run in parallel.
   size_t threads = 1;
-  /// A sheet of the drawn pictures; none where it is empty.
+  /// File for a sheet of the drawn images. If it is empty, no sheet is written.
   std::filesystem::path sheet;
 };
 
-/// Measures a denoiser on held-out scenes. Figures: `loss_T`: at timestep T;
-/// `word_ATTRIBUTE_T`: by how much the loss rises where the caption of a single
-/// object says another colour, shape, place or background, as a share of it;
-/// `objects_N`, `pictures_N`, and `shapes_N` and so on: shares that the picture
-/// check finds right in pictures of captions of N objects.
+/// Measures a denoiser on held-out scenes. Figures: `loss_T` is the loss at
+/// timestep T. `word_ATTRIBUTE_T` is the relative rise of that loss if the
+/// caption of a single object names another colour, shape, place or background.
+/// `objects_N`, `pictures_N`, `shapes_N` and so on are shares that the picture
+/// check finds right in images of captions of N objects.
 /// Threads: records no autograd state.
 std::map<std::string, double> measure_denoiser(const measured_denoiser& what,
                                                const denoiser_measurement& how);
@@ -56,7 +56,7 @@ std::map<std::string, double> measure_denoiser(const measured_denoiser& what,
 /// Returns the noise levels of scheduler_config_text.
 scheduler_config family_scheduler();
 
-/// Returns the share of signal, by training timestep, in float32.
+/// Returns the share of signal at each training timestep, in float32.
 /// Source: the family's scheduler_config.json.
 torch::Tensor family_signal_shares();
 

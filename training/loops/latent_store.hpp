@@ -13,20 +13,22 @@
 namespace atelier::gpu {
 
 /// Keeps latents of numbered scenes in a file, in groups that are encoded
-/// together: to encode a picture costs as much as to train on it, and each is
-/// used many times. A group that was not written whole counts as absent.
+/// together. Encoding an image costs as much as training on it, and each image
+/// is used many times. A group that was not written completely counts as
+/// absent.
 /// Shape:   one latent is `elements` values of float16, raw.
-/// Threads: any; two may not write the same group.
+/// Threads: any; two threads must not write the same group.
 class latent_store {
 public:
   struct layout {
-    /// What the latents are of: another file is begun where it differs.
+    /// Description of what produced the latents. If it differs from the file's,
+    /// the file is started anew.
     std::string maker;
     uint32_t elements = 1024;
     uint32_t group = 4;
   };
 
-  /// Opens a file, or begins it.
+  /// Opens a file, or creates it.
   /// Errors: ec::io_failed.
   static core::result<latent_store> open(const std::filesystem::path& file,
                                          layout how);
@@ -41,9 +43,9 @@ public:
   /// Errors: ec::io_failed.
   core::result<void> write(uint64_t group, std::span<const uint16_t> values);
 
-  /// Reads the latent of one scene of a group that is there.
+  /// Reads the latent of one scene.
   /// @pre into.size() == elements
-  /// Errors: ec::io_failed; ec::not_found where its group was never written.
+  /// Errors: ec::io_failed; ec::not_found if its group was never written.
   core::result<void> read(uint64_t scene, std::span<uint16_t> into) const;
 
 private:

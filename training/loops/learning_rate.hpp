@@ -5,26 +5,28 @@
 
 namespace atelier::gpu {
 
-/// How fast a training learns, and when.
+/// Schedule of a training's learning rate.
 struct rate_plan {
   double highest = 1e-3;
-  /// Steps in which it rises from nothing.
+  /// Number of steps in which the rate rises from zero.
   uint64_t warm_up_steps = 200;
-  /// Share of the budget from which on it falls along a cosine.
+  /// Share of the budget at which the rate starts to fall along a cosine.
   double falls_from = 0;
-  /// What is left of it at the end.
+  /// Share of the highest rate that remains at the end.
   double last_share = 0.01;
 };
 
-/// Returns the rate of step `step` (from 0) at `share` (0..1) of the budget.
+/// Returns the learning rate of step `step` (from 0) at `share` (0..1) of the
+/// budget.
 double rate_at(const rate_plan& plan, uint64_t step, double share);
 
-/// Returns how much of the average of weights is kept at that step: less at the
-/// beginning, so that it does not remember how they were drawn.
+/// Returns the decay of the weights' average at a step. It is lower at the
+/// beginning, so that the average does not keep the initial weights.
 double average_decay_at(double decay, uint64_t step);
 
-/// Counts the time that steps take. A step that takes many times as long as
-/// those before it was stopped from outside: it counts as one of those.
+/// Counts the time that steps take. If a step takes many times as long as
+/// earlier steps, the process was paused from outside; the step is counted as a
+/// usual one.
 class busy_clock {
 public:
   explicit busy_clock(double seconds = 0) : seconds_(seconds) {}

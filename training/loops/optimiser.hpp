@@ -13,26 +13,26 @@
 
 namespace atelier::gpu {
 
-/// AdamW over all parameters of a task, with the average of their values.
+/// Runs AdamW on all parameters of a task and keeps an average of their values.
 /// Source: Loshchilov and Hutter, Decoupled weight decay regularization (ICLR
-/// 2019), algorithm 2.
+///         2019), algorithm 2.
 /// Threads: one at a time.
 class optimiser {
 public:
   optimiser(std::vector<trained_parameter> parameters,
             const training_recipe& recipe);
 
-  /// Takes the step of that number (from 0) at `rate`, against `gradients`: one
-  /// for each parameter, shortened here. Returns their length as a scalar.
-  /// Where that is no finite number, the parameters are not either.
+  /// Takes step `number` (from 0) at `rate` against `gradients`. They hold one
+  /// tensor for each parameter and are scaled down here. Returns their length
+  /// as a scalar. If it is not finite, the parameters are not finite either.
   torch::Tensor step(uint64_t number, double rate,
                      const std::vector<torch::Tensor>& gradients);
 
   /// Exchanges the parameters' values with the averages'.
   void exchange_averages();
 
-  /// Everything that makes up its state, by name: parameters, moments and
-  /// averages. The tensors are the state itself.
+  /// Returns the complete state by name: parameters, moments and averages. The
+  /// tensors are not copies.
   std::vector<std::pair<std::string, torch::Tensor>> state() const;
 
   const std::vector<trained_parameter>& parameters() const {

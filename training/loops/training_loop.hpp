@@ -12,10 +12,10 @@
 
 namespace atelier::gpu {
 
-/// Runs a task as `train` says, in `folder`: steps, reports, measurements,
-/// checkpoints, and the weights at the end. Each batch is computed in
-/// `threads` parts side by side.
-/// Errors and threads: as train.
+/// Runs a task in `folder` as `train` describes: steps, reports, measurements,
+/// checkpoints, and the weights at the end. Computes each batch in `threads`
+/// parts in parallel.
+/// Errors and threads: as for `train`.
 core::result<training_outcome> run_training(training_task& task,
                                             const training_config& config,
                                             const std::filesystem::path& folder,

@@ -20,17 +20,18 @@ namespace atelier::gpu {
 
 /// One parameter that is learned.
 struct trained_parameter {
-  /// As it stands in checkpoints and weights.
+  /// Name in checkpoints and in the weights.
   std::string name;
   torch::Tensor value;
   /// Multiplies the plan's rate.
   double rate = 1;
-  /// Stands in checkpoints alone: it helps to learn, and is of no use after.
+  /// Written only to checkpoints: the parameter helps learning and has no use
+  /// afterwards.
   bool helper = false;
 };
 
-/// Returns a network's parameters; those of its text encoder ("text_model.")
-/// learn at `text_rate` of the others' rate.
+/// Returns a network's parameters. The parameters of its text encoder
+/// ("text_model.") learn at `text_rate` times the rate of the others.
 inline std::vector<trained_parameter> parameters_of(
   const torch::nn::Module& network, double text_rate) {
   std::vector<trained_parameter> out;
@@ -46,67 +47,71 @@ struct training_recipe {
   double beta1 = 0.9;
   double beta2 = 0.99;
   double weight_decay = 1e-4;
-  /// Gradients are scaled to at most this length, all parameters together.
+  /// Maximum length of the gradients of all parameters together; longer
+  /// gradients are scaled down to it.
   double longest_gradient = 1;
   double average_decay = 0.999;
 };
 
-/// Where in its training a step is.
+/// Position of a step in its training.
 struct step_place {
   uint64_t step = 0;
-  /// Of the budget, 0..1.
+  /// Share of the budget that is used, 0..1.
   double share = 0;
 };
 
-/// A number for the log: a mean, as its sum and count. Without a graph.
+/// A mean for the log, as a sum and a count. The tensors have no autograd
+/// graph.
 struct told_value {
   std::string name;
   torch::Tensor sum;
   torch::Tensor count;
 };
 
-/// Returns a scalar as a mean of one.
+/// Returns a scalar as a mean over one sample.
 inline told_value tell(std::string name, const torch::Tensor& x) {
   return {std::move(name), x.detach(), torch::ones_like(x.detach())};
 }
 
 /// The loss of one part of a step.
 struct step_loss {
-  /// A scalar with its graph: the mean over the part's samples.
+  /// Mean over the part's samples: a scalar with its autograd graph.
   torch::Tensor total;
   std::vector<told_value> told;
 };
 
-/// What differs between the trainings of networks. What it draws depends on
-/// the seed and the step alone: then a training that is continued gives what
-/// one without a pause gives.
-/// Threads: one at a time, but for `loss`.
+/// Defines the parts of a training that differ between networks. Random draws
+/// depend only on the seed and the step, so that a resumed training gives the
+/// same result as an uninterrupted one.
+/// Threads: one at a time, except `loss`.
 class training_task {
 public:
   virtual ~training_task() = default;
 
   virtual training_recipe recipe() const = 0;
 
-  /// Returns what is learned, in an order that never changes.
+  /// Returns the learned parameters, in an order that never changes.
   virtual std::vector<trained_parameter> parameters() = 0;
 
-  /// Gets ready for the steps from `first` on.
+  /// Prepares for the steps from `first` on.
   virtual void begin(uint64_t first) = 0;
 
-  /// Draws the batch of a step, for each step in turn, and returns its number
-  /// of samples.
+  /// Draws the batch of a step and returns its number of samples. The steps
+  /// must be drawn in order.
   virtual uint64_t draw(const step_place& at) = 0;
 
-  /// Computes the loss of the `part`th of `parts` equal parts of the batch.
+  /// Computes the loss of part number `part` of the batch's `parts` equal
+  /// parts.
   /// Threads: any number of parts at a time.
   virtual step_loss loss(size_t part, size_t parts) = 0;
 
-  /// Measures the parameters, which are the averaged ones meanwhile, on
-  /// held-out scenes, and may leave sheets in `folder`.
+  /// Measures the parameters on held-out scenes. During the call, the
+  /// parameters hold the averaged values. May write sheets to `folder`.
   virtual std::map<std::string, double> evaluate(
     const step_place& at, const std::filesystem::path& folder) = 0;
 
-  /// Returns what stands in the weights beside what is learned.
+  /// Returns the tensors that are written to the weights in addition to the
+  /// learned parameters.
   virtual std::vector<std::pair<std::string, torch::Tensor>> other_weights() {
     return {};
   }

@@ -11,11 +11,11 @@
 
 namespace atelier::gpu {
 
-/// How hard a description is to draw, hardest last.
+/// The difficulty of drawing a description; the hardest sorts last.
 struct caption_difficulty {
   uint32_t objects = 0;
-  /// Shapes, colours, sizes, textures, places, relations, the background and
-  /// the direction of its grade.
+  /// Number of shapes, colours, sizes, textures, places, relations, the
+  /// background and the direction of its grade.
   uint32_t attributes = 0;
 
   friend auto operator<=>(const caption_difficulty&,
@@ -24,32 +24,34 @@ struct caption_difficulty {
 
 caption_difficulty difficulty_of(const description& x);
 
-/// Choose what a caption says of `what`: the order of its objects, relations
-/// instead of places, and what is left unsaid: never a shape, seldom a colour,
-/// the pattern of a striped or dotted object almost never, so that what nobody
-/// calls striped or dotted is nearly always plain.
+/// Chooses the content of a caption for `what`: the order of its objects,
+/// relations in place of places, and omissions. A shape is never omitted and a
+/// colour seldom. The pattern of a striped or dotted object is almost never
+/// omitted, so that an object not described as striped or dotted is nearly
+/// always plain.
 /// Threads: any, each with its own generator.
 description describe(const scene& what, core::philox& from);
 
-/// Say everything there is to say of `what` but its relations, in its order.
+/// Describes everything about `what` except its relations, in its order.
 description describe_all(const scene& what);
 
-/// Put a description into words: synonyms, order of words and of sentence, in
-/// lower case. For two descriptions that differ in values alone the same
-/// draws are taken, so that the captions differ in the words for those values.
+/// Puts a description into words: chooses synonyms and the order of words and
+/// of the sentence, in lower case. Two descriptions that differ only in values
+/// consume the same draws, so that the captions differ only in the words for
+/// those values.
 /// Threads: any, each with its own generator.
 std::string word(const description& what, core::philox& from);
 
-/// Put a description into the plainest words.
+/// Puts a description into the plainest words.
 std::string word_plainly(const description& what);
 
-/// A caption, and what it says.
+/// A caption and its meaning.
 struct caption {
   std::string text;
   description says;
 };
 
-/// Describe `what` and put it into words.
+/// Describes `what` and puts the description into words.
 caption draw_caption(const scene& what, core::philox& from);
 
 } // namespace atelier::gpu

@@ -16,18 +16,18 @@
 
 namespace atelier::gpu {
 
-/// One network of a model that is written.
+/// One network of an exported model.
 struct exported_network {
   /// Text of its config.json.
   std::string config;
-  /// Null: it is that of `same_as`.
+  /// Null if the network is that of `same_as`.
   std::shared_ptr<const tensor_source> weights;
-  /// Where the same network lies already, relative to the model's folder, such
-  /// as "../base/vae": a symbolic link is made to it.
+  /// The folder of an existing copy of the network, relative to the model's
+  /// folder, such as "../base/vae"; a symbolic link to it is made.
   std::filesystem::path same_as;
 };
 
-/// What a trained model's folder is made of.
+/// The contents of a trained model's folder.
 struct model_export {
   exported_network unet;
   exported_network vae;
@@ -40,54 +40,56 @@ struct model_export {
   std::map<std::string, std::string> tokenizer;
   known_words words;
   model_traits traits;
-  /// Text of README.md, see model_card.hpp.
+  /// Text of README.md; see model_card.hpp.
   std::string card;
   /// The type of all weights.
   tensor_type as = tensor_type::float16;
-  /// Replace a model that has the name already.
+  /// Replaces an existing model of the same name.
   bool replace = false;
 };
 
-/// Write a folder that diffusers' StableDiffusionPipeline and open_model load
-/// as it is: model_index.json, unet/, vae/, text_encoder/, tokenizer/,
-/// scheduler/, and beside them vae_preview/, known_words.txt, atelier.json,
-/// README.md and SHA256SUMS, which sha256sum --check reads. The folder appears
-/// whole or not at all. Every network's tensors are compared with its
-/// configuration first. Errors: ec::bad_config, ec::bad_payload (a tensor
-/// missing, extra or of
-///         another shape); ec::invalid_argument (`to` is taken, a number does
-///         not fit the type); ec::io_failed. Nothing is left behind then.
+/// Writes a folder that diffusers' StableDiffusionPipeline and open_model load
+/// unchanged: model_index.json, unet/, vae/, text_encoder/, tokenizer/ and
+/// scheduler/, and also vae_preview/, known_words.txt, atelier.json, README.md
+/// and SHA256SUMS, which sha256sum --check reads. The folder appears whole or
+/// not at all. Every network's tensors are compared with its configuration
+/// first.
+/// Errors: ec::bad_config, ec::bad_payload (a tensor is missing, extra or of
+///         another shape), ec::invalid_argument (`to` exists, or a number does
+///         not fit the type), ec::io_failed. After an error nothing is left
+///         behind.
 /// Threads: any.
 core::result<void> export_model(const model_export& what,
                                 const std::filesystem::path& to);
 
-/// A network alone that is written, such as the scorer.
+/// A single exported network, such as the scorer.
 struct network_export {
   /// Text of its config.json.
   std::string config;
   std::shared_ptr<const tensor_source> weights;
-  /// Other files by name: README.md, those of the tokenizer.
+  /// Other files by name: README.md and the tokenizer's files.
   std::map<std::string, std::string> texts;
   /// The type of all weights.
   tensor_type as = tensor_type::float16;
-  /// Replace a network that has the name already.
+  /// Replaces an existing network of the same name.
   bool replace = false;
 };
 
-/// Write config.json, model.safetensors, `what.texts` and SHA256SUMS to one
+/// Writes config.json, model.safetensors, `what.texts` and SHA256SUMS to one
 /// folder, which appears whole or not at all.
-/// Errors: as export_model, but tensors are compared with nothing.
+/// Errors: those of export_model, except that tensors are not compared with a
+///         configuration.
 /// Threads: any.
 core::result<void> export_network(const network_export& what,
                                   const std::filesystem::path& to);
 
-/// Return an export with what needs no training: the tokenizer, the words, the
-/// noise levels, and how the member wants to be used.
+/// Returns an export with the parts that need no training: the tokenizer, the
+/// words, the noise levels, and the member's preferred settings.
 model_export family_export(family_member x = family_member::base);
 
-/// Compare a folder's files with its SHA256SUMS.
+/// Compares a folder's files with its SHA256SUMS.
 /// Errors: ec::not_found (no such file), ec::io_failed, ec::bad_payload (a file
-///         is not what it was; the text names it).
+///         has changed; the text names it).
 core::result<void> check_sums(const std::filesystem::path& folder);
 
 } // namespace atelier::gpu

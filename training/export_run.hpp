@@ -10,32 +10,32 @@
 
 namespace atelier::gpu {
 
-/// What of a run's networks is written, and where.
+/// The run to export, and the destination.
 struct run_export {
   /// The folder of the trainings.
   std::filesystem::path run;
-  /// Gets a folder for each network: base, small, tiny and turbo are models,
-  /// of which all but the first have links to its autoencoder, and those whose
-  /// text encoder is base's, as turbo's is, to that; scorer, discriminator and
-  /// classifier are networks alone.
+  /// Receives a folder for each network. base, small, tiny and turbo are
+  /// models. All but the first link to its autoencoder, and models that share
+  /// base's text encoder, as turbo does, link to that too. scorer,
+  /// discriminator and classifier are single networks.
   std::filesystem::path to;
-  /// Replace networks that have the name already.
+  /// Replaces existing networks of the same name.
   bool replace = false;
 };
 
-/// One network that was written.
+/// One exported network.
 struct exported_folder {
   std::string name;
-  /// Of its files, without those that are links.
+  /// Size of its files, excluding links.
   uint64_t bytes = 0;
 };
 
-/// Writes all that is trained in a run, in float16, with a card each that says
-/// what the training's log says. A network whose training is not finished is
-/// left out, and so is a model that import_run put into the run where the
-/// folder has one of that name.
-/// Errors: ec::not_found (no autoencoder, no denoiser), those of export_model;
-///         what was written before stays.
+/// Writes all trained networks of a run in float16, each with a card that
+/// reports the training's log. Networks with an unfinished training are
+/// skipped. A model that import_run put into the run is skipped if the folder
+/// already has one of that name.
+/// Errors: ec::not_found (no autoencoder, no denoiser), and those of
+///         export_model. Networks written before the error stay.
 /// Threads: any.
 core::result<std::vector<exported_folder>> export_run(const run_export& what);
 

@@ -18,36 +18,37 @@ enum class family_member : uint8_t {
   base,
   small,
   tiny,
-  /// Shaped as base, for few steps.
+  /// The shape of base, trained for few steps.
   turbo,
 };
 
 std::string_view to_string(family_member x);
 std::optional<family_member> family_member_named(std::string_view name);
 
-/// How it wants to be used: beyond guidance 3 edges get angular and backgrounds
-/// blotched; of turbo any guidance does that.
+/// Returns the member's preferred settings. Above guidance 3 edges become
+/// angular and backgrounds blotched; with turbo, any guidance has that effect.
 model_traits family_traits(family_member x);
 
-/// The text of each network's config.json, as diffusers and transformers read
-/// it, and what this library reads from it.
+/// These functions return the text of each network's config.json, as diffusers
+/// and transformers read it, and the configuration that this library reads from
+/// it.
 std::string unet_config_text(family_member x);
 unet_config family_unet(family_member x);
 
-/// Latents of this autoencoder have mean 0 and deviation 1 by its own weights:
-/// its scaling factor is 1.
+/// The latents of this autoencoder have mean 0 and deviation 1 by its own
+/// weights, so its scaling factor is 1.
 std::string autoencoder_config_text();
 autoencoder_config family_autoencoder();
 
-/// AutoencoderTiny, for previews: decodes the latents of the other one.
+/// AutoencoderTiny, for previews: it decodes the other autoencoder's latents.
 std::string tiny_autoencoder_config_text();
 autoencoder_config family_tiny_autoencoder();
 
-/// As transformers' CLIPImageProcessor reads it.
+/// Returns the configuration that transformers' CLIPImageProcessor reads.
 std::string scorer_processor_text();
 
-/// scheduler_config.json: DDIM on the noise levels that training uses, with
-/// v-prediction and a last level of pure noise.
+/// Returns scheduler_config.json: DDIM on the noise levels that training uses,
+/// with v-prediction and a last level of pure noise.
 std::string scheduler_config_text();
 
 } // namespace atelier::gpu

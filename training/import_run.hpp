@@ -9,7 +9,7 @@
 
 namespace atelier::gpu {
 
-/// Which exported models a run begins with.
+/// The exported models that a run begins with.
 struct run_import {
   /// The folder of the models, as export_run writes it.
   std::filesystem::path from;
@@ -18,11 +18,11 @@ struct run_import {
 };
 
 /// Puts exported models into a run as if they had been trained there, so that
-/// others can learn from them: the autoencoder, its preview, the text encoder,
-/// and the denoisers and judges that `from` has. What is trained in the run
-/// already stays. Returns the names of the parts that were put there. Errors:
-/// ec::not_found (no model base in `from`), ec::bad_payload (a file),
-///         ec::io_failed; what was written before stays.
+/// other networks can learn from them: the autoencoder, its preview, the text
+/// encoder, and the denoisers and judges that `from` has. Parts already trained
+/// in the run stay. Returns the names of the added parts.
+/// Errors: ec::not_found (no model base in `from`), ec::bad_payload (a file),
+///         ec::io_failed. Files written before the error stay.
 /// Threads: any.
 core::result<std::vector<std::string>> import_run(const run_import& what);
 

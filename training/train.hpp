@@ -25,91 +25,95 @@ enum class training_part : uint8_t {
   base,
   small,
   tiny,
-  /// A denoiser for four steps, from base.
+  /// A denoiser for four steps, trained from base.
   turbo,
-  /// What judges pictures by their captions.
+  /// A judge that scores images by their captions.
   scorer,
-  /// Tells pictures of a light variant from good ones.
+  /// Distinguishes images of a light variant from good ones.
   discriminator,
-  /// Tells from a prompt how good each variant's picture will be.
+  /// Predicts from a prompt how good each variant's image will be.
   classifier,
-  /// A small autoencoder for what clients see while a picture is drawn.
+  /// A small autoencoder for the previews that clients see during drawing.
   preview,
 };
 inline constexpr size_t training_part_count = 10;
 
 std::string_view to_string(training_part x);
 
-/// Says whether a network is trained for use, or one of its kind so small that
-/// tests take seconds.
+/// Selects between a network for use and one of the same kind that is so small
+/// that tests take seconds.
 enum class training_scale : uint8_t { full, miniature };
 
 struct training_config {
   training_part part = training_part::vae;
-  /// Holds a folder for each part, named as it is.
+  /// Contains one folder for each part, named after the part.
   std::filesystem::path folder;
-  /// Time spent in steps, all runs of the part together: above 0.
+  /// Time budget for steps, summed over all runs of the part: above 0.
   double minutes = 30;
-  /// Ends after so many steps instead: then equal seeds give equal weights.
+  /// Number of steps after which the training ends, in place of `minutes`.
+  /// Equal seeds then give equal weights.
   std::optional<uint64_t> steps;
-  /// Continues at the last checkpoint; without one, begins.
+  /// Continues from the last checkpoint, or begins if no checkpoint exists.
   bool resume = false;
-  /// Begins where checkpoints are, which are lost.
+  /// Begins anew although checkpoints exist; they are lost.
   bool restart = false;
   uint64_t seed = 1;
   /// "cpu", "cuda" or "cuda:N".
   std::string device = "cpu";
-  /// Threads of one operator on the CPU; 0: LibTorch's choice.
+  /// Threads of one operator on the CPU; 0 selects LibTorch's default.
   uint32_t threads = 0;
-  /// Threads that draw data ahead.
+  /// Threads that prepare data in advance.
   uint32_t data_threads = 1;
-  /// Between two reports.
+  /// Seconds between two reports.
   double report_seconds = 1;
-  /// Between two checkpoints.
+  /// Minutes between two checkpoints.
   double checkpoint_minutes = 5;
-  /// Between two measurements on held-out scenes.
+  /// Minutes between two measurements on held-out scenes.
   double evaluate_minutes = 5;
   training_scale scale = training_scale::full;
 };
 
-/// How far a training is.
+/// The progress of a training.
 struct training_progress {
   uint64_t step = 0;
   uint64_t samples = 0;
-  /// Mean of the steps since the last time.
+  /// Mean over the steps since the last report.
   double loss = 0;
   double samples_per_second = 0;
-  /// Spent in steps, in all runs.
+  /// Seconds spent in steps, summed over all runs.
   double busy_seconds = 0;
-  /// Of the budget, 0..1.
+  /// Share of the budget that is spent, 0..1.
   double share = 0;
 };
 
-/// Told every report_seconds, and when figures were measured (those are empty
-/// otherwise); false ends the training, which leaves a checkpoint.
+/// Is called every report_seconds, and when figures were measured (otherwise
+/// the figures are empty). If it returns false, the training ends and leaves a
+/// checkpoint.
 using training_listener = std::function<bool(
   const training_progress&, const std::map<std::string, double>& figures)>;
 
 struct training_outcome {
   training_progress last;
-  /// The budget is spent, and the weights are written.
+  /// True if the budget is spent and the weights are written.
   bool finished = false;
-  /// Of the last measurement.
+  /// Figures of the last measurement.
   std::map<std::string, double> figures;
-  /// The weights where the training is finished, else the checkpoint.
+  /// The weights if the training is finished, otherwise the checkpoint.
   std::filesystem::path file;
 };
 
-/// Trains one network. Leaves in its folder: `checkpoint-STEP.safetensors`, the
-/// last two; `log.jsonl`, a line for each report; sheets of samples; and when
-/// the budget is spent `weights.safetensors`, averaged over the last steps.
-/// A training that was ended or killed continues bit for bit as if it had not
-/// been, as long as the number of threads stays the same and it counts steps.
-/// Errors: ec::not_found (device, a network that this one needs),
+/// Trains one network. Leaves in its folder the last two checkpoints as
+/// `checkpoint-STEP.safetensors`; `log.jsonl` with a line for each report;
+/// sheets of samples; and, once the budget is spent, `weights.safetensors`,
+/// averaged over the last steps. An interrupted or killed training continues
+/// bit for bit as if it had not been interrupted, provided that the number of
+/// threads stays the same and the budget is a number of steps.
+/// Errors: ec::not_found (device, or a network that this one needs),
 ///         ec::invalid_argument (a folder with checkpoints and neither resume
 ///         nor restart), ec::bad_payload (checkpoint), ec::io_failed,
 ///         ec::internal (the loss is not a number).
-/// Threads: runs here and in the data threads; one training at a time.
+/// Threads: runs in the calling thread and in the data threads; one training at
+/// a time.
 core::result<training_outcome> train(const training_config& config,
                                      const training_listener& told);
 

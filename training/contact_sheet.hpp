@@ -9,7 +9,7 @@
 
 namespace atelier::gpu {
 
-/// A picture and the words below it.
+/// An image and the text below it.
 struct sheet_cell {
   image::picture picture;
   std::string text;
@@ -17,15 +17,15 @@ struct sheet_cell {
 
 struct sheet_options {
   uint32_t columns = 6;
-  /// Pixels of the sheet for one of a picture, along each side.
+  /// Number of the sheet's pixels for one pixel of an image, along each side.
   uint32_t scale = 1;
-  /// Lines of text below each picture; what does not fit is cut off.
+  /// Lines of text below each image; longer text is cut off.
   uint32_t text_lines = 5;
 };
 
-/// Put pictures side by side, each over its text in ASCII.
+/// Puts images side by side, each above its text in ASCII.
 /// Threads: any.
-/// @pre all pictures are RGB8 of one extent; columns and scale are at least 1
+/// @pre all images are RGB8 of one extent; columns and scale are at least 1
 image::picture contact_sheet(std::span<const sheet_cell> cells,
                              const sheet_options& how = {});
 

@@ -8,25 +8,24 @@
 
 namespace atelier::gpu {
 
-/// Which combinations of shape, colour and place a scene's objects have.
+/// The combinations of shape, colour and place that a scene's objects have.
 enum class scene_split : uint8_t {
-  /// Those that are not held out.
+  /// Combinations that are not held out.
   training,
-  /// Held out ones alone, for every object.
+  /// Only held-out combinations, for every object.
   held_out,
 };
 
 struct scene_options {
-  /// 1 to 3; 0: one of these, each as likely.
+  /// Number of objects, 1 to 3; 0 draws one of these, each equally likely.
   uint32_t objects = 0;
   scene_split split = scene_split::training;
 };
 
-/// Draw a scene without fault. Places and sizes are each as likely as the
-/// others of their kind, shapes and colours nearly so; half of the objects are
-/// plain, a quarter each striped and dotted; three backgrounds of ten are
-/// graded, and their colours are drawn among those that all objects stand out
-/// from.
+/// Draws a scene without fault. All places are equally likely, as are all
+/// sizes; shapes and colours are nearly so. Half of the objects are plain, and
+/// a quarter each are striped and dotted. Three backgrounds of ten are graded;
+/// their colours are drawn among those that all objects stand out from.
 /// Threads: any, each with its own generator.
 /// @pre options.objects <= most_objects
 scene draw_scene(core::philox& from, const scene_options& options = {});

@@ -12,22 +12,22 @@
 
 namespace atelier::gpu {
 
-/// Tell whether everything that is said holds of a scene, and no object of it
-/// goes unmentioned.
+/// Returns whether everything in `said` holds of a scene, and every object of
+/// the scene is mentioned.
 /// Threads: any.
 bool is_true(const description& said, const scene& of);
 
-/// A caption that says one thing wrong.
+/// A caption with one false statement.
 struct wrong_caption {
   std::string text;
   description says;
-  /// What is wrong: "colour", "shape", "size", "texture", "place", "relation"
-  /// or "background".
+  /// Kind of the false statement: "colour", "shape", "size", "texture",
+  /// "place", "relation" or "background".
   std::string_view about;
 };
 
-/// Draw captions that differ from `word(said, words)` in a single word and are
-/// not true of the scene, no two alike. Fewer than `count` where no more are
+/// Draws distinct captions that differ from `word(said, words)` in a single
+/// word and are false of the scene. Returns fewer than `count` if no more are
 /// found.
 /// Threads: any, each with its own generator.
 /// @pre is_true(said, of)
@@ -37,8 +37,8 @@ std::vector<wrong_caption> draw_wrong_captions(const description& said,
                                                core::philox& from,
                                                size_t count);
 
-/// Change `changes` of what a description says, each to another value, as many
-/// as it says at most: for prompts that are more or less alike.
+/// Changes `changes` values of a description, or all if it has fewer, each to
+/// another value. Prompts that are more or less alike are made this way.
 /// Threads: any, each with its own generator.
 description change_description(const description& said, size_t changes,
                                core::philox& from);

@@ -5,8 +5,8 @@
 
 namespace atelier::runtime {
 
-/// Measures as gpu::evaluate does, where this program was built with LibTorch.
-/// Errors: ec::not_found where it was not; else those of gpu::evaluate.
+/// Measures as gpu::evaluate does if this program was built with LibTorch.
+/// Errors: ec::not_found if it was not; otherwise those of gpu::evaluate.
 core::result<gpu::evaluation> evaluate(const gpu::evaluation_plan& plan,
                                        const gpu::evaluation_listener& told);
 

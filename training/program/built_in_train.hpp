@@ -5,8 +5,8 @@
 
 namespace atelier::runtime {
 
-/// Trains as gpu::train does, where this program was built with LibTorch.
-/// Errors: ec::not_found where it was not; else those of gpu::train.
+/// Trains as gpu::train does if this program was built with LibTorch.
+/// Errors: ec::not_found if it was not; otherwise those of gpu::train.
 core::result<gpu::training_outcome> train(const gpu::training_config& config,
                                           const gpu::training_listener& told);
 

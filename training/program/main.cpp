@@ -15,7 +15,7 @@ started_service start_nothing(const atelier::engine_options&) {
 
 } // namespace
 
-/// What `atelier train` and `atelier evaluate` go on as.
+/// Runs `atelier train` and `atelier evaluate`, which continue as this program.
 int main(int count, char** arguments) {
   return program_main(count, arguments, start_nothing, {train, evaluate, {}});
 }

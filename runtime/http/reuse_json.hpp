@@ -7,8 +7,8 @@
 
 namespace atelier {
 
-/// Writes {"kind": ..., "entry": ..., "similarity": ..., "steps": ...}. Found by
-/// nlohmann::json.
+/// Writes {"kind": ..., "entry": ..., "similarity": ..., "steps": ...}. Found
+/// by nlohmann::json.
 template <class Json>
 void to_json(Json& to, const reuse& x) {
   to = Json{{"kind", x.kind},

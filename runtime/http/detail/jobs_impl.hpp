@@ -145,7 +145,8 @@ private:
   bool closed_ = false;
   /// Open jobs that were restored, by number.
   std::map<uint64_t, entry> restored_;
-  /// Used only by `tick`, which reports a disk failure once.
+  /// Used only by `tick`: a disk failure is reported once until the disk works
+  /// again.
   bool disk_fails_ = false;
 };
 

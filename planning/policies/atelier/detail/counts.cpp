@@ -14,6 +14,15 @@ std::vector<double> as_parts(std::span<const uint32_t> count) {
   return {count.begin(), count.end()};
 }
 
+// Devices by hosting.
+std::vector<uint32_t> by_hosting(const problem& asked,
+                                 std::span<const uint32_t> count) {
+  std::vector<uint32_t> out(asked.hostings.size(), 0);
+  for (size_t p = 0; p < count.size(); ++p)
+    out[asked.pools[p].of] += count[p];
+  return out;
+}
+
 // Devices that may be busy at the same time, on average.
 double capacity_of(const problem& asked, std::span<const uint32_t> count) {
   double sum = 0;
@@ -84,6 +93,8 @@ void search_counts(const problem& asked, const solve_options& with,
                    uint32_t looks, std::span<const char> likely,
                    decision& best) {
   std::set<std::vector<uint32_t>> seen{best.count};
+  // Equals are compared with these, so that noise does not add up.
+  auto most = best.values;
   // Returns whether it is better than `best`, which it then replaces.
   const auto look = [&](std::vector<uint32_t> count) {
     if (!seen.insert(count).second)
@@ -93,14 +104,18 @@ void search_counts(const problem& asked, const solve_options& with,
     if (!found)
       return false;
     count_in(*found, best);
-    // Among equals the one with more room leads on to better ones.
+    // Among equals that host the same, the one with more room leads on to
+    // better ones.
     if (!better(found->values, best.values)
-        && (better(best.values, found->values)
+        && (better(most, found->values)
+            || by_hosting(asked, found->count) != by_hosting(asked, best.count)
             || capacity_of(asked, found->count)
                  <= capacity_of(asked, best.count) + 1e-6)) {
       best.solves = found->solves;
       return false;
     }
+    if (better(found->values, most))
+      most = found->values;
     best = std::move(*found);
     return true;
   };

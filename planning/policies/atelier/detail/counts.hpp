@@ -27,12 +27,12 @@ std::vector<uint32_t> used_columns(const decision& d);
 void count_in(decision& into, const decision& of);
 
 /// Tries up to `looks` other whole counts, and continues from each that is
-/// better, or as good with more capacity, until none is. A move takes devices
-/// from one pool to another: all of them, half, a quarter and so on, whichever
-/// is best; moves to `likely` pools (by pool; 0: others) come first. If no move
-/// helps, a pool is replaced by another with more or fewer devices. The busy
-/// share of a pool depends on its number of devices, so the best whole counts
-/// can be far from the best parts.
+/// better, or as good with more capacity in the same hostings, until none is. A
+/// move takes devices from one pool to another: all of them, half, a quarter
+/// and so on, whichever is best; moves to `likely` pools (by pool; 0: others)
+/// come first. If no move helps, a pool is replaced by another with more or
+/// fewer devices. The busy share of a pool depends on its number of devices, so
+/// the best whole counts can be far from the best parts.
 void search_counts(const problem& asked, const solve_options& with,
                    uint32_t looks, std::span<const char> likely,
                    decision& best);

@@ -260,7 +260,8 @@ void hub::note_retrieval(planning::retrieval_sample x) {
 void hub::note_reuse(row& r) {
   using planning::origin;
   r.reused.reset();
-  if (!r.known.near || r.known.near->empty())
+  const auto* from = match_of(r);
+  if (from == nullptr)
     return;
   const auto& along = r.under->routes[r.along.value];
   reused_work x;
@@ -277,11 +278,8 @@ void hub::note_reuse(row& r) {
   } else {
     return;
   }
-  const auto& near = *r.known.near;
-  const auto& from =
-    near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
-  x.entry = from.entry;
-  x.similarity = from.similarity;
+  x.entry = from->entry;
+  x.similarity = from->similarity;
   r.reused = x;
   note(r,
        {{core::note_code::from_cache,
@@ -352,13 +350,11 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
       [[fallthrough]];
     case origin::latent: {
       // The most stored steps that do not exceed those to be left out.
-      if (!r.known.near || r.known.near->empty())
+      const auto* from = match_of(r);
+      if (from == nullptr)
         return 0;
-      const auto& near = *r.known.near;
-      const auto& from =
-        near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
       uint32_t usable = 0;
-      for (const auto k : from.stored)
+      for (const auto k : from->stored)
         if (k <= skip)
           usable = std::max(usable, k);
       return std::min(usable, steps - 1);
@@ -379,15 +375,12 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
   // The row keeps the steps that it already has, after a death perhaps.
   r.saved = r.steps_done;
-  if (steps == 0 || steps == r.steps_done || !ports_.found || !r.known.near
-      || r.known.near->empty())
+  const auto* from = match_of(r);
+  if (steps == 0 || steps == r.steps_done || !ports_.found || from == nullptr)
     return;
-  const auto& near = *r.known.near;
-  const auto& from =
-    near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
   const auto state =
     slots_.fill(who, ipc::slot_kind::state, {}, [&](const ipc::slot_ref& slot) {
-      return ports_.found->give_state(from.entry, steps, slot);
+      return ports_.found->give_state(from->entry, steps, slot);
     });
   if (!state)
     return;

@@ -47,10 +47,9 @@ planning::row_view hub::view_of(const row& r,
   const auto from = v.leg != nullptr ? v.leg->from
                   : legs.empty()     ? v.along->from
                                      : legs.front().from;
-  if ((from == origin::latent || from == origin::image) && r.known.near
-      && !r.known.near->empty()) {
-    const auto& near = *r.known.near;
-    v.from = &near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+  const auto* earlier = match_of(r);
+  if ((from == origin::latent || from == origin::image) && earlier != nullptr) {
+    v.from = earlier;
     v.skip = r.saved;
   }
   if (v.holds[static_cast<size_t>(held::pixels)])
@@ -189,11 +188,9 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
 }
 
 void hub::choose_again(core::request_id id, row& r, core::time_point now) {
-  if (r.known.near && !r.known.near->empty()) {
+  if (const auto* earlier = match_of(r)) {
     auto& near = *r.known.near;
-    near.erase(near.begin()
-               + static_cast<std::ptrdiff_t>(
-                 std::min<size_t>(r.match.value_or(0), near.size() - 1)));
+    near.erase(near.begin() + (earlier - near.data()));
   }
   r.match.reset();
   uncount_work(r);

@@ -155,6 +155,15 @@ inline bool starts_from_found(const row& r) {
       && legs[r.leg].from == planning::origin::image;
 }
 
+/// Returns the earlier work that a row starts from, or would: the one that its
+/// policy chose, otherwise the nearest. Null if nothing similar was found.
+inline const planning::match* match_of(const row& r) {
+  if (!r.known.near || r.known.near->empty())
+    return nullptr;
+  const auto& near = *r.known.near;
+  return &near[std::min<size_t>(r.match.value_or(0), near.size() - 1)];
+}
+
 /// Returns the masked share with which a row's leg runs: 1 if the whole image
 /// is computed.
 inline double masked_as_it_runs(const row& r) {

@@ -50,8 +50,8 @@ struct bits_of<8> {
 class record_writer {
 public:
   using result_type = bool;
-  /// As in CAF's inspectors, these say that fields are read and none is
-  /// written.
+  /// These say that fields are read and none is written, as in CAF's
+  /// inspectors.
   static constexpr bool reads_state = true;
   static constexpr bool writes_state = false;
 

@@ -31,7 +31,7 @@ struct settling {
 
 /// The gain and the cost of another hosting of the workers.
 struct hosting_change {
-  /// As a fraction of the quality of all answers; may be below 0.
+  /// The gain is a fraction of the quality of all answers and may be below 0.
   double gain = 0;
   /// The number of workers that load, and the number of all workers.
   uint32_t moves = 0;

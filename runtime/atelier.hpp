@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The whole interface of a host. Long, because a host reads requests, answers,
+// status and the engine in one place.
 #pragma once
 
 #include <atelier/extensions.hpp>

@@ -33,8 +33,8 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     gpu::torch_executor_config c;
     c.device = device.name;
     c.threads = device.threads;
-    // As many threads as cores: the arithmetic's own default is the machine's
-    // count.
+    // The arithmetic uses one thread for each core of the set; its own default
+    // is the machine's count.
     if (const auto cores = config::parse_core_set(device.cores);
         cores && c.threads == 0)
       c.threads = static_cast<uint32_t>(cores->size());

@@ -302,7 +302,7 @@ void attend(const attention_job& job, const Element* queries, int64_t count,
       float factors[tile_queries];
       take_shares<Element>(job, tile, keys, with.scores.get(), shares,
                            with.most.get() + q, with.total.get() + q, factors);
-      // As few passes as possible, each with about as many vectors.
+      // The passes are as few as possible and have about as many vectors each.
       const auto vectors = wide / 16;
       const auto passes = (vectors + 3) / 4;
       for (int64_t pass = 0, v = 0; pass < passes; ++pass) {

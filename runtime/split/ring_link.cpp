@@ -30,7 +30,7 @@ ring_link::~ring_link() {
 }
 
 void ring_link::send(const actors::to_process& x) {
-  // As in rouse, the wake-up is not under the mutex.
+  // The wake-up is not under the mutex, as in rouse.
   if (put(x))
     to_.announce();
 }

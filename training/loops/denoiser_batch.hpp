@@ -32,8 +32,8 @@ struct denoiser_plan {
   /// had no effect after 120,000 samples. After 20,000 samples of single
   /// objects, such a word raised the loss by 16 %.
   uint64_t single_steps = 4000;
-  /// Of ten scenes, the number with one object and the number with two. The
-  /// others have three.
+  /// The numbers of scenes with one and with two objects among ten. The others
+  /// have three.
   uint32_t single_of_ten = 5;
   uint32_t double_of_ten = 3;
 };

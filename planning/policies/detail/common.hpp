@@ -20,7 +20,8 @@ namespace atelier::planning::detail {
 bool leaves_choice(const core::request& wanted);
 
 /// Returns whether a cached state or image may answer the request: it uses the
-/// defaults, and its result may depend on the contents of the cache.
+/// defaults, it may read the cache, and its result may depend on the cache's
+/// contents.
 bool may_reuse(const core::request& wanted);
 
 /// Adds a route and returns its index.

@@ -17,8 +17,8 @@ enum class needed_by : uint8_t {
   /// The next block, whose complete input the record is; the step ends when the
   /// last record has arrived.
   next_block,
-  /// As next_block, but the rows of the last block are blended from elsewhere,
-  /// so that nothing is loaded for it.
+  /// This is next_block, except that the rows of the last block are blended
+  /// from elsewhere, so that nothing is loaded for it.
   next_block_blended,
 };
 

@@ -16,20 +16,20 @@
 
 namespace atelier::gpu {
 
-/// Answers questions by a matrix from what a network makes of its input: that
-/// makes the network learn what is asked, and is of no use after.
-/// Threads: any, once it is made.
+/// Answers questions from a network's states with one matrix. Training the
+/// answers makes the network learn what the questions ask; the matrix has no
+/// use afterwards.
+/// Threads: any, after construction.
 class answer_head {
 public:
-  /// `name`: what its parameters' names begin with. Draws its weights from
-  /// `from`.
+  /// Draws the weights from `from`. The parameters' names begin with `name`.
   answer_head(std::string name, std::span<const caption_question> questions,
               int64_t width, core::philox& from, torch::Device where);
 
   void add_parameters(std::vector<trained_parameter>& to) const;
 
-  /// `states`: [..., width]. Returns the logits [..., questions, classes] in
-  /// float32, as many classes as the question with the most has.
+  /// Returns the logits [..., questions, classes] in float32, with as many
+  /// classes as the question that has the most. `states`: [..., width].
   torch::Tensor replies(const torch::Tensor& states) const;
 
 private:
@@ -37,17 +37,19 @@ private:
   int64_t questions_;
   torch::Tensor weight_;
   torch::Tensor bias_;
-  /// Very low where a question has no such class.
+  /// [questions, classes]: very low for the classes that a question lacks,
+  /// otherwise 0.
   torch::Tensor missing_;
 };
 
-/// Returns the mean cross entropy of `replies` where `answers` [..., questions]
-/// are not negative: a scalar.
+/// Returns the mean cross entropy of `replies`, a scalar. Leaves out questions
+/// whose answer in `answers` [..., questions] is -100 (scene_answers.hpp:
+/// unanswerable).
 torch::Tensor answer_loss(const torch::Tensor& replies,
                           const torch::Tensor& answers);
 
-/// Returns how often the likeliest reply is right where there is something to
-/// tell (an answer above 0): a mean for the log.
+/// Returns the share of answers above 0 that the likeliest class matches, as a
+/// mean for the log.
 told_value tell_right(std::string name, const torch::Tensor& replies,
                       const torch::Tensor& answers);
 

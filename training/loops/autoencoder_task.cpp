@@ -22,12 +22,12 @@ namespace {
 
 constexpr double divergence_weight = 1e-4;
 
-// Reconstructions that one measurement looks at, and pictures that the scale of
-// latents is measured on.
+// Number of reconstructions in one measurement, and number of images on which
+// the scale of latents is measured.
 constexpr uint32_t evaluated = 96;
 constexpr uint32_t scaled_on = 1024;
 
-// Pictures that pass through the network at once where nothing is learned.
+// Number of images that pass through the network at once outside of training.
 constexpr uint32_t chunk = 8;
 
 constexpr size_t batches_ahead = 8;

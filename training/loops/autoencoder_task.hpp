@@ -12,13 +12,14 @@
 
 namespace atelier::gpu {
 
-/// Trains the autoencoder on pictures of scenes: absolute and squared
-/// differences of pixels, absolute ones of neighbours' differences, and a
-/// little of the distribution's divergence from the normal one.
-/// Figures: `psnr` in dB; `objects`, `pictures`: shares that the picture check
-/// finds right in reconstructions, and `render_objects`, `render_pictures` in
-/// the renders; `textures`; `noise`: mean deviation of drawn latents, in
-/// deviations of their means.
+/// Trains the autoencoder on images of scenes. The loss is that of
+/// compare_pictures, plus a small weight times the divergence of the latents'
+/// distribution from the standard normal one.
+/// Figures: `psnr` is in dB. `objects`, `pictures`, `textures`, `shapes` and
+/// `colours` are shares that the picture check finds right in reconstructions;
+/// `render_objects` and `render_pictures` are those of the renders. `noise` is
+/// the mean standard deviation with which latents are drawn, divided by the
+/// standard deviation of their means.
 std::unique_ptr<training_task> make_autoencoder_task(
   const training_config& config, torch::Device where);
 

@@ -10,19 +10,20 @@
 
 namespace atelier::gpu {
 
-/// A question about a caption whose answer is one of so many classes.
+/// A question about a caption, with a fixed number of possible answers.
 struct caption_question {
-  /// The attribute; the same for all objects.
+  /// The attribute, which has the same name for all objects.
   std::string_view about;
   int64_t classes = 0;
 };
 
-/// Returns what can be asked of every caption: shape, colour, size, texture and
-/// place of its first, second and third object, two relations, the background.
+/// Returns the questions that every caption is asked: shape, colour, size,
+/// texture and place of its first, second and third object, two relations, and
+/// the background.
 std::span<const caption_question> caption_questions();
 
-/// Returns a caption's answers, one for each question. Class 0: it does not
-/// say.
+/// Returns a caption's answers, one for each question. Class 0 means that the
+/// caption leaves the question open.
 std::vector<int64_t> caption_answers(const description& x);
 
 } // namespace atelier::gpu

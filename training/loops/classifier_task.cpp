@@ -20,14 +20,15 @@ namespace {
 
 using planning::argus::tolerated_level;
 
-// Of the text encoder, to the matrix' rate.
+// Learning rate of the text encoder, relative to the matrix's.
 constexpr double text_rate = 0.3;
 
 constexpr size_t batches_ahead = 2;
 
 struct classifier_plan {
   uint32_t batch = 64;
-  // Groups of prompts before the first step; each step adds one, to the most.
+  // Number of groups of prompts before the first step. Each step adds one, up
+  // to the maximum.
   uint64_t first_groups = 8;
   uint64_t most_groups = 256;
   uint64_t evaluated_groups = 9;
@@ -74,7 +75,8 @@ public:
   void begin(uint64_t first) override {
     for (uint64_t i = 0; i < groups_at(first); ++i)
       seen_.keep(i);
-    // One thread: each step adds to what the next one draws from.
+    // At most one thread, because a step draws from the groups that the steps
+    // before it added.
     batches_ = std::make_unique<batch_queue<level_batch>>(
       [this](uint64_t step) { return make_batch(step); }, first,
       std::min(config_.data_threads, 1u), batches_ahead);
@@ -116,7 +118,7 @@ public:
 private:
   using table = std::vector<std::vector<double>>;
 
-  // What is not measured is not expected either.
+  // Returns the rows of `x`, with NaN at the levels that were not measured.
   static table rows_of(const torch::Tensor& x, const torch::Tensor& measured) {
     table out;
     for (int64_t i = 0; i < x.size(0); ++i) {

@@ -7,35 +7,36 @@
 
 namespace atelier::gpu {
 
-/// What random numbers of a training are drawn for; each has its own streams.
+/// Purpose of a training's random numbers. Each purpose has its own streams.
 enum class data_use : uint8_t {
-  /// Pictures of the autoencoder's batches.
+  /// Images of the autoencoder's batches.
   pictures,
   noise,
-  /// Held-out scenes, their captions and noise.
+  /// Held-out scenes and their captions.
   evaluation,
   weights,
-  /// Scenes that the scale of latents is measured on.
+  /// Scenes on which the scale of latents is measured.
   scaling,
   /// Scenes and captions of the text encoder's batches.
   texts,
   /// Scenes whose latents are kept.
   latents,
-  /// What a denoiser's batch is made of.
+  /// Scenes, captions and timesteps of a denoiser's batches.
   samples,
   /// Scenes of the scorer's batches, and captions that do not fit them.
   pairs,
-  /// Captions that a light variant draws for the discriminator, and what its
-  /// batches are made of.
+  /// Scenes and captions of the images that the discriminator learns from.
   drawings,
+  /// Selection of images for the discriminator's batches.
   verdicts,
-  /// Prompts whose pictures the classifier learns from, and its batches.
+  /// Prompts whose images the classifier learns from.
   prompts,
+  /// Selection of prompts for the classifier's batches.
   levels,
 };
 
-/// Returns the stream of the `number`th sample or batch of a use: the same
-/// whoever asks for it, and in whatever order.
+/// Returns the stream of sample or batch `number` of a purpose. The stream does
+/// not depend on the caller or on the order of calls.
 /// @pre number < 2^56
 core::philox data_stream(uint64_t seed, data_use why, uint64_t number);
 

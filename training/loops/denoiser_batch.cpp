@@ -15,7 +15,8 @@ namespace {
 
 constexpr double train_timesteps = 1000;
 
-// One is found at the second try, mostly.
+// By default, half of the scenes have a single object, so that two tries
+// suffice on average.
 constexpr int tries_for_single = 100;
 
 uint32_t draw_objects(core::philox& from, const denoiser_plan& plan) {
@@ -75,7 +76,8 @@ denoiser_batch draw_denoiser_batch(uint64_t seed, uint64_t step,
     const auto ids = encode_caption(said, family_tokens).ids;
     out.ids.insert(out.ids.end(), ids.begin(), ids.end());
     const auto dense = from.uniform() < dense_share;
-    // One in each part of the range: batches differ less than by chance.
+    // Draws one sample in each part of the range, so that batches differ less
+    // than with independent draws.
     const auto u = (i + from.uniform()) / plan.batch;
     const auto share = dense ? std::pow(u, plan.exponent) : u;
     out.timesteps.push_back(

@@ -21,7 +21,7 @@ constexpr size_t batches_ahead = 8;
 
 constexpr int64_t latent_elements = 4 * family_latent_side * family_latent_side;
 
-// Smaller, for tests.
+// Returns the default plan, or a smaller one for tests.
 denoiser_plan plan_of(training_scale scale) {
   denoiser_plan out;
   if (scale == training_scale::miniature) {
@@ -66,7 +66,7 @@ denoiser_data::denoiser_data(const training_config& config, torch::Device where)
     x.set_requires_grad(false);
 }
 
-// Latents are of one autoencoder and seed.
+// A store has latents of only one autoencoder and seed.
 latent_store denoiser_data::open_store() const {
   std::ifstream in{trained_weights(config_, training_part::vae),
                    std::ios::binary};
@@ -100,7 +100,7 @@ void denoiser_data::keep_latents(uint64_t group) {
 }
 
 void denoiser_data::begin(uint64_t first) {
-  // Those of earlier steps may have been lost with their process.
+  // Latents of earlier steps may have been lost when a process ended.
   for (uint64_t i = 0; i < groups_at(plan_, first); ++i)
     keep_latents(i);
   batches_ = std::make_unique<batch_queue<denoiser_batch>>(

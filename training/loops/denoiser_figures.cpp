@@ -26,10 +26,11 @@ namespace {
 constexpr std::array<int64_t, 6> loss_timesteps{100, 400, 700, 800, 900, 970};
 constexpr std::array<int64_t, 2> word_timesteps{800, 970};
 
-// Streams of evaluation: scenes of losses, then of pictures.
+// First stream of the drawn images' scenes. The scenes for losses have lower
+// numbers.
 constexpr uint64_t drawn_from = 1 << 20;
 
-// Another value of an enumeration of `count`.
+// Draws another value of an enumeration of `count` values.
 template <class Value>
 Value other_than(Value x, size_t count, core::philox& from) {
   return static_cast<Value>((static_cast<size_t>(x) + 1 + from.below(count - 1))
@@ -94,7 +95,7 @@ public:
   }
 
 private:
-  // Runs `work` over parts of 0..count side by side.
+  // Runs `work` on the parts of 0..count in parallel.
   void side_by_side(size_t count,
                     const std::function<void(size_t, size_t)>& work) {
     lanes_.run([&](size_t i) {
@@ -117,7 +118,8 @@ private:
 
   void measure_losses() {
     std::vector<scene> scenes;
-    // The right captions, then those with a wrong word, by change.
+    // The first row has the right captions. Each other row has them after one
+    // of the changes.
     std::vector<std::vector<std::string>> captions(1 + changes.size());
     for (uint32_t i = 0; i < how_.losses; ++i) {
       auto from = data_stream(how_.seed, data_use::evaluation, i);
@@ -186,7 +188,7 @@ private:
           loss_of(captions[k + 1], t) / figures_[fmt::format("loss_{}", t)] - 1;
   }
 
-  // The pictures of those captions from noise.
+  // Draws the images of captions from the noise `x`.
   torch::Tensor sample(const torch::Tensor& ids, torch::Tensor x) const {
     const auto plan = plan_sampler(
       family_scheduler(), {.with = core::sampler::ddim, .steps = how_.steps});
@@ -250,7 +252,7 @@ private:
     note("backgrounds", sum.backgrounds);
   }
 
-  // A sheet that cannot be written is lost: the training goes on.
+  // A sheet that cannot be written is lost, and the training continues.
   void write_sheet() const {
     if (how_.sheet.empty())
       return;

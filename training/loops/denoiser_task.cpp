@@ -13,7 +13,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Of the text encoder, to the denoiser's rate.
+// Learning rate of the text encoder, relative to the denoiser's.
 constexpr double text_rate = 0.1;
 
 struct band {
@@ -48,7 +48,7 @@ public:
     training_recipe out;
     out.rate.highest = 1e-3;
     out.rate.warm_up_steps = 200;
-    // The average of weights does most of what a falling rate would.
+    // Averaging the weights has most of the effect of a falling rate.
     out.rate.falls_from = 0.6;
     out.rate.last_share = 0.05;
     out.weight_decay = 1e-2;

@@ -12,10 +12,11 @@
 
 namespace atelier::gpu {
 
-/// Trains a denoiser with its text encoder, which goes on from the one trained
-/// alone, on latents of the trained autoencoder. The network predicts v.
-/// Names of weights: "unet." and "text_encoder." before those of diffusers and
-/// transformers.
+/// Trains a denoiser and its text encoder on latents of the trained
+/// autoencoder. The text encoder starts from the separately trained one. The
+/// denoiser predicts v.
+/// Names of weights: those of diffusers with the prefix "unet.", and those of
+/// transformers with the prefix "text_encoder.".
 /// Figures: those of measure_denoiser.
 /// Throws model_error: ec::not_found (the autoencoder or the text encoder is
 /// not trained yet), ec::bad_payload, ec::io_failed.

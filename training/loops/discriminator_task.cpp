@@ -15,15 +15,15 @@ constexpr size_t batches_ahead = 4;
 
 struct discriminator_plan {
   uint32_t batch = 64;
-  // Groups of pictures: those before the first step, and those that there are
-  // in the end; one comes with so many steps.
+  // Number of groups of images before the first step, and maximum number. One
+  // group is added every `steps_a_group` steps.
   uint64_t first_groups = 12;
   uint64_t most_groups = 180;
   uint64_t steps_a_group = 2;
   uint64_t evaluated_groups = 36;
 };
 
-// Shares of objects right in the upper and the lower half by `rank`.
+// Returns the mean quality of the half with the higher ranks and of the other.
 std::pair<double, double> halves(const torch::Tensor& quality,
                                  const torch::Tensor& rank) {
   const auto order = rank.argsort(true, 0, true);
@@ -80,7 +80,7 @@ public:
 
   void begin(uint64_t first) override {
     seen_.keep(groups_at(first));
-    // One thread: pictures are kept in order.
+    // At most one thread, because groups are made in order.
     batches_ = std::make_unique<batch_queue<verdicts>>(
       [this](uint64_t step) { return make_batch(step); }, first,
       std::min(config_.data_threads, 1u), batches_ahead);
@@ -112,7 +112,7 @@ public:
     const auto said =
       networks_->judge->judge(all.evidence.to(where_)).sigmoid().cpu();
     const auto [high, low] = halves(all.quality, said);
-    // The first of the evidence is the scorer's product.
+    // The first element of the evidence is the scorer's product.
     const auto score = all.evidence.select(1, 0);
     const auto [score_high, score_low] = halves(all.quality, score);
     return {{"correlation", correlation(said, all.quality)},

@@ -12,17 +12,18 @@
 
 namespace atelier::gpu {
 
-/// Trains the discriminator: how many of a caption's objects are right in a
-/// picture, by the picture check, on drawings of the lightest trained denoiser
-/// and on renders (verdict_store.hpp). Its towers are the trained scorer's and
-/// do not change.
-/// Source: DiffServe, section 3.2, where the network learns to tell a light
-///         model's pictures from real ones; here most of those are right, and
-///         what is wrong in the others can be found out.
-/// Figures, on held-out scenes: `correlation` of confidence and objects right
-/// over drawings; `drawn_high` and `drawn_low`: shares of objects right in the
-/// half of drawings that it is more, and less, confident of; `score_high` and
-/// `score_low`: the same by the scorer alone.
+/// Trains the discriminator. It predicts the share of a caption's objects that
+/// are right in an image, as the picture check measures it. It learns from
+/// drawings of the lightest trained denoiser and from renders
+/// (verdict_store.hpp). Its towers are the trained scorer's and do not change.
+/// Source: DiffServe, section 3.2, whose network learns to distinguish a light
+///         model's images from real ones. Here most of the light model's images
+///         are right, and the faults of the others can be measured.
+/// Figures, on drawings of held-out scenes: `correlation` is that of confidence
+/// with the share of right objects. `drawn_high` and `drawn_low` are the shares
+/// of right objects in the half with the higher and in the half with the lower
+/// confidence. `score_high` and `score_low` are the same if the scorer's score
+/// takes the place of the confidence.
 /// Throws model_error: ec::not_found (no autoencoder, scorer or denoiser),
 /// ec::bad_payload, ec::io_failed.
 std::unique_ptr<training_task> make_discriminator_task(

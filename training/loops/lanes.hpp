@@ -12,8 +12,8 @@
 
 namespace atelier::gpu {
 
-/// Runs the parts of one piece of work side by side, each always on the same
-/// thread: part 0 on the caller's.
+/// Runs the parts of one piece of work in parallel, each always on the same
+/// thread. Part 0 runs on the calling thread.
 /// Threads: one at a time.
 class lanes {
 public:
@@ -26,8 +26,8 @@ public:
     return threads_.size() + 1;
   }
 
-  /// Calls `work` with 0..count() - 1 and returns when all are done. Throws
-  /// what one of them threw, the first by number.
+  /// Calls `work` with 0..count() - 1 and returns when all calls have ended. If
+  /// calls threw, throws the exception of the lowest number.
   void run(const std::function<void(size_t)>& work);
 
 private:

@@ -18,7 +18,8 @@ using core::fail;
 
 constexpr size_t header_bytes = 4096;
 
-// A file that was never written here reads as zeros: the mark of a whole group.
+// Ends a group that was written completely. Places that were never written read
+// as zeros.
 constexpr uint64_t mark = 0x4154454c49455231;
 
 bool write_all(int file, const void* from, size_t bytes, uint64_t at) {
@@ -36,7 +37,8 @@ bool write_all(int file, const void* from, size_t bytes, uint64_t at) {
   return true;
 }
 
-// Returns the bytes read: fewer at the file's end.
+// Returns the number of bytes read, which is less than `bytes` at the file's
+// end or after an error.
 size_t read_some(int file, void* to, size_t bytes, uint64_t at) {
   auto* next = static_cast<char*>(to);
   size_t sum = 0;

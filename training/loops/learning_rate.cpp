@@ -9,11 +9,12 @@ namespace atelier::gpu {
 
 namespace {
 
-// A step may take so many times the usual one, or so many seconds.
+// A step counts in full up to this multiple of a usual step's time, and always
+// up to this number of seconds.
 constexpr double most_times = 10;
 constexpr double always_seconds = 1;
 
-// The usual step forgets one in so many.
+// A usual step's time is a running mean over about this many steps.
 constexpr double memory = 20;
 
 } // namespace

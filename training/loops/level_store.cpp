@@ -15,10 +15,10 @@ namespace atelier::gpu {
 
 namespace {
 
-// Prompts of held-out scenes have streams of their own.
+// First stream of the prompts of held-out scenes.
 constexpr uint64_t held_out_from = uint64_t{1} << 40;
 
-// So has the noise of the levels' pictures.
+// First stream of the noise of the levels' images.
 constexpr uint64_t levels_from = uint64_t{1} << 50;
 
 } // namespace

@@ -19,42 +19,44 @@
 
 namespace atelier::gpu {
 
-/// What draws the ladder's levels; stores may share it, each on a thread of its
-/// own, as drawing changes nothing in it.
+/// The networks that draw the ladder's levels. Stores on different threads may
+/// share them, because drawing does not change them.
 struct ladder_networks {
-  /// By level; null where it is not trained.
+  /// One for each level; null if it is not trained.
   std::vector<std::shared_ptr<trained_variant>> variants;
   std::shared_ptr<autoencoder_net> autoencoder;
-  /// Each level with the hash of its weights.
+  /// Name of each level and hash of its weights.
   std::string identity;
 };
 
 /// Loads each trained variant once.
-/// Throws model_error: no denoiser, no autoencoder, a file.
+/// Throws model_error: ec::not_found (no denoiser or no autoencoder), or the
+/// error of a file.
 std::shared_ptr<const ladder_networks> load_ladder(
   const training_config& config, torch::Device where);
 
-/// Qualities of the pictures of numbered prompts at each level, kept in a
-/// file: to draw a prompt at all levels takes seconds on a CPU.
-/// Threads: one may keep while others read.
+/// Keeps the qualities of numbered prompts' images at each level in a file,
+/// because drawing a prompt at all levels takes seconds on a CPU.
+/// Threads: one may call `keep` while others call the other functions.
 class level_store {
 public:
-  /// Prompts of one group are drawn together.
+  /// Number of prompts that are drawn together.
   static constexpr uint32_t group = 8;
 
-  /// `split` says which scenes the prompts are of.
-  /// Throws model_error: a file.
+  /// Takes the prompts from scenes of `split`.
+  /// Throws model_error: the error of a file.
   /// @pre `networks` were loaded with that `config`, on `where`
   level_store(const training_config& config, scene_split split,
               torch::Device where,
               std::shared_ptr<const ladder_networks> networks);
 
-  /// Draws the prompts of a group at all levels, unless that was done.
+  /// Draws the prompts of a group at all levels, unless the file has them.
   void keep(uint64_t group_number);
 
   caption prompt(uint64_t number) const;
 
-  /// Returns [n, levels], float32: 0..1, or NaN where no denoiser is trained.
+  /// Returns [n, levels], float32: 0..1, or NaN if the level's denoiser is not
+  /// trained.
   /// @pre the prompts' groups are kept
   torch::Tensor read(const std::vector<uint64_t>& numbers) const;
 

@@ -8,8 +8,8 @@
 
 namespace atelier::gpu {
 
-/// Lets convolutions and products of this thread compute in bfloat16 while it
-/// lives, from parameters in float32.
+/// Makes the calling thread compute convolutions and matrix products in
+/// bfloat16 while the object lives. The parameters stay in float32.
 class mixed_precision {
 public:
   explicit mixed_precision(torch::Device where)
@@ -19,7 +19,7 @@ public:
       kept_before_(at::autocast::is_autocast_cache_enabled()) {
     at::autocast::set_autocast_enabled(where_, true);
     at::autocast::set_autocast_dtype(where_, torch::kBFloat16);
-    // Copies of parameters would be shared between threads.
+    // The cache would share its copies of parameters between threads.
     at::autocast::set_autocast_cache_enabled(false);
   }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double eps = 1e-8;
 
-// Keeps a gradient of nothing from being divided by it.
+// Avoids a division by zero if all gradients are zero.
 constexpr double least_length = 1e-6;
 
 } // namespace

@@ -12,8 +12,10 @@ namespace atelier::gpu {
 
 namespace {
 
-// Where a cut of `side` units begins so that it has most of what lies at
-// `centre`, within `reach` by chance.
+// Returns the pixel at which a crop begins along one axis. The crop's centre is
+// moved at random from `centre`, by up to `reach`; both have the units of
+// scene_point. The crop begins at a multiple of `crop_step` and stays inside
+// the image.
 uint32_t cut_at(float centre, float reach, const picture_batch_shape& shape,
                 core::philox& from) {
   const auto last = shape.side - shape.crop_side;

@@ -6,7 +6,7 @@
 
 namespace atelier::gpu {
 
-/// Pictures as the autoencoder learns them.
+/// Images in the form in which the autoencoder learns from them.
 struct picture_batch {
   /// [count, 3, side, side], in -1..1.
   std::vector<float> pixels;
@@ -14,23 +14,24 @@ struct picture_batch {
   uint32_t side = 0;
 };
 
-/// How many pictures of which kind a batch has.
+/// Number and kind of the images of a batch. A batch has either crops around
+/// an object or whole images, with about as many pixels in total.
 struct picture_batch_shape {
-  /// Whole pictures' side.
+  /// Side of whole images, in pixels.
   uint32_t side = 128;
-  /// Side of what is cut out round an object, and how many of those make a
-  /// batch; whole pictures are so many fewer as they have more pixels.
+  /// Side of crops, in pixels.
   uint32_t crop_side = 64;
+  /// Number of crops in a batch.
   uint32_t crops = 16;
-  /// Every so many batches one is of whole pictures.
+  /// One batch in this many has whole images.
   uint32_t whole_every = 3;
-  /// Cuts begin at multiples of this, so that patterns lie in a cut as they do
-  /// in a picture.
+  /// Crops begin at multiples of this, so that patterns have the same phase in
+  /// a crop as in an image.
   uint32_t crop_step = 16;
 };
 
-/// Draws the batch of that number: most are cuts of pictures with an object in
-/// each, since backgrounds teach little.
+/// Draws batch `number`. Most batches have crops with an object in each,
+/// because backgrounds teach little.
 /// Threads: any.
 picture_batch draw_picture_batch(uint64_t seed, uint64_t number,
                                  const picture_batch_shape& shape);

@@ -9,9 +9,10 @@
 
 namespace atelier::gpu {
 
-/// How far pictures [n, 3, h, w] are from those that are wanted: absolute and
-/// squared differences of pixels, and absolute ones of neighbours' differences,
-/// without which edges stay soft.
+/// Returns the loss of images `are` against images `wanted`, both [n, 3, h, w].
+/// It is the sum of the mean absolute and the mean squared difference of pixels
+/// and half of the mean absolute differences of the images' gradients, without
+/// which edges stay soft.
 inline step_loss compare_pictures(const torch::Tensor& are,
                                   const torch::Tensor& wanted) {
   constexpr double gradient_weight = 0.5;

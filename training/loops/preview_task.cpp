@@ -19,7 +19,8 @@ namespace atelier::gpu {
 
 namespace {
 
-// Held-out pictures that one measurement looks at, so many at once.
+// Number of held-out images in one measurement, and number that pass through
+// the network at once.
 constexpr uint32_t evaluated = 96;
 constexpr uint32_t chunk = 8;
 

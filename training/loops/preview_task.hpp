@@ -12,12 +12,15 @@
 
 namespace atelier::gpu {
 
-/// Trains a small AutoencoderTiny for the autoencoder's latents: its decoder
-/// gives the pictures that they were encoded from, its encoder the latents.
-/// Figures: `psnr` in dB and `objects`, `pictures`: shares that the picture
-/// check finds right, of what it decodes; `code`: mean square of what its
-/// latents are off, whose own mean square is about 1.
-/// Throws model_error (ec::not_found) where the autoencoder is not trained.
+/// Trains a small AutoencoderTiny for the autoencoder's latents. Its decoder
+/// learns to restore the images from the latents, and its encoder to return the
+/// latents.
+/// Figures: `psnr`, in dB, and `objects` and `pictures`, the shares that the
+/// picture check finds right, are those of decoded images. `code` is the mean
+/// squared error of the encoder's latents; the mean square of the latents is
+/// about 1.
+/// Throws model_error: ec::not_found (the autoencoder is not trained yet),
+/// ec::bad_payload, ec::io_failed.
 std::unique_ptr<training_task> make_preview_task(const training_config& config,
                                                  torch::Device where);
 

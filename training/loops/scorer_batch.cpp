@@ -41,7 +41,7 @@ scorer_batch draw_scorer_batch(uint64_t seed, uint64_t number,
       draw_wrong_captions(says, what, words, from, shape.texts - 1);
     for (const auto& x : wrong)
       add(x.text, x.says);
-    // Where little is said, little can be wrong.
+    // A caption that says little has few wrong variants: repeat the last one.
     for (auto k = wrong.size() + 1; k < shape.texts; ++k) {
       rows.push_back(rows.back());
       said.push_back(said.back());

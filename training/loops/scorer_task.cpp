@@ -22,22 +22,22 @@ namespace atelier::gpu {
 
 namespace {
 
-// Of the tower for texts, to the other's rate.
+// Learning rate of the text tower, relative to the image tower's.
 constexpr double text_rate = 0.3;
 
-// Captions that are wrong in a word come in from this share of the training on:
-// they cost as much as pictures do, and teach nothing that the questions do not
-// teach sooner.
+// Share of the training after which captions with a wrong word are used. They
+// cost as much as images do, and teach nothing that the questions do not teach
+// sooner.
 constexpr double wrong_from = 0.4;
 
-// Of the losses of the questions, before and after that.
+// Weights of the questions' losses, before and after that.
 constexpr double asked_first = 10;
 constexpr double asked_later = 3;
 
 constexpr size_t batches_ahead = 4;
 constexpr size_t distractors = 9;
 
-// Renders of each number of objects that one measurement looks at.
+// Number of renders in one measurement for each number of objects.
 constexpr uint32_t evaluated = 100;
 
 class scorer_task : public training_task {
@@ -60,7 +60,7 @@ public:
                                     shape.text.projection_dim, from, where);
     patch_head_ = std::make_unique<answer_head>(
       "patch_answers", patch_questions(), shape.width, from, where);
-    // The projection is not in it.
+    // The text encoder's file has no projection.
     named_tensors known;
     for (const auto& x : network_->text().named_parameters())
       if (x.key().starts_with("text_model."))
@@ -190,8 +190,8 @@ public:
   }
 
 private:
-  // The answers to what is asked of unit vectors. With their length of 1 the
-  // weights would have to grow far before they tell anything.
+  // Returns the logits of unit vectors' answers. The vectors are made longer,
+  // because the weights would otherwise have to grow far before answers differ.
   torch::Tensor replies(const torch::Tensor& embedded) const {
     return scene_head_->replies(
       embedded * std::sqrt(static_cast<double>(embedded.size(-1))));
@@ -202,7 +202,7 @@ private:
       draw_scenes({&what, 1}, family_side).to(where_));
   }
 
-  // What is there, and is told right.
+  // Counts for each attribute that the scene has whether the answer is right.
   template <class Note>
   void note_seen(const scene& what, const torch::Tensor& picture,
                  const Note& note) const {

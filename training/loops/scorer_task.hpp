@@ -12,18 +12,18 @@
 
 namespace atelier::gpu {
 
-/// Trains the scorer: renders and their captions against each other, and in
-/// the later part of the training against captions that are wrong in one word.
-/// All the time the vectors of pictures and of captions answer what is shown
-/// and said (scene_answers.hpp) by the same matrix, and squares of pictures
-/// what covers them: pairs alone teach colours within minutes, and places
-/// within hours. The tower for texts goes on from the text encoder that was
-/// trained alone.
-/// Figures, on held-out scenes: `ranked` and `ranked_N`: shares of renders (of
-/// N objects) whose caption scores above nine that are wrong in one word;
-/// `beats_ABOUT`: shares of those wrong captions, by what is wrong, that score
-/// below the right one; `sees_ABOUT`: shares of what a picture shows that its
-/// vector tells.
+/// Trains the scorer on renders and their captions against each other, and
+/// later in the training also against captions that are wrong in one word.
+/// Throughout the training, the vectors of images and of captions learn to
+/// answer the questions of scene_answers.hpp by the same matrix, and squares of
+/// images those about the object that covers them. Without the questions,
+/// colours take minutes to learn but places take hours. The text tower starts
+/// from the separately trained text encoder.
+/// Figures, on held-out scenes: `ranked` and `ranked_N` are the shares of
+/// renders (of N objects) whose caption scores above up to nine captions that
+/// are wrong in one word. `beats_ABOUT` is the share of wrong captions that
+/// score below the right one, by the kind of the wrong word. `sees_ABOUT` is
+/// the share of an image's attributes that its vector answers correctly.
 /// Throws model_error: ec::not_found (the text encoder is not trained yet),
 /// ec::bad_payload, ec::io_failed.
 std::unique_ptr<training_task> make_scorer_task(const training_config& config,

@@ -10,8 +10,8 @@
 
 namespace atelier::gpu {
 
-// Shapes of the networks that a training trains: the family's, or smaller ones
-// for tests.
+// Each function returns the shape of a network that can be trained: the
+// family's, or a smaller one for tests.
 
 autoencoder_config autoencoder_shape(training_scale scale);
 autoencoder_config preview_shape(training_scale scale);

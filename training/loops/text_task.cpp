@@ -146,7 +146,7 @@ private:
     return static_cast<int64_t>(classes_.size());
   }
 
-  // Scores of the classes of each question: [n, classes].
+  // Returns the logits of each question's classes: [n, classes].
   std::vector<torch::Tensor> replies(const torch::Tensor& ids) {
     return torch::linear(network_->forward(ids).pooled, weight_, bias_)
       .split_with_sizes(classes_, 1);

@@ -12,12 +12,12 @@
 
 namespace atelier::gpu {
 
-/// Trains the text encoder alone: to say everything that a caption says from
-/// its pooled state. Without this it learns nothing beside a denoiser but the
-/// background.
-/// Figures: the share of right answers by attribute, of those that captions of
-/// held-out scenes give (`shape`, `colour`, ...), and `unsaid`: of those that
-/// they leave open.
+/// Trains the text encoder without a denoiser, to answer the questions of
+/// caption_answers.hpp from its pooled state. An encoder that is trained only
+/// together with a denoiser learns nothing but the background.
+/// Figures, on captions of held-out scenes: `shape`, `colour` and so on are the
+/// shares of right answers to the questions that captions answer. `unsaid` is
+/// the share for the questions that captions leave open.
 std::unique_ptr<training_task> make_text_task(const training_config& config,
                                               torch::Device where);
 

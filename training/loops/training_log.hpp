@@ -11,15 +11,15 @@
 
 namespace atelier::gpu {
 
-/// Appends reports of a training to a file, one JSON object a line.
+/// Appends reports of a training to a file, one JSON object per line.
 /// Threads: one at a time.
 class training_log {
 public:
   /// Errors: ec::io_failed.
   static core::result<training_log> open(const std::filesystem::path& file);
 
-  /// Writes the progress with the numbers in `more`. Those that are not finite
-  /// become null. A line that cannot be written is lost.
+  /// Writes the progress and the numbers in `more` as one line. Numbers that
+  /// are not finite become null. A line that cannot be written is lost.
   void write(const training_progress& at,
              const std::map<std::string, double>& more);
 

@@ -24,8 +24,8 @@ double seconds_since(clock::time_point then) {
   return std::chrono::duration<double>(clock::now() - then).count();
 }
 
-// Sums of what steps tell, on the device: to read a number there means to wait
-// for it.
+// Sums the values that steps return. The sums stay on the device until `take`,
+// because reading a number from the device waits for its work.
 class running_means {
 public:
   void add(const told_value& x) {
@@ -36,7 +36,7 @@ public:
       at->second = {at->second.first + sum, at->second.second + count};
   }
 
-  // Leaves out what was never counted.
+  // Returns the means and starts anew. Leaves out values with a count of zero.
   std::map<std::string, double> take() {
     std::map<std::string, double> out;
     for (const auto& [name, x] : sums_)
@@ -50,7 +50,7 @@ private:
   std::map<std::string, std::pair<torch::Tensor, torch::Tensor>> sums_;
 };
 
-// Means over the reports between two lines of the log.
+// Averages the reports between two lines of the log, weighted by their steps.
 class log_means {
 public:
   void add(const std::map<std::string, double>& means, uint64_t steps) {
@@ -147,7 +147,7 @@ private:
     return {};
   }
 
-  // The gradient of one part of the batch, and what is told of it.
+  // Loss and gradients of one part of the batch.
   struct part_result {
     step_loss loss;
     std::vector<torch::Tensor> gradients;
@@ -184,7 +184,7 @@ private:
     return length;
   }
 
-  // The mean of the parts' gradients, added in the order of the parts.
+  // Returns the mean of the parts' gradients, added in the order of the parts.
   std::vector<torch::Tensor> sum_of(std::vector<part_result>& parts) const {
     const torch::NoGradGuard guard;
     std::vector<torch::Tensor> out;

@@ -12,7 +12,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Steps of the student, and of the teacher for each of them.
+// Number of the student's steps, and number of the teacher's steps for each.
 constexpr int64_t student_steps = 4;
 constexpr int64_t teacher_steps = 2;
 
@@ -55,7 +55,8 @@ public:
 
   uint64_t draw(const step_place& at) override {
     batch_ = data_.draw(at);
-    // The student's steps, one after the other: as many samples of each.
+    // The samples take the student's steps in turn, so that each step has
+    // equally many.
     const auto n = batch_.latents.size(0);
     const auto which =
       torch::arange(n, torch::kInt64).remainder(student_steps).to(where_);
@@ -93,7 +94,8 @@ public:
   }
 
 private:
-  // [n, 1, 1, 1]; behind the last timestep nothing but signal is left.
+  // Returns the shares of signal [n, 1, 1, 1]. After the last timestep (t < 0),
+  // only signal is left.
   torch::Tensor share_at(const torch::Tensor& t) const {
     return torch::where(t.lt(0), torch::ones({}, shares_.options()),
                         shares_.index_select(0, t.clamp_min(0)))
@@ -108,8 +110,8 @@ private:
     return (1 - share_at(t)).sqrt();
   }
 
-  // The v with which one step of DDIM from `begin` goes where the teacher goes
-  // in several guided ones.
+  // Returns the v with which one DDIM step from `begin` ends where the guided
+  // steps of the teacher end.
   torch::Tensor teach(const torch::Tensor& from, const torch::Tensor& begin,
                       const torch::Tensor& states) const {
     const torch::NoGradGuard guard;

@@ -16,7 +16,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// Noise of drawings has streams of its own, and so have held-out scenes.
+// First streams of the drawings' noise and of held-out scenes.
 constexpr uint64_t noise_from = uint64_t{1} << 48;
 constexpr uint64_t held_out_from = uint64_t{1} << 40;
 
@@ -95,7 +95,7 @@ verdict_store::picture_plan verdict_store::plan(uint64_t number,
   out.said.text = word(out.said.says, from);
   if (drawn || from.below(2) == 0)
     return out;
-  // A caption that can be wrong in no word is rare, and stays right.
+  // A caption for which no wrong word is found is rare and stays right.
   for (auto& x : draw_wrong_captions(out.said.says, out.what, words, from, 1))
     out.said = {std::move(x.text), std::move(x.says)};
   return out;

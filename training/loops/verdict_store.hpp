@@ -19,35 +19,37 @@
 
 namespace atelier::gpu {
 
-/// How a light variant draws.
+/// A light variant with its number of steps and its guidance.
 struct light_drawing {
   training_part variant = training_part::turbo;
   uint32_t steps = 4;
   float guidance = 1;
 };
 
-/// Returns how the lightest of the denoisers that are trained draws: turbo,
-/// else tiny, small or base in few steps.
-/// Throws model_error (ec::not_found) where none is.
+/// Returns the lightest trained denoiser: turbo, otherwise tiny, small or base
+/// with few steps.
+/// Throws model_error (ec::not_found) if no denoiser is trained.
 light_drawing lightest_trained(const training_config& config);
 
-/// What draws the pictures that verdicts are of, and what looks at them; stores
-/// may share it, each on a thread of its own, as it does not change.
+/// The networks that draw images and judge them. Stores on different threads
+/// may share them, because stores use only parts that do not change.
 struct verdict_networks {
   light_drawing how;
   std::unique_ptr<trained_variant> variant;
   std::shared_ptr<autoencoder_net> autoencoder;
-  /// With the towers of the trained scorer.
+  /// Has the towers of the trained scorer.
   std::shared_ptr<discriminator_net> judge;
-  /// The variant and the scorer with the hashes of their weights.
+  /// The variant with its steps and guidance, and the hashes of the variant's
+  /// and the scorer's weights.
   std::string identity;
 };
 
-/// Throws model_error: no denoiser, no autoencoder, no scorer, a file.
+/// Throws model_error: ec::not_found (no denoiser, autoencoder or scorer), or
+/// the error of a file.
 std::shared_ptr<const verdict_networks> load_verdict_networks(
   const training_config& config, torch::Device where);
 
-/// Pictures that were judged.
+/// Evidence and quality of n images.
 struct verdicts {
   /// [n, discriminator_net::evidence_size()].
   torch::Tensor evidence;
@@ -55,30 +57,29 @@ struct verdicts {
   torch::Tensor quality;
 };
 
-/// Pictures of numbered captions, as the discriminator's towers see them, with
-/// what the picture check finds; kept in a file, as to draw and judge one costs
-/// a thousand times what it costs to learn from it. Two groups of three are
-/// drawings of a light variant. The third is of renders, half of them with a
-/// caption that is wrong in a word.
-/// Threads: one may keep while others read.
+/// Keeps the evidence and quality of numbered captions' images in a file,
+/// because drawing and judging an image costs a thousand times as much as
+/// learning from it. Two groups of three have drawings of a light variant. The
+/// third has renders, half of them with a caption that is wrong in a word.
+/// Threads: one may call `keep` while others call `read`.
 class verdict_store {
 public:
-  /// Numbers of one group are drawn together.
+  /// Number of images that are drawn together.
   static constexpr uint32_t group = 8;
 
-  /// Tells whether the pictures of a group are drawings.
+  /// Returns whether the images of a group are drawings.
   static constexpr bool is_drawn(uint64_t group_number) {
     return group_number % 3 != 2;
   }
 
-  /// `split` says which scenes the captions are of.
-  /// Throws model_error: a file.
+  /// Takes the captions from scenes of `split`.
+  /// Throws model_error: the error of a file.
   /// @pre `networks` were loaded with that `config`, on `where`
   verdict_store(const training_config& config, scene_split split,
                 torch::Device where,
                 std::shared_ptr<const verdict_networks> networks);
 
-  /// Draws and judges the groups 0..count - 1 that are not there yet.
+  /// Draws and judges those of the groups 0..count - 1 that the file lacks.
   void keep(uint64_t count);
 
   /// @pre the numbers' groups are kept

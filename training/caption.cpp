@@ -24,7 +24,7 @@ std::vector<uint8_t> shuffled(size_t count, core::philox& from) {
 constexpr relation towards[] = {relation::above, relation::below,
                                 relation::left_of, relation::right_of};
 
-// The relations of two objects that nobody would dispute, in both directions.
+// Returns the indisputable relations of `subject` to `other`.
 std::vector<described_relation> clear_pairs(const scene& in, uint8_t subject,
                                             uint8_t other) {
   std::vector<described_relation> out;
@@ -55,8 +55,8 @@ std::vector<described_relation> clear_relations(const scene& in) {
   return out;
 }
 
-// Puts the objects of `first` to the front, in the order in which it names
-// them.
+// Moves the objects of `first` to the front, in the order in which the relation
+// names them.
 void lead(std::vector<uint8_t>& order, const described_relation& first) {
   const auto front = [&order](uint8_t object) {
     const auto it = std::ranges::find(order, object);
@@ -70,7 +70,7 @@ void lead(std::vector<uint8_t>& order, const described_relation& first) {
 
 struct plan {
   std::vector<uint8_t> order;
-  // By the scene's numbers.
+  // Numbers objects as the scene does.
   std::vector<described_relation> relations;
 };
 
@@ -79,7 +79,8 @@ plan draw_plan(const scene& of, core::philox& from) {
   auto relations = clear_relations(of);
   if (!chance(from, 0.5) || relations.empty())
     return out;
-  // It is the only relation of three, and would be told seldom.
+  // `between` is the only relation of three objects and would otherwise be
+  // rare.
   const auto of_three =
     std::ranges::find(relations, relation::between, &described_relation::what);
   if (of_three != relations.end() && chance(from, 0.5))

@@ -16,7 +16,7 @@ constexpr uint32_t margin_px = 4;
 constexpr uint32_t column_px = detail::glyph_width + 1;
 constexpr uint32_t line_px = detail::glyph_height + 3;
 
-// Breaks at spaces; a longer word is cut by the edge of its cell.
+// Breaks lines at spaces; words longer than `width` are split.
 std::vector<std::string_view> wrapped(std::string_view text, size_t width) {
   std::vector<std::string_view> out;
   while (!text.empty()) {

@@ -45,7 +45,8 @@ bool stands_out(const scene_object& object, const scene_background& on) {
   const auto pattern = object.texture == object_texture::plain
                        ? base
                        : to_lab(pattern_colour_of(object.colour));
-  // Along the gradient: the end points on either side, and between them.
+  // Samples points along the gradient: both ends of the object and points
+  // between them.
   for (const auto step : {-1.f, -0.5f, 0.f, 0.5f, 1.f}) {
     const auto off = step * object.radius;
     const auto behind =

@@ -20,7 +20,7 @@ struct look {
   friend bool operator==(const look&, const look&) = default;
 };
 
-// The looks that a split has at each place.
+// The looks that a split allows at each place.
 using looks_by_place = std::array<std::vector<look>, place_count>;
 
 looks_by_place looks_of(scene_split split) {
@@ -38,7 +38,7 @@ looks_by_place looks_of(scene_split split) {
   return out;
 }
 
-// What does not depend on the generator.
+// Tables that do not depend on the generator.
 struct tables {
   std::array<detail::layout_table, most_objects> layouts{
     detail::layout_table{1}, detail::layout_table{2}, detail::layout_table{3}};
@@ -95,7 +95,7 @@ bool any_alike(const std::vector<scene_object>& objects) {
   return false;
 }
 
-// Moves `x` off its place's centre, but not out of the picture.
+// Moves `x` away from its place's centre, but not out of the image.
 void jitter(core::philox& from, scene_object& x) {
   const auto range = radii(x.size);
   x.radius = between(from, range.low, range.high);
@@ -111,7 +111,7 @@ void jitter(core::philox& from, scene_object& x) {
 }
 
 bool jitter_apart(core::philox& from, std::vector<scene_object>& objects) {
-  // Enough that looks which seldom fit are hardly rarer for it.
+  // With so many tries, looks that seldom fit are hardly rarer than others.
   constexpr auto tries = 2000;
   for (auto i = 0; i < tries; ++i) {
     for (auto& x : objects)
@@ -158,8 +158,8 @@ scene draw_scene(core::philox& from, const scene_options& options) {
   const auto& fixed = the_tables();
   const auto& looks =
     options.split == scene_split::training ? fixed.training : fixed.held_out;
-  // What is rare to fit is drawn again with other looks at the same places, so
-  // that the balance of places and sizes stays.
+  // Looks that do not fit are replaced by others at the same places, which
+  // preserves the balance of places and sizes.
   const auto& in = fixed.layouts[count - 1].draw(from);
   for (;;) {
     scene out;

@@ -27,15 +27,15 @@ using core::ec;
 using json = nlohmann::ordered_json;
 
 constexpr auto sums_name = "SHA256SUMS";
-// Of one file of a shipped model, far above any.
+// Size limit of one file of a shipped model, far above any actual size.
 constexpr uint64_t most_file_bytes = uint64_t{1} << 30;
 
-/// A network, and where it goes.
+/// A network and its destination.
 struct part {
   std::string name;
   const exported_network* what;
   std::string class_name;
-  /// The file that the library looks for.
+  /// The file name that the library expects.
   std::string file;
 };
 
@@ -50,7 +50,7 @@ std::vector<part> parts_of(const model_export& x) {
   return out;
 }
 
-/// Writes one folder, and notes the sums of its files.
+/// Writes one folder and records the checksums of its files.
 class writer {
 public:
   explicit writer(fs::path folder) : folder_(std::move(folder)) {}
@@ -91,7 +91,7 @@ public:
       const auto type = is_floating(view.type) ? as : view.type;
       tensors.push_back({std::move(each), std::move(view), type});
     }
-    // Transformers refuses a file that does not name its framework.
+    // Transformers rejects a file that does not name its framework.
     if (auto ok =
           write_safetensors(folder_ / name, tensors, {{"format", "pt"}});
         !ok)
@@ -188,7 +188,8 @@ core::result<void> write_all(writer& to, const model_export& what) {
   return to.finish();
 }
 
-// Only what looks like an export is replaced.
+// Fails if the target exists, unless `replace` is set and the target is not a
+// folder, is empty or looks like an export.
 core::result<void> check_target(const fs::path& to, tensor_type as,
                                 bool replace) {
   std::error_code error;

@@ -23,7 +23,8 @@ using core::ec;
 using core::fail;
 using core::result;
 
-// Tensors of a file whose names begin with a prefix, which is left out.
+// The tensors of a file whose names begin with a prefix. The prefix is omitted
+// from their names.
 class named_part final : public tensor_source {
 public:
   named_part(std::shared_ptr<const safetensors_file> of, std::string prefix)
@@ -68,7 +69,8 @@ struct trained_part {
     return std::make_shared<named_part>(file, std::move(prefix));
   }
 
-  /// Empty where nothing of the name was noted.
+  /// Returns the metadata entry of that name, or an empty text if it does not
+  /// exist.
   std::string_view note(std::string_view of) const {
     const auto it = file->metadata().find(of);
     return it == file->metadata().end() ? std::string_view{} : it->second;
@@ -82,7 +84,7 @@ struct trained_part {
   }
 };
 
-// Null where it is not trained.
+// Returns nullopt if the part is not trained.
 result<std::optional<trained_part>> open_part(const fs::path& run,
                                               training_part part) {
   const std::string name{to_string(part)};
@@ -95,8 +97,8 @@ result<std::optional<trained_part>> open_part(const fs::path& run,
   return std::optional<trained_part>{{name, std::move(*file)}};
 }
 
-// The last measurement that the log has, in the order of the names. A line
-// that is damaged is no measurement.
+// Returns the last measurement in the log, in the order of the names. Ignores
+// damaged lines.
 std::vector<std::pair<std::string, std::string>> figures_of(
   const fs::path& run, const std::string& name) {
   std::ifstream in{run / name / "log.jsonl"};
@@ -146,8 +148,8 @@ std::string what_it_is(const std::string& name) {
     return "CLIP's two towers (transformers' CLIPModel): how well a caption "
            "fits a picture.";
   if (name == "discriminator")
-    return "Tells how many of a caption's objects are right in a picture: the "
-           "scorer's towers, and two layers that weigh what they find.";
+    return "Estimates how many of a caption's objects are right in a picture: "
+           "the scorer's towers, and two layers that weigh what they find.";
   if (name == "classifier")
     return "Expects from a prompt alone how good its picture will be at each "
            "level of approximation.";
@@ -157,7 +159,7 @@ std::string what_it_is(const std::string& name) {
 }
 
 std::string card_of(const trained_part& x, const fs::path& run) {
-  // It was trained elsewhere, and has one.
+  // A network that was trained elsewhere has a card already.
   if (const auto there = x.note("card"); !there.empty())
     return std::string{there};
   model_card card;
@@ -276,8 +278,8 @@ private:
     return {};
   }
 
-  // What was imported into the run came from such a folder; it may lack a
-  // preview that was trained since.
+  // Returns whether the target folder already has an imported network. A model
+  // whose folder lacks a preview that was trained since must be written again.
   bool is_there(const trained_part& x) const {
     std::error_code error;
     const auto folder = what_.to / x.name;
@@ -330,7 +332,7 @@ private:
   const run_export& what_;
   std::optional<trained_part> preview_;
   std::shared_ptr<const tensor_source> base_text_;
-  /// The denoiser whose folder has the autoencoder.
+  /// The denoiser whose folder contains the autoencoder.
   std::string first_;
   std::vector<exported_folder> out_;
 };

@@ -86,7 +86,7 @@ std::string unet_config_text(family_member x) {
     {"mid_block_type", "UNetMidBlock2DCrossAttn"},
     {"up_block_types",
      {"CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"}},
-    // Heads, in spite of its name.
+    // Despite its name, this is the number of heads.
     {"attention_head_dim", 4},
     {"use_linear_projection", true},
     {"cross_attention_dim", family_text_width},
@@ -126,7 +126,8 @@ autoencoder_config family_autoencoder() {
 
 std::string tiny_autoencoder_config_text() {
   constexpr size_t levels = 4;
-  // The last layers run on whole pictures: 32 cost four times as much.
+  // The last layers run on images of full size: 32 channels would cost four
+  // times as much.
   const json widths = std::vector<int64_t>(levels, 16);
   return text_of({
     {"_class_name", "AutoencoderTiny"},

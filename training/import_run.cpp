@@ -15,16 +15,16 @@ using core::ec;
 using core::fail;
 using core::result;
 
-/// One file of a model, and what its tensors' names begin with in a training.
+/// One file of a model, and the prefix of its tensors' names in a training.
 struct part_file {
   fs::path file;
   std::string prefix;
 };
 
-/// A part of a run, and where its tensors are in the folder of the models.
+/// A part of a run, and the location of its tensors in the folder of models.
 struct part_files {
   training_part part;
-  /// The model whose card is the part's.
+  /// The model whose card the part gets.
   std::string model;
   std::vector<part_file> files;
 };
@@ -58,7 +58,7 @@ std::vector<part_files> all_parts() {
   return out;
 }
 
-// Training is in float32.
+// Writes the part in float32, in which training runs.
 result<void> write_part(const part_files& part, const run_import& what,
                         const fs::path& to) {
   const auto card = detail::read_text(what.from / part.model / "README.md",

@@ -7,7 +7,7 @@ namespace atelier::gpu {
 
 namespace {
 
-// A cell of a table is one line without the mark between cells.
+// Returns `text` as a table cell: on one line, and with escaped separators.
 std::string cell(const std::string& text) {
   std::string out;
   for (const auto c : text) {

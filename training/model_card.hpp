@@ -8,29 +8,29 @@
 
 namespace atelier::gpu {
 
-/// What a trained network's card says.
+/// The content of a trained network's card.
 struct model_card {
   std::string name;
-  /// What model hubs sort by; empty: left out.
+  /// These two are the keys that model hubs sort by; empty ones are omitted.
   std::string library = "diffusers";
   std::string task = "text-to-image";
-  /// One paragraph each, in Markdown.
+  /// These three are one Markdown paragraph each.
   std::string what_it_is;
   std::string data;
   std::string recipe;
-  /// Paragraphs on what it cannot do.
+  /// Paragraphs about what the network cannot do.
   std::string limits;
   double minutes = 0;
   uint64_t seed = 0;
   /// Measured figures, with their names and how they were measured, in the
   /// order of the table.
   std::vector<std::pair<std::string, std::string>> figures;
-  /// The command that makes it again.
+  /// The command that reproduces the network.
   std::string command;
 };
 
-/// Return the card in Markdown, with the head that model hubs read. Parts that
-/// are empty are left out.
+/// Returns the card in Markdown, with the metadata header that model hubs read.
+/// Empty parts are omitted.
 std::string to_markdown(const model_card& x);
 
 } // namespace atelier::gpu

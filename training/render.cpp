@@ -15,9 +15,10 @@ namespace {
 
 using detail::signed_distance;
 
-// Patterns lie fixed in the picture and repeat every 16 units, in both
-// directions: two cells of a latent of factor 8, so that an autoencoder has few
-// of them to learn. Across the stripes, and between nearest dots, that is 11.3.
+// Patterns are fixed in the image and repeat every 16 units in both directions,
+// which are two cells of a latent of factor 8, so that an autoencoder has few
+// of them to learn. The distance across the stripes, and between nearest dots,
+// is 11.3.
 constexpr float pattern_period = 16;
 constexpr float stripe_half_width = 4;
 constexpr float dot_radius = 3.4f;
@@ -26,7 +27,7 @@ float wrapped(float v) {
   return v - pattern_period * std::floor(v / pattern_period);
 }
 
-// How far inside a stripe or dot a point lies, in scene units.
+// Returns how far inside a stripe or dot a point is, in scene units.
 float depth_in_pattern(object_texture texture, float x, float y) {
   constexpr auto middle = pattern_period / 2;
   if (texture == object_texture::striped) {
@@ -54,7 +55,7 @@ float mix(uint8_t from, uint8_t to, float share) {
   return a + (static_cast<float>(to) - a) * share;
 }
 
-// A square of pixels that is drawn into.
+// The square of pixels to draw into.
 struct target {
   uint32_t side_px;
   float px_per_unit;
@@ -64,7 +65,7 @@ struct target {
     return rgb.data() + (size_t{y} * side_px + x) * 3;
   }
 
-  // Where the middle of a pixel lies in the scene.
+  // Returns the scene coordinate of a pixel's centre.
   float unit(uint32_t px) const {
     return (static_cast<float>(px) + 0.5f) / px_per_unit;
   }
@@ -130,7 +131,7 @@ private:
          * what_.radius * to_.px_per_unit;
   }
 
-  // The distance at a block's middle says where all of it is inside or
+  // The distance at a block's centre shows whether the whole block is inside or
   // outside, because distances change no faster than their argument.
   void paint_block(uint32_t left, uint32_t top, uint32_t right,
                    uint32_t bottom) const {

@@ -25,8 +25,8 @@ grid_place place_at(scene_point at) {
 
 namespace {
 
-// How far a point must lie in a direction, and how many times its deviation
-// from that direction.
+// The least distance of a point in a direction, and the least ratio of that
+// distance to its deviation from the direction.
 struct direction_bound {
   float distance;
   float ratio;

@@ -57,8 +57,8 @@ core::result<training_outcome> train(const training_config& config,
   const auto where = device_named(config.device);
   if (!where)
     return where.why();
-  // Parts of a batch side by side, each on one thread, wait for each other
-  // once a step; threads that share operators wait thousands of times.
+  // Each thread computes one part of a batch, so that threads wait for each
+  // other once a step; threads that share operators wait thousands of times.
   const auto threads =
     !where->is_cpu() ? size_t{1}
     : config.threads > 0

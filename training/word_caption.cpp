@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 using wording = std::span<const std::string_view>;
 
-// Synonyms, the plainest first.
+// Returns synonyms, the plainest first.
 wording words_for(object_shape x) {
   static constexpr std::string_view circle[] = {"circle", "disk"};
   static constexpr std::string_view ring[] = {"ring", "hoop"};
@@ -88,7 +88,7 @@ wording words_for(relation x) {
   return {};
 }
 
-// Builds one caption. Without a generator every choice is the plainest.
+// Builds one caption. Without a generator it always chooses the plainest words.
 class writer {
 public:
   writer(const description& what, core::philox* from)
@@ -126,7 +126,8 @@ private:
     return draw() > 1 - probability;
   }
 
-  // The plainest half of the time, the others alike.
+  // Picks the plainest in half of all cases, and otherwise any other with equal
+  // probability.
   size_t pick(size_t count) {
     const auto at = draw();
     if (count < 2 || at < 0.5)
@@ -238,8 +239,9 @@ private:
     return out;
   }
 
-  // What comes after the subject of relation `x`, where all that it names are
-  // next in order, or all were mentioned before; else nothing.
+  // Returns the words after the subject of relation `x` if all other objects
+  // that it names are next in order, or all were mentioned before; otherwise
+  // returns an empty text.
   std::string rest_of(const described_relation& x) {
     const auto of_three = x.what == relation::between;
     const auto last = of_three ? x.second : x.first;
@@ -315,7 +317,7 @@ private:
       return {};
     std::string out;
     if (x.grade == background_grade::plain) {
-      // "on white" alone, without its noun, is for the end.
+      // "on white", without its noun, is only used at the end.
       if (!terse_ && form == 2 && !at_front)
         return "on " + std::string{from};
       add(out, from);

@@ -9,14 +9,14 @@ namespace atelier::gpu {
 
 namespace {
 
-// Draws before it is given up to find another caption: of a lone circle
-// nothing but its shape can be said wrong.
+// Limits the number of draws for each caption: for a single circle only the
+// shape can be wrong.
 constexpr size_t draws_for_each = 40;
 
 // One value that a description says.
 struct said_value {
   std::string_view about;
-  // Of the object or relation, by its number.
+  // The number of the object or relation.
   size_t whose = 0;
 
   friend bool operator==(const said_value&, const said_value&) = default;
@@ -53,7 +53,7 @@ void change(Value& x, size_t count, core::philox& from) {
 void change_value(description& x, const said_value& which, core::philox& from) {
   if (which.about == "background") {
     auto& ground = *x.background;
-    // One end of a graded background, which stays graded.
+    // Changes only one end of a graded background, which stays graded.
     const auto plain = ground.from == ground.to;
     auto& end = !plain && from.below(2) == 1 ? ground.to : ground.from;
     do
@@ -64,7 +64,7 @@ void change_value(description& x, const said_value& which, core::philox& from) {
     return;
   }
   if (which.about == "relation") {
-    // Any but `between`, which takes another object.
+    // Any relation except `between`, which needs another object.
     change(x.relations[which.whose].what, relation_count - 1, from);
     return;
   }

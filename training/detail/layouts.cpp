@@ -8,8 +8,8 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Neighbours along a row or column never fit; along a diagonal all but two
-// large ones.
+// Returns whether both fit. Neighbours in a row or column never do; diagonal
+// neighbours do unless both are large.
 bool fit(const slot_in_layout& a, const slot_in_layout& b) {
   const auto i = static_cast<int>(a.place);
   const auto j = static_cast<int>(b.place);
@@ -22,8 +22,8 @@ bool fit(const slot_in_layout& a, const slot_in_layout& b) {
 }
 
 // A layout's weight is the product of these over its objects. Few layouts have
-// an object in the centre or large ones; the factors, found numerically for
-// each number of objects, make up for that.
+// an object in the centre or large objects. The factors, found numerically for
+// each number of objects, compensate for that.
 struct factors {
   double edge = 1;
   double centre = 1;

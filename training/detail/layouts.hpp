@@ -15,14 +15,14 @@ struct slot_in_layout {
   object_size size;
 };
 
-/// Where objects stand and how large they are: the first `count` slots.
+/// Places and sizes of objects. Only the first `count` slots are in use.
 struct layout {
   size_t count = 0;
   std::array<slot_in_layout, most_objects> slots{};
 };
 
-/// All layouts of `count` objects that fit, weighted so that each place is as
-/// likely as each other, and each size.
+/// All layouts of `count` objects that fit. Their weights make all places
+/// equally likely, and both sizes.
 class layout_table {
 public:
   /// @pre 1 <= count <= most_objects
@@ -34,7 +34,7 @@ private:
   void add_layouts(layout so_far, size_t first_place, size_t count);
 
   std::vector<layout> layouts_;
-  // Sums of the weights up to and with each layout.
+  // Sums of the weights up to and including each layout.
   std::vector<double> sums_;
 };
 

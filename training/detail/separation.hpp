@@ -5,11 +5,12 @@
 
 namespace atelier::gpu::detail {
 
-/// Outlines of two objects are this far apart, in 128ths of the side.
+/// Smallest distance between the outlines of two objects.
+/// Units: 128ths of the image's side.
 inline constexpr float least_gap = 4;
 
-/// Tell whether a strip of least_gap across the line between the centres keeps
-/// the two apart.
+/// Returns whether a strip of width least_gap, perpendicular to the line
+/// between the centres, separates the two objects.
 bool apart(const scene_object& x, const scene_object& y);
 
 } // namespace atelier::gpu::detail

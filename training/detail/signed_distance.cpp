@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only +, -, *, / and square roots, which IEEE 754 rounds alike everywhere.
+// This file uses only +, -, *, / and square roots, which IEEE 754 rounds the
+// same on every machine.
 #include <atelier/training/detail/separation.hpp>
 #include <atelier/training/detail/signed_distance.hpp>
 
@@ -24,15 +25,15 @@ float box(float x, float y, float half_width, float half_height) {
 constexpr float square_half = 0.82f;
 
 float triangle(float x, float y) {
-  // The side from the tip (0, -0.9) to the corner (0.9, 0.7).
+  // The normal of the side from the tip (0, -0.9) to the corner (0.9, 0.7).
   constexpr auto nx = 0.871576f;
   constexpr auto ny = -0.490261f;
   return std::max(y - 0.7f, nx * std::abs(x) + ny * (y + 0.9f));
 }
 
 float star(float x, float y) {
-  // Reflections at the five axes bring each point between the upper tip and
-  // its right neighbour notch, where one line bounds the star.
+  // Reflections at the five axes move each point between the upper tip and the
+  // notch to its right, where one line bounds the star.
   constexpr auto kx = 0.809017f;
   constexpr auto ky = 0.587785f;
   auto px = std::abs(x);
@@ -44,7 +45,7 @@ float star(float x, float y) {
   px += over * kx;
   py += over * ky;
   px = std::abs(px);
-  // From the tip (0, 1) to the notch, 0.45 away from the middle.
+  // The line runs from the tip (0, 1) to the notch, 0.45 from the centre.
   constexpr auto notch_x = 0.264503f;
   constexpr auto notch_y = 0.364058f;
   constexpr auto edge = 0.688756f;
@@ -54,7 +55,8 @@ float star(float x, float y) {
 }
 
 float heart(float x, float y) {
-  // Two discs, and below them what their tangents from the tip enclose.
+  // The heart consists of two discs and the area below them that their tangents
+  // from the tip enclose.
   constexpr auto disc_x = 0.48f;
   constexpr auto disc_y = -0.38f;
   constexpr auto disc_r = 0.5f;
@@ -64,14 +66,15 @@ float heart(float x, float y) {
   const auto px = std::abs(x);
   const auto disc = length(px - disc_x, y - disc_y) - disc_r;
   const auto past_tangent = nx * px + ny * (y - tip_y);
-  // The line from the disc's middle to where the tangent touches it.
+  // The distance past the line from the disc's centre to the point where the
+  // tangent touches it.
   const auto past_touch = ny * (px - disc_x) - nx * (y - disc_y);
   const auto above_discs = disc_y - y;
   return std::min(disc, std::max({past_tangent, past_touch, above_discs}));
 }
 
 float crescent(float x, float y) {
-  // Moved to the right, so that it lies in the middle of its box.
+  // The crescent is moved to the right to centre it in its box.
   const auto px = x - 0.19f;
   return std::max(length(px, y) - 1, 0.8f - length(px - 0.45f, y));
 }
@@ -93,7 +96,7 @@ float signed_distance(object_shape shape, float x, float y) {
     case object_shape::cross:
       return std::min(box(x, y, 0.98f, 0.34f), box(x, y, 0.34f, 0.98f));
     case object_shape::diamond:
-      // |x| / 0.72 + |y| = 1
+      // The outline is |x| / 0.72 + |y| = 1.
       return (std::abs(x) / 0.72f + std::abs(y) - 1) * 0.584305f;
     case object_shape::heart:
       return heart(x, y);
@@ -129,7 +132,7 @@ float reach(object_shape shape, float dx, float dy) {
     case object_shape::heart:
       return std::max(0.48f * ax - 0.38f * dy + 0.5f, 0.92f * dy);
     case object_shape::crescent:
-      // Its outer arc, or its tips.
+      // Either the outer arc or a tip reaches farthest.
       return dx < 0.625f ? 0.19f * dx + 1 : 0.815f * dx + 0.780625f * ay;
     case object_shape::hexagon:
       return std::max(ax, 0.5f * ax + 0.866025f * ay);
@@ -143,7 +146,6 @@ bool apart(const scene_object& x, const scene_object& y) {
   const auto between = length(dx, dy);
   if (between <= 0)
     return false;
-  // A strip across the line between the centres keeps them apart.
   const auto ux = dx / between;
   const auto uy = dy / between;
   return reach(x.shape, ux, uy) * x.radius + reach(y.shape, -ux, -uy) * y.radius

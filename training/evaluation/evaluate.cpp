@@ -25,13 +25,13 @@ using core::ec;
 using core::fail;
 using namespace detail;
 
-// A folder of that name, and what profiles call it.
+// The name of the judge's folder, and of the judge in profiles.
 constexpr auto judge_name = "discriminator";
 
 constexpr uint32_t sheet_columns = 8;
 constexpr uint32_t sheet_rows = 6;
 
-// A caption of a held-out scene, with its picture's number.
+// A caption of a held-out scene, with its image's number.
 struct evaluated_caption {
   scene what;
   caption said;
@@ -61,7 +61,7 @@ public:
       throw model_error{scorer.why()};
     scorer_ = *scorer;
     open_judge();
-    // Everything is opened before anything is drawn.
+    // All models are opened before the first image is drawn.
     for (const auto& x : plan_.variants)
       check(x);
     count_work();
@@ -136,7 +136,7 @@ private:
     out.guidance = guidance;
     out.sampler = with;
     std::vector<sheet_cell> cells;
-    // A cascade is of the variants as they run by default.
+    // Cascades use each variant with its first guidance and the first sampler.
     const auto judged = judge_ && guidance == guidances_of(plan_, x).front()
                      && with == plan_.samplers.front();
     detail::judged_pictures seen;
@@ -209,7 +209,7 @@ private:
                       .count();
   }
 
-  // Of each variant that is another model than the first.
+  // Measures a cascade for each variant whose model differs from the first's.
   void measure_cascades() {
     const auto& heavy = plan_.variants.front();
     for (size_t i = 1; i < seen_.size(); ++i) {
@@ -228,7 +228,7 @@ private:
     }
   }
 
-  // As many of each difficulty.
+  // Adds the same number of images for each difficulty.
   void add_cells(std::vector<sheet_cell>& to, size_t begin,
                  const torch::Tensor& pictures,
                  const scored_pictures& found) const {
@@ -258,10 +258,10 @@ private:
   std::vector<evaluated_caption> captions_;
   std::shared_ptr<scorer_net> scorer_;
   std::shared_ptr<const picture_judge> judge_;
-  /// By variant; empty without a judge.
+  /// One entry for each variant; empty without a judge.
   std::vector<detail::judged_pictures> seen_;
   std::map<std::string, drawing_model> models_;
-  /// Milliseconds.
+  /// Load times in milliseconds, by model.
   std::map<std::string, double> loads_;
   torch::Tensor renders_;
   evaluation out_;

@@ -15,8 +15,9 @@
 
 namespace atelier::gpu {
 
-/// A variant that is measured: a folder among the models, and its steps.
+/// A variant to measure.
 struct evaluated_variant {
+  /// The name of a folder among the models.
   std::string model;
   uint32_t steps = 0;
 
@@ -24,43 +25,43 @@ struct evaluated_variant {
                          const evaluated_variant&) = default;
 };
 
-/// What is measured: each variant with each guidance and sampler.
+/// Selects what to measure: each variant with each guidance and sampler.
 struct evaluation_plan {
-  /// A folder for each model, and "scorer": without it there are no scores, no
-  /// distances and no similarities; and "discriminator", without which there
-  /// are no cascades.
+  /// Contains a folder for each model. Scores, distances and similarities also
+  /// need the folder "scorer", and cascades the folder "discriminator".
   std::filesystem::path models;
   std::vector<evaluated_variant> variants;
-  /// Turbo runs without guidance, whatever stands here.
+  /// Turbo ignores these and runs without guidance.
   std::vector<float> guidances = {2};
   std::vector<core::sampler> samplers = {core::sampler::ddim};
-  /// Captions of each difficulty: of one, two and three objects.
+  /// Captions of each difficulty, that is, of one, two and three objects.
   uint32_t captions = 100;
-  /// Captions whose pictures start from others' latents and images; 0: none.
+  /// Captions whose images start from the latents and images of other prompts;
+  /// 0 skips this measurement.
   uint32_t starts = 24;
-  /// Pictures that are drawn together.
+  /// Images drawn together.
   uint32_t batch = 8;
   uint64_t seed = 1;
   /// "cpu", "cuda" or "cuda:N".
   std::string device = "cpu";
-  /// Threads of one operator on the CPU; 0: LibTorch's choice.
+  /// Threads of one operator on the CPU; 0 selects LibTorch's default.
   uint32_t threads = 0;
 };
 
-/// Means over pictures.
+/// Means over images.
 struct picture_quality {
   uint32_t pictures = 0;
-  /// Share of objects of which everything said is right, and of pictures in
-  /// which everything is.
+  /// Share of objects that match everything the caption says of them.
   double objects = 0;
+  /// Share of images in which everything is right.
   double fully = 0;
-  /// Cosine of picture and caption, by the scorer.
+  /// Cosine of image and caption, by the scorer.
   std::optional<double> score;
-  /// Standard deviation of a picture's share of objects that are right.
+  /// Standard deviation of an image's share of right objects.
   double deviation = 0;
 };
 
-/// Milliseconds a picture, of batches of evaluation_plan::batch.
+/// Milliseconds per image in batches of evaluation_plan::batch.
 struct picture_times {
   double text = 0;
   double denoise = 0;
@@ -76,23 +77,25 @@ struct evaluated_run {
   evaluated_variant variant;
   float guidance = 1;
   core::sampler sampler = core::sampler::ddim;
-  /// By the number of objects, from 1; and all of them.
+  /// One entry for each number of objects, from 1.
   std::vector<picture_quality> by_objects;
+  /// All images together.
   picture_quality all;
-  /// Frechet distance of the scorer's features from those of renders of the
-  /// same captions.
+  /// Frechet distance between the scorer's features of these images and of
+  /// renders of the same captions.
   std::optional<double> distance;
-  /// Correlation of the score with the share of objects that are right.
+  /// Correlation of an image's score with its share of right objects.
   std::optional<double> score_correlation;
   picture_times took;
-  /// Milliseconds until the model was there, and bytes of its weights there.
+  /// Milliseconds that loading the model took.
   double load = 0;
+  /// Bytes of the model's weights on the device.
   uint64_t weight_bytes = 0;
 };
 
-/// What a picture starts from instead of noise.
+/// What an image starts from instead of noise.
 enum class start_kind : uint8_t {
-  /// Latents in the middle of a similar prompt's run (NIRVANA).
+  /// Latents from the middle of a similar prompt's run (NIRVANA).
   latent,
   /// The noised image of a similar prompt (MoDM).
   image,
@@ -100,52 +103,55 @@ enum class start_kind : uint8_t {
 
 std::string_view to_string(start_kind x);
 
-/// Pictures whose first steps were left out.
+/// Images whose first steps were skipped.
 struct evaluated_start {
   start_kind from = start_kind::latent;
-  /// Steps left out, of evaluation::start_steps.
+  /// Steps skipped, out of evaluation::start_steps.
   uint32_t skipped = 0;
-  /// How many things the other prompt says otherwise; nothing: it is of
+  /// Number of values that differ in the other prompt; empty if it describes
   /// another scene.
   std::optional<uint32_t> changes;
-  /// Mean cosine of the texts, or of text and image.
+  /// Mean cosine of the two texts, or of text and image, by `from`.
   double similarity = 0;
   picture_quality quality;
 };
 
-/// Correlation of similarity and objects right, over all pictures that left
-/// out so many steps: above 0, quality falls with similarity.
+/// Correlation of similarity and the share of right objects, over all images
+/// with the same number of skipped steps. Above 0, less similarity means less
+/// quality.
 struct start_trend {
   start_kind from = start_kind::latent;
   uint32_t skipped = 0;
   double correlation = 0;
 };
 
-/// What a cascade gives at one threshold.
+/// Results of a cascade at one threshold.
 struct evaluated_cascade_point {
   double threshold = 0;
-  /// Share of the light variant's pictures whose confidence lies below it,
-  /// which the heavy one draws again.
+  /// Share of the light variant's images whose confidence is below the
+  /// threshold, so that the heavy variant draws them again.
   double deferred = 0;
-  /// Share of objects that are right, mean over all answers.
+  /// Share of right objects, mean over all answers.
   double objects = 0;
-  /// Frechet distance of all answers from renders.
+  /// Frechet distance between all answers and renders.
   std::optional<double> distance;
-  /// Standard error of its difference from that of the heavy variant alone.
+  /// Standard error of the difference between `distance` and the distance of
+  /// the heavy variant's images.
   std::optional<double> distance_error{};
 };
 
-/// A light variant whose pictures a judge lets pass or not, and the first
-/// variant for those that do not (DiffServe).
+/// A cascade (DiffServe): a judge accepts or rejects the images of a light
+/// variant, and the first variant draws the rejected ones again.
 struct evaluated_cascade {
   evaluated_variant light;
   evaluated_variant heavy;
   std::string judge;
-  /// Milliseconds of the judge for a picture.
+  /// Milliseconds that the judge takes per image.
   double judging = 0;
-  /// Correlation of confidence and objects right of the light pictures.
+  /// Correlation of confidence and the share of right objects, over the light
+  /// variant's images.
   double correlation = 0;
-  /// By rising threshold.
+  /// Sorted by rising threshold.
   std::vector<evaluated_cascade_point> points;
 };
 
@@ -158,7 +164,8 @@ struct evaluated_sheet {
 struct evaluation {
   evaluation_plan plan;
   std::vector<evaluated_run> runs;
-  /// Of the first variant; skipped 0 is the run from noise.
+  /// Steps of the first variant, which draws all starts. A start that skipped 0
+  /// steps is the run from noise.
   uint32_t start_steps = 0;
   std::vector<evaluated_start> starts;
   std::vector<start_trend> trends;
@@ -166,16 +173,17 @@ struct evaluation {
   std::vector<evaluated_sheet> sheets;
 };
 
-/// Told before each batch what comes, how many are done and how many there
-/// are; false ends the work.
+/// Is called before each batch with the batch's name, the number of batches
+/// done and the number of all batches. If it returns false, the evaluation
+/// ends.
 using evaluation_listener =
   std::function<bool(const std::string& what, size_t done, size_t of)>;
 
-/// Measures as `plan` says. Pictures depend on the plan alone; times do not.
-/// Errors: those of open_model and of the networks; ec::invalid_argument (a
-///         variant's steps, a sampler that its schedule has not; a model of
-///         another kind); ec::cancelled.
-/// Threads: runs here; one at a time.
+/// Measures what `plan` selects. Images depend only on the plan; times do not.
+/// Errors: those of open_model and of the networks; ec::invalid_argument
+///         (steps or a sampler that a variant's schedule does not support; a
+///         model of another kind); ec::cancelled.
+/// Threads: runs in the calling thread; one evaluation at a time.
 core::result<evaluation> evaluate(const evaluation_plan& plan,
                                   const evaluation_listener& told);
 

@@ -154,7 +154,8 @@ planning::profile measured_profile(const evaluation& x) {
     c.judging = ms(of.judging);
     for (const auto& p : of.points)
       c.deferred.emplace_back(p.threshold, p.deferred);
-    // By rising share that the light variant answers, each once.
+    // Points are added by rising share of images from the light variant, each
+    // share once.
     for (auto p = of.points.rbegin(); p != of.points.rend(); ++p)
       if (p->distance
           && (c.fid.empty() || c.fid.back().first < 1 - p->deferred)) {

@@ -95,7 +95,7 @@ std::string name_of(const evaluated_cascade& x) {
                      x.heavy.model, x.heavy.steps);
 }
 
-// A line for each model, guidance and sampler, by steps.
+// Returns a line over the steps for each model, guidance and sampler.
 template <class Point>
 std::vector<chart_line> lines_of(const evaluation& x, Point point) {
   std::vector<chart_line> out;
@@ -174,7 +174,7 @@ chart chart_of_cascades(const evaluation& x) {
                   std::move(lines));
 }
 
-// Nothing where there are no such starts.
+// Returns nullopt if no such starts were measured.
 std::optional<chart> chart_of_starts(const evaluation& x, start_kind from) {
   std::map<uint32_t, chart_line> found;
   for (const auto& start : x.starts)
@@ -196,7 +196,8 @@ std::optional<chart> chart_of_starts(const evaluation& x, start_kind from) {
     "similarity of the other prompt", "objects right (%)", std::move(lines));
 }
 
-// Where a tenth more each is drawn again.
+// Returns rows for points that each redraw at least a tenth more images than
+// the one before, and for the last point.
 std::vector<row> table_of_cascade(const evaluated_cascade& x) {
   std::vector<row> out{
     {"threshold", "redrawn %", "objects %", "by chance %", "distance"}};
@@ -245,7 +246,8 @@ std::string legend() {
   return out + "</dl></details>\n";
 }
 
-// A row of figures below each other, or beside, as there is room.
+// Returns figures that are laid out side by side if the page is wide enough,
+// and otherwise below each other.
 std::string figures(const std::vector<chart>& charts) {
   std::string out = "<div class=\"plots\">\n";
   for (const auto& x : charts)

@@ -12,7 +12,7 @@ namespace atelier::gpu {
 std::vector<float> guidances_of(const evaluation_plan& plan,
                                 const evaluated_variant& x);
 
-/// Returns a run's name, which its contact sheet has too:
+/// Returns the name of a run and of its contact sheet:
 /// "MODEL@STEPS-GUIDANCE-SAMPLER".
 std::string run_name(const evaluated_variant& x, float guidance,
                      core::sampler with);

@@ -6,7 +6,8 @@
 #include <vector>
 
 // Source: diffusers, models/autoencoders/vae.py, models/resnet.py,
-// models/attention_processor.py; each struct has the names of its class.
+// models/attention_processor.py. Each struct uses the parameter names of the
+// class it corresponds to.
 
 namespace atelier::gpu {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr double eps = 1e-6;
 constexpr double first_log_variance = -6;
 
-// The range that diffusers holds log variances in.
+// The range to which diffusers clamps log variances.
 constexpr double least_log_variance = -30;
 constexpr double most_log_variance = 20;
 
@@ -103,7 +104,7 @@ struct middle : nn::Module {
   nn::ModuleList attentions;
 };
 
-// A change of resolution: one convolution, in a module of its own.
+// A change of resolution by one convolution, which is in a module of its own.
 struct resampler : nn::Module {
   resampler(int64_t channels, int64_t padding, int64_t stride)
     : only(
@@ -112,7 +113,7 @@ struct resampler : nn::Module {
   nn::Conv2d only;
 };
 
-// One resolution, on the way down or up.
+// The layers of one resolution, in the encoder or the decoder.
 struct level : nn::Module {
   level(const autoencoder_config& config, int64_t in, int64_t out,
         int64_t count) {
@@ -142,8 +143,8 @@ struct level : nn::Module {
   nn::ModuleList resamplers;
 };
 
-// Each channel becomes the mean of the two by two places that a stride of two
-// leaves to it; the border of zeros is on the far sides.
+// Each channel becomes the mean of the 2x2 pixels under each step of a stride
+// of two. The border of zeros is on the far sides.
 void set_to_box(torch::Tensor& weight) {
   const auto n = weight.size(0);
   weight.zero_();
@@ -151,7 +152,7 @@ void set_to_box(torch::Tensor& weight) {
                                                / 4);
 }
 
-// Each channel stays as it is.
+// Each channel stays unchanged.
 void set_to_centre(torch::Tensor& weight) {
   weight.zero_();
   weight.select(3, 1).select(2, 1).copy_(torch::eye(weight.size(0)));
@@ -267,7 +268,7 @@ void autoencoder_net::draw(uint64_t seed) {
     else if (name.ends_with("upsamplers.0.conv.weight"))
       set_to_centre(item.value());
   }
-  // A variance that does not depend on the picture at first.
+  // At first, the variance does not depend on the image.
   quant_->weight.narrow(0, n, n).zero_();
   quant_->bias.narrow(0, n, n).fill_(first_log_variance);
 }
@@ -289,7 +290,7 @@ void autoencoder_net::fold(const torch::Tensor& mean,
   quant_->weight.narrow(0, 0, n).div_(deviation.view({n, 1, 1, 1}));
   quant_->bias.narrow(0, 0, n).sub_(mean).div_(deviation);
   quant_->bias.narrow(0, n, n).sub_(deviation.log(), 2);
-  // From the right: the input channels carry the scale.
+  // The weights are scaled by input channel, that is, from the right.
   post_quant_->bias.add_(post_quant_->weight.view({n, n}).mv(mean));
   post_quant_->weight.mul_(deviation.view({1, n, 1, 1}));
 }

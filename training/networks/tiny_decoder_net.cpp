@@ -41,7 +41,8 @@ tiny_autoencoder_net::tiny_autoencoder_net(
     {{conv("decoder", at, config.latent_channels, width, 1, with_bias::yes)},
      false,
      true});
-  // The non-linearity has a place of its own, as has the enlargement below.
+  // In diffusers' numbering the non-linearity is a layer of its own, and so is
+  // the enlargement below.
   ++at;
   for (size_t i = 0; i < config.num_decoder_blocks.size(); ++i) {
     add_blocks(decoder_, "decoder", at, config.num_decoder_blocks[i], width,

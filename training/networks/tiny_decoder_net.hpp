@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/gpu/models/judge/layers.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
@@ -16,25 +16,26 @@
 
 namespace atelier::gpu {
 
-/// Diffusers' AutoencoderTiny, to be trained: named_parameters() has the names
-/// that diffusers and autoencoder load. It starts as diffusers' does.
+/// Diffusers' AutoencoderTiny for training. named_parameters() has the names
+/// that diffusers and autoencoder load. Initial weights are drawn as in
+/// diffusers.
 /// Threads: one at a time.
 /// Source: diffusers, models/autoencoders/vae.py, EncoderTiny and DecoderTiny.
 class tiny_autoencoder_net : public torch::nn::Module {
 public:
-  /// Draws the first weights from `from`; without it torch::manual_seed governs
-  /// them. On the CPU in float32: `to` moves them.
-  /// Throws model_error (ec::bad_config) where the config is of another kind or
+  /// Draws the initial weights from `from`, or by torch::manual_seed if it is
+  /// empty. They are float32 on the CPU; `to` moves them.
+  /// Throws model_error (ec::bad_config) if the config is of another kind or
   /// its non-linearity is not relu.
   explicit tiny_autoencoder_net(
     const autoencoder_config& config,
     std::optional<at::Generator> from = std::nullopt);
 
-  /// `pixels`: [n, 3, h, w] in -1..1. Returns [n, latent_channels, h / factor,
-  /// w / factor].
+  /// Encodes `pixels`: [n, 3, h, w] in -1..1. Returns
+  /// [n, latent_channels, h / factor, w / factor].
   torch::Tensor encode(const torch::Tensor& pixels);
 
-  /// The way back, about -1..1.
+  /// Decodes latents to pixels in about -1..1.
   torch::Tensor decode(const torch::Tensor& latents);
 
   const autoencoder_config& config() const {
@@ -42,8 +43,8 @@ public:
   }
 
 private:
-  /// A convolution, twice the size before it or not, or a residual block of
-  /// three.
+  /// One convolution, optionally after doubling the size, or a residual block
+  /// of three convolutions.
   struct step {
     std::vector<std::shared_ptr<detail::conv_net>> convs;
     bool enlarges = false;

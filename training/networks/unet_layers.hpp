@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/gpu/models/judge/layers.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
@@ -14,14 +14,15 @@
 
 namespace atelier::gpu::detail {
 
-/// Two convolutions after norms, with the timestep between, added to the input.
+/// Adds two convolutions to the input, each after a norm, with the timestep's
+/// embedding between them.
 /// Source: diffusers, models/resnet.py, ResnetBlock2D.
 class resnet_net : public torch::nn::Module {
 public:
   resnet_net(int64_t in, int64_t out, const unet_config& config,
              const first_weights& from);
 
-  /// `time`: the timestep's embedding after its last non-linearity.
+  /// `time` is the timestep's embedding after its last non-linearity.
   torch::Tensor operator()(const torch::Tensor& x,
                            const torch::Tensor& time) const;
 
@@ -42,12 +43,11 @@ public:
   transformer_block_net(int64_t width, int64_t heads, int64_t context_width,
                         const first_weights& from);
 
-  /// [n, tokens, width] -> the same.
+  /// Shape: [n, tokens, width] -> the same.
   torch::Tensor operator()(const torch::Tensor& x,
                            const torch::Tensor& context) const;
 
 private:
-  /// One attention.
   struct attention {
     std::shared_ptr<linear_net> q;
     std::shared_ptr<linear_net> k;
@@ -75,13 +75,13 @@ public:
   transformer_net(const unet_config& config, int64_t width, int64_t heads,
                   int64_t blocks, const first_weights& from);
 
-  /// [n, width, h, w] -> the same.
+  /// Shape: [n, width, h, w] -> the same.
   torch::Tensor operator()(const torch::Tensor& x,
                            const torch::Tensor& context) const;
 
 private:
   std::shared_ptr<group_norm_net> norm_;
-  /// Either as matrices, or as convolutions.
+  /// The projections are either the two matrices or the two convolutions.
   std::shared_ptr<linear_net> in_;
   std::shared_ptr<linear_net> out_;
   std::shared_ptr<conv_net> conv_in_;

@@ -113,7 +113,7 @@ void unet_net::add_up(const first_weights& from) {
     const auto name = fmt::format("up_blocks.{}", i);
     level made;
     for (size_t j = 0; j < shape.layers.size(); ++j) {
-      // What the way down left at the same place comes in beside.
+      // The skip connection from the down blocks is concatenated to the input.
       const auto beside = j + 1 < shape.layers.size()
                           ? shape.channels
                           : config_.up[last ? i : i + 1].channels;
@@ -144,7 +144,7 @@ torch::Tensor unet_net::forward(const torch::Tensor& latents,
   auto time = (*time2_)(at::silu((*time1_)(numbers)));
   if (pooling_)
     time = time + (*pooling_)(context);
-  // Every residual block begins with this.
+  // Every residual block begins with this non-linearity.
   time = at::silu(time);
 
   auto x = (*in_)(latents);
@@ -167,7 +167,8 @@ torch::Tensor unet_net::forward(const torch::Tensor& latents,
       skips.pop_back();
     }
     if (resolution.resize)
-      // Twice the size, but for sides that were odd on the way down.
+      // This doubles the size, except for sides that were odd in the down
+      // blocks.
       x = (*resolution.resize)(
         at::upsample_nearest2d(x, skips.back().sizes().slice(2)));
   }

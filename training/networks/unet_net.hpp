@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/gpu/models/judge/layers.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
@@ -15,24 +15,25 @@
 
 namespace atelier::gpu {
 
-/// Diffusers' UNet2DConditionModel, to be trained: named_parameters() has the
-/// names that diffusers and unet load. It starts as diffusers' does.
+/// Diffusers' UNet2DConditionModel for training. named_parameters() has the
+/// names that diffusers and unet load. Initial weights are drawn as in
+/// diffusers.
 /// Threads: one at a time.
 /// Source: diffusers, models/unets/unet_2d_condition.py.
 class unet_net : public torch::nn::Module {
 public:
-  /// Draws the first weights from `from`; without it torch::manual_seed governs
-  /// them. On the CPU in float32: `to` moves them.
-  /// Throws model_error (ec::bad_config) naming what the shipped networks do
-  /// not need and this one lacks: micro-conditioning, embedded guidance, a
-  /// projection of the context, kernels other than 3, attention to the context
-  /// alone.
+  /// Draws the initial weights from `from`, or by torch::manual_seed if it is
+  /// empty. They are float32 on the CPU; `to` moves them.
+  /// Throws model_error (ec::bad_config), whose text names a feature that the
+  /// shipped networks do not need and this one lacks, such as
+  /// micro-conditioning, embedded guidance, a projection of the context,
+  /// kernels other than 3, and attention only to the context.
   explicit unet_net(const unet_config& config,
                     std::optional<at::Generator> from = std::nullopt);
 
-  /// `latents`: [n, in_channels, h, w]; `timesteps`: [n], of any number type;
-  /// `context`: [n, tokens, cross_attention_dim]. Returns [n, out_channels, h,
-  /// w].
+  /// `latents` are [n, in_channels, h, w], `timesteps` [n] of any number type,
+  /// and `context` [n, tokens, cross_attention_dim]. Returns
+  /// [n, out_channels, h, w].
   torch::Tensor forward(const torch::Tensor& latents,
                         const torch::Tensor& timesteps,
                         const torch::Tensor& context);
@@ -42,13 +43,13 @@ public:
   }
 
 private:
-  /// One residual block, and what follows it.
+  /// One residual block, and the transformer that may follow it.
   struct layer {
     std::shared_ptr<detail::resnet_net> resnet;
     std::shared_ptr<detail::transformer_net> transformer;
   };
 
-  /// One resolution, and the convolution to the next.
+  /// The layers of one resolution, and the convolution to the next.
   struct level {
     std::vector<layer> layers;
     std::shared_ptr<detail::conv_net> resize;

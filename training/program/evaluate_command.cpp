@@ -81,7 +81,7 @@ std::string variants_in(const std::filesystem::path& models) {
   return all.empty() ? default_evaluated_variants : all;
 }
 
-/// Checks that the folder, where there is one, has the model.
+/// Checks that the folder contains the model, if the folder exists.
 result<void> check_there(const gpu::evaluated_variant& x,
                          const std::filesystem::path& models) {
   namespace fs = std::filesystem;
@@ -165,7 +165,7 @@ std::string sheet_file(const std::string& run) {
   return run + ".png";
 }
 
-// The names of all that a report writes.
+// Returns the names of all files that a report consists of.
 result<std::vector<std::string>> report_files(const gpu::evaluation_plan& of) {
   std::vector<std::string> out{evaluation_file, profile_file, page_file};
   for (const auto& name : gpu::run_names(of)) {
@@ -179,7 +179,7 @@ result<std::vector<std::string>> report_files(const gpu::evaluation_plan& of) {
   return out;
 }
 
-// Before hours of work: that what they find can be written.
+// Checks before hours of work that the results can be written.
 result<void> check_report(const gpu::evaluation_plan& of,
                           const std::filesystem::path& folder,
                           on_existing existing) {

@@ -8,9 +8,9 @@
 
 namespace atelier::runtime::cli {
 
-/// Measures what models of the shipped family draw: prints a table, and writes
-/// evaluation.json, profile.json (for planner.profile), report.html and contact
-/// sheets to the folder that -o names.
+/// Measures the images that models of the shipped family draw. Prints a table,
+/// and writes evaluation.json, profile.json (for planner.profile), report.html
+/// and contact sheets to the folder that -o names.
 exit_status evaluate(const evaluate_arguments& arguments,
                      const common_arguments& common, environment& world);
 

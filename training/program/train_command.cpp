@@ -28,11 +28,12 @@ constexpr float most_minutes = 100'000;
 constexpr uint64_t most_steps = 1'000'000'000;
 constexpr uint64_t most_threads = 1'024;
 
-// Of the time of `all`: what each network took to be of use, as a share.
+// Each network's share of the time of `all`, by how long it took to become
+// useful.
 constexpr std::array<double, gpu::training_part_count> shares_of_all{
   0.11, 0.02, 0.42, 0.14, 0.08, 0.1, 0.07, 0.02, 0.02, 0.02};
 
-// What is done, in this order.
+// The steps of a command, in this order.
 struct train_work {
   bool begins_with_models = false;
   std::vector<gpu::training_part> parts;
@@ -73,7 +74,7 @@ result<train_work> read_work(const std::vector<std::string>& words,
   return out;
 }
 
-// A time above 0 that is left out keeps its default.
+// Reads a time above 0. A time that is not given keeps its default.
 result<void> read_minutes(std::string_view name,
                           const std::optional<std::string>& text,
                           double& into) {
@@ -136,8 +137,8 @@ result<gpu::training_config> plan(const train_arguments& arguments) {
   return out;
 }
 
-// A terminal gets those that fit into two lines of it; a log, with 0 columns,
-// gets all.
+// Returns the figures that fit into two lines of a terminal, or all figures for
+// a log, which has 0 columns.
 std::string show_figures(const std::map<std::string, double>& figures,
                          uint32_t columns) {
   std::string out;
@@ -155,11 +156,11 @@ std::string show_figures(const std::map<std::string, double>& figures,
   return out;
 }
 
-// Where a network is wanted that was not trained here: what else there is.
+// Adds the alternative if a required network was not trained here.
 core::error with_advice(core::error why) {
   if (why.code == ec::not_found && why.text.ends_with(" first"))
-    why.text += ", or 'atelier train import', which begins with the models "
-                "that come along";
+    why.text += ", or 'atelier train import', which begins with the shipped "
+                "models";
   return why;
 }
 
@@ -173,7 +174,7 @@ std::string show_progress(std::string_view part,
                      show_duration(left));
 }
 
-// The shipped ones where none are named.
+// Imports the models of --models, or the shipped models by default.
 result<void> begin_with_models(const train_arguments& arguments,
                                const std::filesystem::path& run, bool json,
                                const console& terminal) {

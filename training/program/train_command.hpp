@@ -8,9 +8,9 @@
 
 namespace atelier::runtime::cli {
 
-/// Trains one network of the shipped family or all, one after the other, or
-/// continues to; or writes those that are trained as models. SIGINT and SIGTERM
-/// leave a checkpoint.
+/// Trains one network of the shipped family, or all in sequence, or continues
+/// an interrupted training. Also exports trained networks as models, and
+/// imports models to begin with. SIGINT and SIGTERM leave a checkpoint.
 exit_status train(const train_arguments& arguments,
                   const common_arguments& common, environment& world);
 

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t missing = SIZE_MAX;
 
 struct assignment {
-  // By the caption's objects: the number of the picture's, or missing.
+  // For each object of the caption: the number of the image's object, or
+  // `missing`.
   std::vector<size_t> of;
 };
 
@@ -49,7 +50,7 @@ caption_score score(const seen_picture& shown, const description& said,
     else if (x.subject < relations_right.size())
       relations_right[x.subject] = false;
   }
-  // An object that is missing has none of what was said of it.
+  // Nothing that the caption says of a missing object is right.
   static const seen_object nothing;
   for (auto i = size_t{0}; i < said.objects.size(); ++i) {
     const auto& want = said.objects[i];
@@ -90,7 +91,7 @@ caption_score score(const seen_picture& shown, const description& said,
   return out;
 }
 
-// More objects right first, then more of what was said.
+// Ranks first by the number of right objects, then by that of right statements.
 auto rank(const caption_score& x) {
   return std::tuple{x.objects.right, x.main.right, x.relations.right,
                     x.shapes.right + x.colours.right + x.places.right,
@@ -107,7 +108,7 @@ void try_all(const seen_picture& shown, const description& said,
     any = true;
     return;
   }
-  // No scene has more; a longer text must not cost all permutations.
+  // No scene has more objects; a longer text must not cost all permutations.
   const auto first = so_far.of.size() < most_objects ? size_t{0} : candidates;
   for (auto i = first; i <= candidates; ++i) {
     const auto object = i == candidates ? missing : i;
@@ -142,7 +143,7 @@ caption_score score_picture(const seen_picture& shown,
   caption_score best;
   auto any = false;
   assignment none;
-  // The picture's objects come largest first: more than these are debris.
+  // The image's objects are sorted, largest first: the rest is debris.
   constexpr size_t most_candidates = 6;
   try_all(shown, said, std::min(shown.objects.size(), most_candidates), none,
           best, any);

@@ -8,7 +8,7 @@
 
 namespace atelier::gpu {
 
-/// How many were said, and how many of them are right.
+/// Counts statements, and how many of them are right.
 struct score_count {
   uint32_t said = 0;
   uint32_t right = 0;
@@ -19,7 +19,7 @@ struct score_count {
     return *this;
   }
 
-  /// Return the share of those right; 1 where none was said.
+  /// Returns the share of right statements, or 1 without any statement.
   double share() const {
     return said == 0 ? 1 : static_cast<double>(right) / said;
   }
@@ -27,12 +27,14 @@ struct score_count {
   friend bool operator==(const score_count&, const score_count&) = default;
 };
 
-/// What of a caption is right in a picture, or, summed, in many.
+/// Counts of the statements of a caption that are right in an image, or their
+/// sums over many images.
 struct caption_score {
-  /// Objects of which everything said is right, their relations too.
+  /// Objects of which everything said is right, including the relations whose
+  /// subject they are.
   score_count objects;
-  /// Objects of which shape, colour, place and relations are right, as far as
-  /// they are said.
+  /// Objects whose shape, colour, place and relations are right, as far as the
+  /// caption mentions them.
   score_count main;
   score_count shapes;
   score_count colours;
@@ -41,9 +43,9 @@ struct caption_score {
   score_count places;
   score_count relations;
   score_count backgrounds;
-  /// Pictures with as many objects as the caption has.
+  /// Images with as many objects as the caption has.
   score_count counts;
-  /// Pictures in which everything is right, the number of objects too.
+  /// Images in which everything is right, including the number of objects.
   score_count pictures;
 
   caption_score& operator+=(const caption_score& x);
@@ -51,7 +53,7 @@ struct caption_score {
   friend bool operator==(const caption_score&, const caption_score&) = default;
 };
 
-/// Judge what a picture shows by what its caption says, with the assignment of
+/// Compares the content of an image with its caption, using the assignment of
 /// objects that makes most of them right.
 /// Threads: any.
 caption_score score_picture(const seen_picture& shown, const description& said);

@@ -15,19 +15,19 @@ namespace {
 
 using detail::segment;
 
-// Specks below this many pixels are no objects; the smallest object has 330.
+// Areas of fewer pixels are specks, not objects; the smallest object has 330.
 constexpr size_t least_pixels = 90;
 
-// Objects have at least this contrast, from their pixels' third quartile, even
-// where a network draws them too pale; an uneven background has less.
+// Objects have at least this contrast at the third quartile of their pixels,
+// even if a network draws them too pale; an uneven background has less.
 constexpr float least_seen_contrast = 21;
 
-// Colours farther off are none of ours.
+// Colours at a larger distance match none of the known colours.
 constexpr float most_colour_distance = 30;
 
-// Worse fits are of none of our shapes. Where a network's outlines waver, thin
-// shapes lose more of their overlap; and of random blobs half fit a circle by
-// 0.8.
+// Returns the lowest score at which an object has that shape. Thin shapes lose
+// more of their overlap if a network's outlines waver. Half of all random blobs
+// fit a circle with a score of 0.8.
 constexpr float least_score(object_shape shape) {
   switch (shape) {
     case object_shape::star:
@@ -40,12 +40,12 @@ constexpr float least_score(object_shape shape) {
   }
 }
 
-// From here on a fit is good enough not to look for two objects in one.
+// A fit with this score is so good that the object is not split.
 constexpr float sure_shape_score = 0.95f;
 
 struct looked_at {
   detail::planes lab_picture;
-  // From the background, in L*a*b*.
+  // Distance of each pixel from the background, in L*a*b*.
   std::vector<float> difference;
 };
 
@@ -75,7 +75,7 @@ looked_at look(const detail::planes& rgb,
   return out;
 }
 
-// The share-th part of the differences of some pixels is below the result.
+// Returns the quantile of the differences of some pixels at `share`.
 float quantile(const segment& of, const std::vector<float>& difference,
                float share) {
   std::vector<float> values;
@@ -89,8 +89,8 @@ float quantile(const segment& of, const std::vector<float>& difference,
   return *at;
 }
 
-// What lies between the background's own fluctuations and the least contrast
-// that objects have.
+// Returns a threshold between the background's own fluctuations and the least
+// contrast of objects.
 float threshold_of(const std::vector<float>& difference) {
   auto all = difference;
   const auto middle = all.begin() + static_cast<ptrdiff_t>(all.size() / 2);
@@ -100,13 +100,14 @@ float threshold_of(const std::vector<float>& difference) {
 
 found_object fitted(segment pixels, const looked_at& picture) {
   found_object out;
-  // The paler of a pattern's two colours decides where half of a pixel is
-  // covered.
+  // The paler of a pattern's two colours sets the level of full coverage, and
+  // so the contour of half coverage.
   const auto level =
     quantile(detail::core_of(pixels, 3), picture.difference, 0.12f);
   out.fit =
     detail::match_shape(detail::coverage_of(pixels, picture.difference, level));
-  // The segment reaches out as far as a blur; colours are looked for inside.
+  // The segment includes the blur around the object, so colours are measured
+  // further inside.
   segment solid;
   for (const auto pixel : pixels)
     if (picture.difference[pixel] > 0.6f * level)
@@ -116,7 +117,7 @@ found_object fitted(segment pixels, const looked_at& picture) {
   return out;
 }
 
-// The mean score of parts, by their pixels.
+// Returns the mean score of parts, weighted by their numbers of pixels.
 float mean_score(const std::vector<found_object>& parts) {
   auto sum = 0.f;
   auto pixels = 0.f;
@@ -128,8 +129,9 @@ float mean_score(const std::vector<found_object>& parts) {
   return sum / pixels;
 }
 
-// Objects that a blur has joined come apart at a higher threshold. So do
-// stripes; which it is, the shapes tell.
+// Separates objects that a blur has joined, by higher thresholds. Stripes also
+// separate at these, so parts are kept only if their shapes fit better than the
+// whole.
 std::vector<found_object> separated(found_object whole,
                                     const looked_at& picture) {
   auto most = whole.fit.score;
@@ -181,7 +183,7 @@ seen_picture check_picture(const image::pixel_view& rgb) {
                     && rgb.bytes.size() == image::bytes_of(rgb.px, 3),
                   "an RGB8 picture");
   auto channels = detail::rgb_planes(rgb);
-  // More noise, more smoothing: up to a Gaussian of sigma 1.2.
+  // More noise requires more smoothing, up to a Gaussian of sigma 1.2.
   const auto noise = detail::noise_of(channels[1]);
   const auto rounds = noise > 9 ? 3 : noise > 3 ? 2 : 1;
   for (auto& plane : channels)

@@ -9,41 +9,42 @@
 
 namespace atelier::gpu {
 
-/// An object found in a picture.
-/// Units: as scene_point.
+/// An object found in an image.
+/// Units: those of scene_point.
 struct seen_object {
-  /// Empty where no shape fits well enough.
+  /// Empty if no shape fits well enough.
   std::optional<object_shape> shape;
-  /// Empty where it is none of the colours.
+  /// Empty if no colour is near enough.
   std::optional<object_colour> colour;
   object_size size = object_size::small;
   object_texture texture = object_texture::plain;
   grid_place place = grid_place::centre;
   scene_point centre;
   float radius = 0;
-  /// How much of the object and of the best shape is common to both, of what
-  /// either covers: 0 to 1.
+  /// Intersection of the object and the best shape divided by their union: 0
+  /// to 1.
   float shape_score = 0;
-  /// Distance of its pixels from the best colour in CIE L*a*b*.
+  /// Mean distance of its pixels from the best colour in CIE L*a*b*.
   float colour_distance = 0;
 };
 
-/// What a picture shows.
+/// The content of an image.
 struct seen_picture {
-  /// Empty where it is none of the backgrounds.
+  /// Empty if no background is near enough.
   std::optional<scene_background> background;
-  /// Everything that stands out from the background and is no speck, also what
-  /// has no known shape or colour; largest first.
+  /// Everything that contrasts with the background and is larger than a speck,
+  /// including objects without a known shape or colour; largest first.
   std::vector<seen_object> objects;
 };
 
-/// Find out what a picture of a scene shows, from its pixels alone and without
-/// anything learned: the background is a plane for each channel, objects are
-/// connected areas that differ from it, their shapes those whose signed
-/// distances overlap best, their textures waves at the patterns' period.
-/// Pictures of other extents are brought to 128 x 128 pixels first.
+/// Finds the content of an image of a scene from only its pixels, without any
+/// learned network. The background is a plane for each channel, and objects are
+/// connected areas that differ from it. An object's shape is the one whose
+/// signed distances overlap it best, and its texture is found as waves at the
+/// patterns' period. Images of other sizes are first resampled to 128 x 128
+/// pixels.
 /// Threads: any.
-/// @pre the picture is RGB8, of at least one pixel
+/// @pre the image is RGB8 and has at least one pixel
 seen_picture check_picture(const image::pixel_view& rgb);
 
 } // namespace atelier::gpu

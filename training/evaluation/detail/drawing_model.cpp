@@ -89,7 +89,7 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
       return model_->net().forward(in);
     },
     what.noise.to(where_) * scale, run);
-  // On a device steps are only queued until somebody looks.
+  // A device only queues the steps; copying the result waits for them.
   auto done = out.cpu().to(where_);
   took.denoise += ms_since(begun);
   return done;

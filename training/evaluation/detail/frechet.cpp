@@ -10,7 +10,8 @@ torch::Tensor covariance(const torch::Tensor& x) {
   return centred.t().matmul(centred) / (x.size(0) - 1);
 }
 
-// Of a symmetric matrix without negative eigenvalues, but for rounding.
+// Returns the square root of a symmetric matrix whose eigenvalues are negative
+// only through rounding.
 torch::Tensor root(const torch::Tensor& x) {
   const auto [values, vectors] = at::linalg_eigh(x);
   return (vectors * values.clamp_min(0).sqrt()).matmul(vectors.t());
@@ -23,7 +24,8 @@ double frechet_distance(const torch::Tensor& a, const torch::Tensor& b) {
   const auto y = b.to(torch::kCPU, torch::kFloat64);
   const auto of_x = covariance(x);
   const auto of_y = covariance(y);
-  // The trace of the root of a product is that of this symmetric one.
+  // The root of the product of both covariances has the same trace as the root
+  // of this symmetric matrix.
   const auto half = root(of_x);
   const auto common = at::linalg_eigvalsh(half.matmul(of_y).matmul(half))
                         .clamp_min(0)

@@ -12,8 +12,8 @@ namespace {
 constexpr int intervals = 40;
 constexpr int resamples = 32;
 
-/// All captions, some of them several times and others not: what another
-/// choice of them might have been.
+/// Returns bootstrap samples of the captions: as many rows as there are
+/// captions, drawn with replacement.
 std::vector<torch::Tensor> resampled(int64_t n, uint64_t seed) {
   core::philox random{seed, core::purpose::sampling};
   std::vector<torch::Tensor> out;
@@ -57,7 +57,7 @@ public:
     }
     out.deferred = static_cast<double>(again) / static_cast<double>(n);
     if (!samples_.empty()) {
-      // The same share deferred is the same pictures.
+      // An equal share of deferred images means the same images.
       if (!last_.distance || last_.deferred != out.deferred) {
         out.distance = frechet_distance(features, renders_);
         out.distance_error = error(features);
@@ -76,7 +76,8 @@ private:
                             renders_.index_select(0, rows));
   }
 
-  /// Of the difference from the heavy variant alone, over equal captions.
+  /// Returns the standard error of the difference from the heavy variant's
+  /// distance, where both are measured on the same captions.
   double error(const torch::Tensor& features) const {
     double sum = 0;
     double squares = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/training/evaluation/evaluation.hpp>
 
@@ -11,25 +11,26 @@
 
 namespace atelier::gpu::detail {
 
-/// What was found in one variant's pictures of all captions, in their order.
+/// Measurements of one variant's images of all captions, in that order.
 struct judged_pictures {
-  /// Shares of objects that are right.
+  /// Shares of right objects.
   std::vector<double> objects;
-  /// What the judge says, 0..1.
+  /// The judge's scores, 0..1.
   std::vector<double> confidences;
   /// [n, width]; undefined without a scorer.
   torch::Tensor features;
-  /// Milliseconds of the judge for a picture.
+  /// Milliseconds that the judge takes per image.
   double judging = 0;
 };
 
-/// Returns what a cascade gives at thresholds from 0 to 1: the light variant's
-/// picture where its confidence is at least the threshold, else the heavy
-/// one's. `renders`: features that distances are measured from; may be
-/// undefined. Errors of distances are those of 32 resamplings of the captions,
-/// by `seed` (Efron, Bootstrap methods, 1979). Source: DiffServe, section 3.2
-/// and figure 1.
-/// @pre both have the same captions, at least one
+/// Returns the results of a cascade at thresholds from 0 to 1. The cascade
+/// keeps the light variant's image if its confidence is at least the threshold,
+/// and otherwise takes the heavy variant's image. `renders` are the features
+/// from which distances are measured; they may be undefined. Errors of
+/// distances are estimated from 32 resamplings of the captions by `seed`
+/// (Efron, Bootstrap methods, 1979).
+/// Source: DiffServe, section 3.2 and figure 1.
+/// @pre both variants have the same captions, at least one
 std::vector<evaluated_cascade_point> measure_cascade(
   const judged_pictures& light, const judged_pictures& heavy,
   const torch::Tensor& renders, uint64_t seed);

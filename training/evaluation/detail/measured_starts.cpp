@@ -17,11 +17,11 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// What the other prompt says otherwise; nothing: another scene.
+// Numbers of values that differ in the other prompt; empty for another scene.
 constexpr std::array<std::optional<uint32_t>, 5> likeness{0, 1, 2, 4,
                                                           std::nullopt};
 
-// Of the steps, as in Argus' levels 5..25 of 50.
+// Shares of the steps, as in Argus' levels of 5..25 of 50 steps.
 constexpr std::array<double, 5> skipped_shares{0.1, 0.2, 0.3, 0.4, 0.5};
 
 std::vector<uint32_t> skipped_of(uint32_t steps) {
@@ -49,7 +49,8 @@ wanted_picture draw_wanted(uint64_t seed, uint64_t number) {
   return out;
 }
 
-// The text of a prompt that is alike.
+// Returns the text of a prompt that is like that of `x`, or of another scene if
+// `changes` is empty.
 std::string alike(const wanted_picture& x, std::optional<uint32_t> changes,
                   uint64_t seed, uint64_t which) {
   auto from = data_stream(seed, data_use::evaluation,
@@ -58,7 +59,7 @@ std::string alike(const wanted_picture& x, std::optional<uint32_t> changes,
                  : draw_caption(draw_scene(from), from).text;
 }
 
-// What has been seen of one kind of start with so many steps left out.
+// Measurements of one kind of start with one number of skipped steps.
 struct pairs {
   std::vector<double> similarity;
   std::vector<double> objects;
@@ -109,7 +110,7 @@ starts_found measure_starts(
       auto other = own;
       for (size_t i = 0; i < wanted.size(); ++i)
         other.prompts[i] = alike(wanted[i], likeness[like], plan.seed, like);
-      // The other picture was made from noise of its own.
+      // The other image is drawn from noise of its own.
       auto streams = own.numbers;
       for (auto& x : streams)
         x += uint64_t{6 + like} << 32;

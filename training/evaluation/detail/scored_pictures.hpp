@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Includes LibTorch: for sources that torch.cmake lists, and no others.
+// Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
@@ -18,7 +18,7 @@
 
 namespace atelier::gpu::detail {
 
-/// Loads the scorer of a folder; null where the folder is not there.
+/// Loads the scorer of a folder. Returns null if the folder does not exist.
 /// Errors: ec::bad_payload, ec::io_failed.
 core::result<std::shared_ptr<scorer_net>> load_scorer(
   const std::filesystem::path& folder, torch::Device where);
@@ -27,36 +27,37 @@ core::result<std::shared_ptr<scorer_net>> load_scorer(
 torch::Tensor embed(scorer_net& scorer, const std::vector<std::string>& texts,
                     torch::Device where);
 
-/// Returns Pearson's correlation; 0 where one side does not vary.
+/// Returns Pearson's correlation, or 0 if one side does not vary.
 double correlation(const std::vector<double>& x, const std::vector<double>& y);
 
-/// Sums up what is found in pictures.
+/// Collects measurements of images.
 class scored_pictures {
 public:
-  /// `scorer`: may be null.
+  /// `scorer` may be null.
   scored_pictures(std::shared_ptr<scorer_net> scorer, torch::Device where)
     : scorer_(std::move(scorer)), where_(where) {}
 
-  /// Judges pictures [n, 3, side, side] on the CPU by their captions.
+  /// Judges images [n, 3, side, side] on the CPU by their captions.
   void add(const torch::Tensor& pictures, const std::vector<caption>& said);
 
-  /// Returns the means of pictures begin..end.
+  /// Returns the means over the images begin..end, without `end`.
   picture_quality quality(size_t begin, size_t end) const;
 
   size_t count() const {
     return objects_.size();
   }
 
-  /// By picture: the share of objects that are right, and the score.
+  /// Returns each image's share of right objects.
   const std::vector<double>& objects() const {
     return objects_;
   }
 
+  /// Returns each image's score; empty without a scorer.
   const std::vector<double>& scores() const {
     return scores_;
   }
 
-  /// [n, width]; undefined without a scorer.
+  /// Returns the features, [n, width]; undefined without a scorer.
   torch::Tensor features() const;
 
 private:

@@ -18,7 +18,8 @@ float median(std::vector<float>& values) {
   return *at;
 }
 
-// Medians of the four sides withstand objects over nearly half of each.
+// Uses medians of the four sides, which are robust against objects that cover
+// nearly half of each side.
 colour_plane plane_of_rim(const std::vector<float>& channel) {
   std::array<std::vector<float>, 4> sides;
   for (auto depth = 0; depth < rim_px; ++depth)
@@ -49,7 +50,8 @@ double determinant(const std::array<std::array<double, 3>, 3>& m) {
        + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 }
 
-// Least squares by Cramer's rule; false if the pixels lie on one line.
+// Solves least squares by Cramer's rule. Returns false if the pixels are on one
+// line.
 bool solve(const sums& s, background_planes& out) {
   const std::array<std::array<double, 3>, 3> m{
     {{s.n, s.x, s.y}, {s.x, s.xx, s.xy}, {s.y, s.xy, s.yy}}};
@@ -69,7 +71,7 @@ bool solve(const sums& s, background_planes& out) {
   return true;
 }
 
-// Fits again to those pixels that differ little from the planes so far.
+// Fits the planes again to the pixels that differ little from them so far.
 void refit(const planes& rgb, float within, background_planes& out) {
   sums s;
   for (auto y = 0; y < check_side; y += 2)
@@ -95,7 +97,7 @@ void refit(const planes& rgb, float within, background_planes& out) {
         s.v[c][2] += v * py;
       }
     }
-  // From few pixels a plane would be worse than from the rim.
+  // Few pixels would give a worse plane than the rim does.
   if (s.n >= 200)
     solve(s, out);
 }
@@ -116,7 +118,7 @@ background_planes fit_background(const planes& rgb) {
 }
 
 std::array<lab, check_side> background_row(const background_planes& of, int y) {
-  // Over a few pixels L*a*b* changes evenly enough.
+  // L*a*b* is nearly linear over a few pixels, so it is interpolated.
   constexpr auto step = 8;
   const auto at = [&](int x) {
     return planes_lab(of, static_cast<float>(x) - middle,
@@ -139,8 +141,8 @@ std::array<lab, check_side> background_row(const background_planes& of, int y) {
 }
 
 std::optional<scene_background> name_background(const background_planes& of) {
-  // Nearer to its ends than this, mean distance of the corners in L*a*b*, a
-  // background is taken for the one it is nearest to.
+  // Largest mean distance of the corners from a known background, in L*a*b*, at
+  // which that background is recognised.
   constexpr auto most = 24.f;
   constexpr auto edge = scene_side / 2;
   std::array<lab, 4> corners;

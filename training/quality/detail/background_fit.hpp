@@ -9,7 +9,8 @@
 
 namespace atelier::gpu::detail {
 
-/// The plane at + x * dx + y * dy, with x and y from the picture's middle.
+/// The plane at + x * dx + y * dy, with x and y measured from the image's
+/// centre.
 struct colour_plane {
   float at = 0;
   float dx = 0;
@@ -23,15 +24,15 @@ struct colour_plane {
 /// One plane each for red, green and blue.
 using background_planes = std::array<colour_plane, 3>;
 
-/// Fit the background: to the picture's rim at first, then to all pixels near
-/// what the rim says.
+/// Fits the background: first to the image's rim, then three times to the
+/// pixels that are near the planes so far, on every second row and column.
 background_planes fit_background(const planes& rgb);
 
-/// Return the planes' colours along row `y`.
+/// Returns the planes' colours along row `y`.
 std::array<lab, check_side> background_row(const background_planes& of, int y);
 
-/// Return the background whose colours at the corners are nearest, if they are
-/// near.
+/// Returns the background whose colours at the corners are nearest, or nullopt
+/// if even those are not near.
 std::optional<scene_background> name_background(const background_planes& of);
 
 } // namespace atelier::gpu::detail

@@ -8,7 +8,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// A function over [0, high] as a table with straight lines between.
+// A function over [0, high] as a table with linear interpolation.
 template <size_t Steps>
 class tabulated {
 public:
@@ -32,8 +32,8 @@ private:
   std::array<float, Steps + 2> values_{};
 };
 
-// The weights of source pixels for one target pixel: an average over what it
-// covers, or straight lines between pixels where it covers less than one.
+// The weights of source pixels for one target pixel: an average over the pixels
+// that it covers, or linear interpolation if it covers less than one.
 struct window {
   size_t first = 0;
   std::vector<float> weights;
@@ -94,8 +94,9 @@ planes rgb_planes(const image::pixel_view& from) {
 }
 
 float noise_of(const std::vector<float>& plane) {
-  // The filter 1 -2 1 along both axes takes slopes and straight edges away; its
-  // weights' squares sum to 36, and a normal's median deviation is 0.6745.
+  // The filter 1 -2 1 along both axes removes slopes and straight edges. The
+  // squares of its weights sum to 36, and the median absolute value of a
+  // standard normal variable is 0.6745.
   std::vector<float> residues;
   residues.reserve(check_pixels / 4);
   for (auto y = 1; y < check_side - 1; y += 2)

@@ -9,7 +9,7 @@
 
 namespace atelier::gpu::detail {
 
-/// Pictures are looked at in this many pixels along each side, one to a unit of
+/// Images are checked at this many pixels along each side, one for each unit of
 /// scenes.
 inline constexpr int check_side = 128;
 inline constexpr size_t check_pixels = size_t{check_side} * check_side;
@@ -21,16 +21,17 @@ constexpr size_t pixel_at(int x, int y) {
   return static_cast<size_t>(y) * check_side + static_cast<size_t>(x);
 }
 
-/// Return the picture's red, green and blue, 0 to 255, at check_side pixels.
+/// Returns the image's red, green and blue, 0 to 255, at check_side x
+/// check_side pixels.
 planes rgb_planes(const image::pixel_view& from);
 
-/// Estimate the standard deviation of the noise in a plane.
+/// Estimates the standard deviation of the noise in a plane.
 float noise_of(const std::vector<float>& plane);
 
-/// Smooth a plane by the binomial weights 1 2 1 along each axis.
+/// Smooths a plane with the binomial weights 1 2 1 along each axis.
 void smooth(std::vector<float>& plane);
 
-/// Convert a colour with fractions, 0 to 255, to L*a*b*, within 0.1.
+/// Converts a colour with fractional channels, 0 to 255, to L*a*b*, within 0.1.
 lab fast_lab(float r, float g, float b);
 
 } // namespace atelier::gpu::detail

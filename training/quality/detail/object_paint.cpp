@@ -12,13 +12,14 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// The colours from an object's own to its pattern's.
+// The line of colours from an object's colour to its pattern's.
 struct colour_line {
   lab base;
   lab way;
   float square = 0;
 
-  // How far along the line a colour lies, 1 at the pattern's.
+  // Returns the position of a colour along the line: 0 is the object's colour
+  // and 1 the pattern's.
   float along(const lab& x) const {
     return ((x.l - base.l) * way.l + (x.a - base.a) * way.a
             + (x.b - base.b) * way.b)
@@ -51,8 +52,8 @@ const std::array<colour_line, colour_count>& colour_lines() {
 constexpr size_t terms = 5;
 using normal_equations = std::array<std::array<double, terms + 1>, terms>;
 
-// Gauss elimination; the matrix is positive semidefinite and has a small number
-// added to its diagonal, so that it needs no pivots.
+// Solves by Gaussian elimination. The matrix is positive semidefinite, and a
+// small number is added to its diagonal, so no pivots are needed.
 std::array<double, terms> solve(normal_equations m) {
   for (auto i = size_t{0}; i < terms; ++i) {
     m[i][i] += 1e-3;
@@ -72,7 +73,7 @@ std::array<double, terms> solve(normal_equations m) {
   return out;
 }
 
-// cos and sin of all whole phases of the patterns' period of 16.
+// Cosine and sine of one of the 16 integer phases of the patterns' period.
 struct wave {
   double cosine;
   double sine;
@@ -94,10 +95,12 @@ lab colour_at(const planes& lab_picture, uint16_t pixel) {
   return {lab_picture[0][pixel], lab_picture[1][pixel], lab_picture[2][pixel]};
 }
 
-// The colour whose distances from the pixels, by `off`, sum to the least.
+// Returns the colour with the least sum of distances from the pixels, measured
+// by `off`, and the mean distance.
 template <class F>
 std::pair<size_t, float> nearest_colour(const segment& core, F off) {
-  // A few pixels of anything else count no more than this.
+  // Limits the distance of a pixel, so that a few pixels of other things do not
+  // matter.
   constexpr auto most = 50.f;
   std::array<float, colour_count> sums{};
   for (const auto pixel : core)
@@ -113,8 +116,9 @@ struct wave_strengths {
   float across;
 };
 
-// Stripes are a wave along one diagonal, dots one along each. Their phases are
-// left open: least squares over a constant and both waves.
+// Measures the patterns' waves: stripes are a wave along one diagonal, dots are
+// waves along both. Phases are unknown, so this is a least-squares fit of a
+// constant and both waves.
 wave_strengths waves_of(const segment& core, const planes& lab_picture,
                         const colour_line& line) {
   normal_equations sum{};
@@ -140,9 +144,10 @@ wave_strengths waves_of(const segment& core, const planes& lab_picture,
 }
 
 object_texture texture_of(const wave_strengths& waves) {
-  // Rendered stripes have 0.58 and dots 0.33; blurred by a Gaussian of 2 pixels
-  // at least 0.24 and 0.12, where plain objects have at most 0.08. Dots have
-  // one wave half as strong as the other at least, stripes at most a third.
+  // Rendered stripes have a strength of 0.58 and dots 0.33. Blurred by a
+  // Gaussian of 2 pixels, they have at least 0.24 and 0.12, and plain objects
+  // have at most 0.08. The weaker wave is at least half as strong as the other
+  // for dots, and at most a third for stripes.
   const auto strong = std::max(waves.along, waves.across);
   const auto weak = std::min(waves.along, waves.across);
   if (strong < 0.1f)
@@ -160,7 +165,7 @@ paint paint_of(const segment& core, const planes& lab_picture) {
   paint out;
   out.texture =
     texture_of(waves_of(core, lab_picture, colour_lines()[best.first]));
-  // All of an object in the colour of a pattern is none of ours.
+  // No plain object has the colour of a pattern, so only base colours count.
   if (out.texture == object_texture::plain)
     best = nearest_colour(core, [&](const colour_line& line, auto pixel) {
       return distance(line.base, colour_at(lab_picture, pixel));

@@ -9,13 +9,13 @@ namespace atelier::gpu::detail {
 
 struct paint {
   object_colour colour = object_colour::red;
-  /// Mean distance of the pixels from the colour; with stripes or dots from
-  /// what lies between the object's and its pattern's.
+  /// Mean distance of the pixels from the colour; with stripes or dots, from
+  /// the line between the object's colour and its pattern's.
   float distance = 0;
   object_texture texture = object_texture::plain;
 };
 
-/// Find the colour and the texture of an object from its inner pixels.
+/// Finds the colour and the texture of an object from its inner pixels.
 /// @pre `core` is not empty
 paint paint_of(const segment& core, const planes& lab_picture);
 

@@ -51,7 +51,7 @@ std::vector<segment> grown(const std::vector<segment>& seeds,
   std::vector<uint8_t> owner(check_pixels, outside);
   for (const auto pixel : all)
     owner[pixel] = open;
-  // One ring of pixels after the other, from all seeds alike.
+  // All seeds grow at the same pace, one ring of pixels after another.
   segment front;
   for (auto i = size_t{0}; i < seeds.size() && i < open; ++i)
     for (const auto pixel : seeds[i]) {
@@ -73,7 +73,7 @@ std::vector<segment> grown(const std::vector<segment>& seeds,
 }
 
 segment core_of(const segment& of, int depth) {
-  // Steps from outside: 0 there, 1 at the outline.
+  // Counts steps from outside: 0 outside, 1 at the outline.
   constexpr uint8_t unknown = 255;
   std::vector<uint8_t> steps(check_pixels, 0);
   for (const auto pixel : of)

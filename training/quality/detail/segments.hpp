@@ -9,22 +9,24 @@
 
 namespace atelier::gpu::detail {
 
-/// Pixels that belong together, by their numbers in a picture of check_side.
+/// Pixels that belong together, as indices into an image of check_side x
+/// check_side pixels.
 using segment = std::vector<uint16_t>;
 
-/// Return the areas of touching pixels, along diagonals too, among `of` whose
-/// `difference` is above `threshold`; none smaller than `least` pixels.
+/// Returns the areas of adjacent pixels, diagonals included, among the pixels
+/// of `of` whose `difference` is above `threshold`. Omits areas of fewer than
+/// `least` pixels.
 std::vector<segment> connected(std::span<const uint16_t> of,
                                const std::vector<float>& difference,
                                float threshold, size_t least);
 
-/// Give each pixel of `all` to that of `seeds` which is reached first through
-/// `all`; pixels that none reaches are left out.
+/// Assigns each pixel of `all` to the seed that reaches it first through `all`.
+/// Omits pixels that no seed reaches.
 std::vector<segment> grown(const std::vector<segment>& seeds,
                            std::span<const uint16_t> all);
 
-/// Return the pixels of a segment that are at least `depth` steps inside its
-/// outline, or, where it is thin, half as deep as its deepest.
+/// Returns the pixels of a segment that are at least `depth` steps inside its
+/// outline, or half as deep as its deepest pixel if the segment is thin.
 segment core_of(const segment& of, int depth);
 
 } // namespace atelier::gpu::detail

@@ -9,7 +9,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// Shapes and masks are compared at these points of a grid from -half_width to
+// Shapes and masks are compared at the points of a grid from -half_width to
 // half_width radii along both axes.
 constexpr size_t grid_side = 26;
 constexpr size_t grid_points = grid_side * grid_side;
@@ -20,15 +20,16 @@ constexpr float grid_at(size_t i) {
        - half_width;
 }
 
-// Coverage in 255ths: whole numbers of a byte make the sums below quick.
+// Coverage in 255ths. Integers of one byte make the sums below fast.
 using grid = std::array<uint8_t, grid_points>;
 
 uint8_t to_byte(float share) {
   return static_cast<uint8_t>(std::floor(share * 255 + 0.5f));
 }
 
-// Masks are never sharp, and pictures of small networks blurred; each shape is
-// held against the mask as it looks through these Gaussians, in radii.
+// Masks are never sharp, and the images of small networks are blurred. Each
+// shape is therefore compared with the mask after a blur by each of these
+// Gaussians, whose deviations are in radii.
 constexpr std::array<float, 3> blurs{0.05f, 0.1f, 0.16f};
 
 struct shape_template {
@@ -38,7 +39,7 @@ struct shape_template {
   scene_point centroid;
 };
 
-// A fine grid, over which the blurs' integrals are sums.
+// The side of a fine grid, on which the blurs' integrals are computed as sums.
 constexpr size_t fine_side = grid_side * 5;
 
 std::vector<float> gaussian(float sigma_steps) {
@@ -55,7 +56,7 @@ std::vector<float> gaussian(float sigma_steps) {
   return out;
 }
 
-// Smooths the rows of a square and turns it: twice, and both axes are done.
+// Smooths the rows of a square and transposes it. Two calls smooth both axes.
 std::vector<float> smoothed_and_turned(const std::vector<float>& from,
                                        const std::vector<float>& by) {
   std::vector<float> out(from.size(), 0);
@@ -126,7 +127,8 @@ struct sampled_mask {
   uint32_t sum = 0;
 };
 
-// On straight lines between the middles of the mask's pixels; 0 outside.
+// Interpolates linearly between the centres of the mask's pixels; coverage is 0
+// outside.
 sampled_mask sampled(const coverage_mask& mask, const shape_fit& at) {
   sampled_mask out;
   const auto last_x = static_cast<float>(mask.width - 1);
@@ -163,8 +165,8 @@ float score_of(const coverage_mask& mask, const shape_fit& at) {
   const auto& shape = template_for(at.shape);
   auto best = 0.f;
   for (auto i = size_t{0}; i < blurs.size(); ++i) {
-    // Both together, less and with what they differ, are twice what they have
-    // in common and twice what either covers.
+    // The sum of both coverages minus their difference is twice the
+    // intersection, and plus their difference it is twice the union.
     const auto together = static_cast<float>(seen.sum + shape.sums[i]);
     const auto apart =
       static_cast<float>(difference_of(seen.values, shape.blurred[i]));
@@ -173,7 +175,7 @@ float score_of(const coverage_mask& mask, const shape_fit& at) {
   return best;
 }
 
-// Moves and scales a fit as long as that raises its score.
+// Moves and scales a fit as long as its score rises.
 shape_fit refined(const coverage_mask& mask, shape_fit best) {
   for (const auto share : {0.06f, 0.03f}) {
     constexpr auto rounds = 3;
@@ -215,7 +217,7 @@ coverage_mask coverage_of(const segment& of,
     top = std::min(top, pixel / check_side);
     bottom = std::max(bottom, pixel / check_side);
   }
-  // One more on each side, so that coverage falls to nothing inside the box.
+  // One more pixel on each side makes coverage fall to 0 inside the box.
   coverage_mask out;
   out.left = left - 1;
   out.top = top - 1;
@@ -255,7 +257,8 @@ shape_fit match_shape(const coverage_mask& mask) {
                   centroid.y - fit.radius * own.centroid.y};
     fit.score = score_of(mask, fit);
   }
-  // A better position makes up for no more than this.
+  // A better position cannot compensate for a rank below `finalists` or for a
+  // gap above `most_gain`.
   constexpr auto finalists = 4;
   constexpr auto most_gain = 0.12f;
   std::ranges::partial_sort(fits, fits.begin() + finalists,

@@ -10,13 +10,13 @@
 
 namespace atelier::gpu::detail {
 
-/// How much of each pixel in a box of the picture an object covers, 0 to 1.
+/// The share of each pixel in a box of the image that an object covers.
 struct coverage_mask {
   int left = 0;
   int top = 0;
   int width = 0;
   int height = 0;
-  /// Row by row.
+  /// Shares of 0 to 1, row by row.
   std::vector<float> share;
 
   size_t index_of(int x, int y) const {
@@ -25,8 +25,9 @@ struct coverage_mask {
   }
 };
 
-/// Return the coverage by a segment, whose own pixels alone count: full where
-/// the difference from the background is `level` or more.
+/// Returns the coverage by a segment. Pixels outside the segment have coverage
+/// 0; a pixel inside it has full coverage if its difference from the background
+/// is `level` or more.
 coverage_mask coverage_of(const segment& of,
                           const std::vector<float>& difference, float level);
 
@@ -34,12 +35,12 @@ struct shape_fit {
   object_shape shape = object_shape::circle;
   scene_point centre;
   float radius = 0;
-  /// What mask and shape have in common, of what either covers: 0 to 1.
+  /// Intersection of mask and shape divided by their union: 0 to 1.
   float score = 0;
 };
 
-/// Fit each shape to the mask, beginning with the centre and radius that give
-/// it the mask's area and centroid; return the best.
+/// Fits each shape to the mask, beginning with the centre and radius that give
+/// it the mask's area and centroid, and returns the best fit.
 shape_fit match_shape(const coverage_mask& mask);
 
 } // namespace atelier::gpu::detail

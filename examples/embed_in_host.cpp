@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host that runs Atelier inside: options, futures and callbacks, progress,
-// taking a request back, the status, and a stop that lets running work end.
+// A host that embeds Atelier. It shows options, futures, callbacks, progress,
+// cancellation, the status, and a stop that lets running requests finish.
 
 #include <atelier/atelier.hpp>
 
@@ -14,10 +14,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Each step takes a while, so that there is something to watch.
+/// Returns options with slow steps, so that progress is visible.
 atelier::engine_options slow_test_card() {
   atelier::engine_options options;
-  // The keys of config/atelier.example.toml; they win over options.config_file.
+  // config/atelier.example.toml lists the keys. Values that are set here
+  // override options.config_file.
   options.set = {"devices[0].executor = 'test_card'",
                  "devices[0].test_card_step_ms = 5", "limits.requests = 100"};
   return options;
@@ -35,7 +36,7 @@ atelier::generation portrait(const char* prompt) {
 
 void show(const atelier::answer& answer) {
   if (!answer) {
-    std::cout << "  no picture: " << answer.why().code << '\n';
+    std::cout << "  no image: " << answer.why().code << '\n';
     return;
   }
   const auto& picture = answer.value();
@@ -43,14 +44,14 @@ void show(const atelier::answer& answer) {
             << " bytes, sha256 " << picture.sha256.substr(0, 12) << '\n';
 }
 
-/// One way: wait for the future.
+/// Waits for the future.
 void wait_for_one(atelier::engine& engine) {
   auto request = engine.submit(portrait("a green triangle")).value();
   std::cout << "request " << request.request << '\n';
   show(request.result.get());
 }
 
-/// The other way: be called, on a thread of the engine.
+/// Receives the answer through a callback, on a thread of the engine.
 void be_called(atelier::engine& engine) {
   std::promise<void> done;
   atelier::callbacks calls;
@@ -66,9 +67,10 @@ void be_called(atelier::engine& engine) {
   done.get_future().wait();
 }
 
-/// Its device time goes to others from the next step on.
+/// Cancels a running request: other requests get its device time from the next
+/// step on.
 void take_back(atelier::engine& engine) {
-  auto wanted = portrait("nobody waits for this");
+  auto wanted = portrait("an image that is cancelled");
   wanted.steps = 150;
   std::promise<void> running;
   atelier::callbacks calls;
@@ -83,9 +85,9 @@ void take_back(atelier::engine& engine) {
   show(request.result.get());
 }
 
-/// What cannot be done is refused at once, with the reason.
+/// Submits an invalid request, which is refused at once, with the reason.
 void be_refused(atelier::engine& engine) {
-  auto wanted = portrait("a picture of no size");
+  auto wanted = portrait("an image of an invalid size");
   wanted.width = 7;
   const auto refused = engine.submit(wanted);
   std::cout << "  " << refused.why().text << '\n';
@@ -106,16 +108,16 @@ int main() {
       engine->submit(portrait("finished while the engine stops")).value();
     const auto now = engine->status();
     std::cout << now.accepted << " accepted, " << now.answered << " answered, "
-              << now.cancelled << " taken back, " << now.running
-              << " running\n";
-    // New work is refused from here on; what runs has ten seconds.
+              << now.cancelled << " cancelled, " << now.running << " running\n";
+    // The engine refuses new requests from here on. Running requests have ten
+    // seconds.
     const bool all_answered = engine->stop(10s);
     show(last.result.get());
-    std::cout << (all_answered ? "everything was answered\n"
-                               : "some work was given up\n");
+    std::cout << (all_answered ? "all requests were answered\n"
+                               : "some requests were dropped\n");
     return all_answered ? 0 : 1;
   } catch (const atelier::failed& e) {
-    // A host would answer its user.
+    // A real host would report this to its user.
     std::cerr << "embed_in_host: " << e.why().code << ": " << e.what() << '\n';
     return 1;
   }

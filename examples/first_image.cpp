@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture, the shortest way: first_image [FILE] [PROMPT]
+// Draws one image, in as little code as possible: first_image [FILE] [PROMPT]
 
 #include <atelier/atelier.hpp>
 
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   try {
     const std::string file = argc > 1 ? argv[1] : "first_image.png";
 
-    // Without options: one process, one device, the models that come along.
+    // The defaults are one process, one device and the shipped models.
     const auto engine = atelier::engine::start({}).value();
 
     atelier::generation wanted;

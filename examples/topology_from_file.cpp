@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine whose processes and devices stand in a file:
+// Starts an engine whose processes and devices are listed in a file:
 // topology_from_file FILE [KEY=VALUE ...]
 
 #include <atelier/atelier.hpp>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int pictures = 8;
 
-/// Which process runs what: one is named after each device, one is "cpu".
+/// Prints what each process runs. One process is named after each device, and
+/// one is named "cpu".
 void show(const atelier::engine_status& now,
           const std::map<std::string, uint32_t>& most_running) {
   for (const auto& process : now.processes) {
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
     options.config_file = argv[1];
     options.set.assign(argv + 2, argv + argc);
 
-    // Every fault of the file is told at once, a line each.
+    // The error lists every fault of the file, one on each line.
     const auto engine = atelier::engine::start(options).value();
 
     std::vector<atelier::submission> requests;
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
       requests.push_back(engine->submit(wanted).value());
     }
 
-    // A snapshot may be taken at any time.
+    // The status is available at any time.
     std::map<std::string, uint32_t> most_running;
     for (auto& request : requests) {
       while (request.result.wait_for(std::chrono::milliseconds{5})

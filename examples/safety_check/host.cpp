@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host with a stage and a policy of its own.
+// A host that adds its own stage and policy.
 //
-//   safety_check          everything in this process
-//   safety_check WORKER   split, with WORKER as the other processes' program
+//   safety_check          runs everything in this process
+//   safety_check WORKER   runs WORKER as the program of the other processes
 //
-// It draws the test card, which is darker the squarer it is. With models name
-// them in devices[0].variants, the small one first: "a red circle on a black
-// background" is refused then.
+// It draws the test card, which is darker the closer it is to a square. To use
+// models instead, name them in devices[0].variants, the small one first. Then
+// "a red circle on a black background" is refused.
 
 #include "safety_check.hpp"
 #include <atelier/atelier.hpp>

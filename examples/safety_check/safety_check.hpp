@@ -3,7 +3,7 @@
 
 #include <atelier/extensions.hpp>
 
-/// Returns what this host adds to Atelier: a stage that refuses images which
-/// are mostly dark, and a policy that draws short prompts by the small variant.
-/// The host's engine and its worker program have the same.
+/// Returns what this host adds to Atelier: a stage that refuses images that are
+/// mostly dark, and a policy that draws short prompts with the small variant.
+/// The host's engine and its worker program must use the same extensions.
 atelier::extensions my_extensions();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of the engine's other processes: Atelier's own with the host's
-// code. The engine starts it.
+// The program of the engine's other processes: Atelier's own program plus the
+// host's extensions. The engine starts it.
 
 #include "safety_check.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Its length comes from the number of routes that front ends ask for.
+// The file is long because front ends use many routes.
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
@@ -32,7 +32,7 @@ using files_type = std::vector<std::vector<uint8_t>>;
 
 constexpr auto shape = error_shape::a1111;
 
-/// What is counted as held until this goes.
+/// Counts bytes as held until it is destroyed.
 class held_bytes {
 public:
   held_bytes(std::shared_ptr<std::atomic<uint64_t>> of, uint64_t bytes)
@@ -47,7 +47,7 @@ public:
   held_bytes(const held_bytes&) = delete;
   held_bytes& operator=(const held_bytes&) = delete;
 
-  /// Of all, when this came.
+  /// Returns the sum of all held bytes at construction, including these.
   uint64_t sum() const {
     return sum_;
   }
@@ -76,7 +76,8 @@ public:
   }
 
 private:
-  /// Runs `work` where pixels are worked on; what it throws is answered.
+  /// Runs `work` on the threads that process pixels; replies with the error if
+  /// it throws.
   void elsewhere(const exchange_ptr& x, std::function<void()> work);
   void hand_in(const exchange_ptr& x, a1111_kind kind);
   void answer(const exchange_ptr& x, const job_view& v,
@@ -86,11 +87,11 @@ private:
 
   std::shared_ptr<jobs> all_;
   api_context with_;
-  /// Bytes of files that wait for their pictures to be put into.
+  /// Bytes of source images that are held until results are blended in.
   std::shared_ptr<std::atomic<uint64_t>> held_ =
     std::make_shared<std::atomic<uint64_t>>(0);
   std::mutex mutex_;
-  /// By key: what one caller sets is nothing to others.
+  /// Options by key: what one caller sets does not affect others.
   std::map<std::string, a1111_options> options_;
 };
 
@@ -136,13 +137,13 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
       return;
     if ((!call->plan && !lacks_bytes(v)) || v.state == job_state::failed)
       return alive->answer(x, v, *how, *call);
-    // In files are those of a call that comes again.
+    // The pictures of a repeated call may be in files.
     alive->elsewhere(x, [alive, x, v, call, how, held] {
       const auto whole = alive->all_->with_bytes(v);
       if (!v.expired && whole.expired)
         return x->reply(detail::failure_reply(
           shape, to_failure(core::fail(
-                   ec::internal, "a picture of the call before is gone"))));
+                   ec::internal, "an image of the earlier call is gone"))));
       alive->answer(x, whole, *how, *call);
     });
   };
@@ -180,7 +181,7 @@ void a1111_api::answer(const exchange_ptr& x, const job_view& v,
   x->reply(detail::a1111_reply(v, how, files));
 }
 
-/// The job that a request names, in its query or body.
+/// Returns the job that a request names, in its query or body.
 std::string job_named(const request_message& asked) {
   for (const auto* name : {"id_task", "force_task_id"})
     if (const auto id = find_field(asked.query, name); !id.empty())
@@ -356,7 +357,7 @@ void add_small_answers(route_table& to) {
     to.add({"POST", std::string{"/sdapi/v1/"} + path, scope::user, shape,
             [reply](const exchange_ptr& x) { x->reply(reply); }});
   };
-  // The lists are always what is there.
+  // The lists are always current.
   for (const auto* path : {"refresh-checkpoints", "refresh-vae",
                            "refresh-loras", "refresh-embeddings"})
     add(path, detail::json_reply(reply_json()));

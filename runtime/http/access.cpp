@@ -26,10 +26,10 @@ using core::result;
 
 constexpr size_t most_file_bytes = 1u << 20;
 constexpr size_t digest_digits = 64;
-/// Longer ones are no keys: nothing is hashed for them.
+/// Maximum length of a key; longer texts are refused without hashing them.
 constexpr size_t most_key_bytes = 512;
 
-/// A file that is open while this lives.
+/// Keeps a file open for its own lifetime.
 class open_file {
 public:
   explicit open_file(const std::filesystem::path& x)
@@ -62,9 +62,9 @@ result<std::string> read_private_file(const std::filesystem::path& path) {
 
   struct stat about {};
 
-  // Of the file that is open, so that it cannot be changed for another one.
+  // This inspects the open file, so that it cannot be swapped for another one.
   if (fstat(file.fd(), &about) != 0)
-    return fail(ec::io_failed, "http.keys: cannot look at {}: {}",
+    return fail(ec::io_failed, "http.keys: cannot inspect {}: {}",
                 path.string(), std::strerror(errno));
   if (!S_ISREG(about.st_mode))
     return fail(ec::bad_config, "http.keys: {} is not a file", path.string());
@@ -117,11 +117,11 @@ bool is_hexadecimal(std::string_view x) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-/// Reads one line's words; the error's text has no place yet.
+/// Reads the words of one line. The error's text does not name the line yet.
 result<access_key> read_key(const std::vector<std::string_view>& words) {
   if (words.size() < 3 || words.size() > 4)
     return fail(ec::bad_config,
-                "{} words, not NAME SCOPE SHA256 [REQUESTS_A_MINUTE]",
+                "{} words instead of NAME SCOPE SHA256 [REQUESTS_A_MINUTE]",
                 words.size());
   access_key x;
   if (!is_name(words[0]))
@@ -132,7 +132,7 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
     return fail(ec::bad_config, "the scope of '{}' is neither user nor admin",
                 x.name);
   x.may = words[1] == "admin" ? scope::admin : scope::user;
-  // Never shown: it may be the key itself, put there by mistake.
+  // The word is never shown: it may be the key itself, put there by mistake.
   if (words[2].size() != digest_digits || !is_hexadecimal(words[2]))
     return fail(ec::bad_config,
                 "the SHA-256 of '{}' is not {} hexadecimal digits", x.name,
@@ -146,7 +146,7 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
       std::from_chars(text.data(), text.data() + text.size(), x.per_minute);
     if (error != std::errc{} || stop != text.data() + text.size())
       return fail(ec::bad_config,
-                  "the requests a minute of '{}' are no whole number in "
+                  "the requests a minute of '{}' are not a whole number in "
                   "0..4294967295",
                   x.name);
   }
@@ -190,7 +190,7 @@ std::string from_base64(std::string_view text) {
   return out;
 }
 
-/// Returns the key that a request shows; empty where it shows none.
+/// Returns the key that a request sends; empty if it sends none.
 std::string key_in(const fields& headers) {
   const auto given = trim(find_field(headers, "authorization"));
   const auto blank = std::min(given.find(' '), given.size());
@@ -233,7 +233,7 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
                     file.string(), number, key->name, x.name);
     keys.push_back(std::move(*key));
   }
-  // Without a key everybody would be let in, which nobody means by a file.
+  // A file without keys would admit every client, which cannot be intended.
   if (keys.empty())
     return fail(ec::bad_config, "http.keys: {} has no key", file.string());
   return keys;
@@ -253,7 +253,7 @@ bool access::asks_for_keys() const {
 
 void access::replace(std::vector<access_key> keys) {
   ATELIER_EXPECTS(keys.empty() != asks_for_keys(),
-                  "whether keys are asked for stays as it was");
+                  "new keys do not change whether a key is required");
   auto next = std::make_shared<const std::vector<access_key>>(std::move(keys));
   const std::lock_guard guard{mutex_};
   keys_ = std::move(next);
@@ -307,7 +307,7 @@ core::timespan access::take_token(const access_key& of, core::time_point now) {
       std::min(most, x.tokens + core::to_seconds(now - x.since) * per_second);
     x.since = now;
   }
-  // The sum of many small gains may fall a little short of a whole one.
+  // The sum of many small gains may fall slightly short of a whole token.
   constexpr double rounding = 1e-9;
   if (x.tokens >= 1 - rounding) {
     x.tokens = std::max(0.0, x.tokens - 1);

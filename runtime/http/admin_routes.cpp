@@ -71,7 +71,8 @@ void admin_api::profile(const exchange_ptr& x) const {
   const auto now = with.condition->last();
   if (now.profiles.empty())
     return x->reply(error_reply(shape, 503, "unavailable",
-                                "the scheduler has not told its profile yet"));
+                                "the scheduler has not reported its profile "
+                                "yet"));
   const auto asked = find_field(x->asked().query, "kind");
   const auto found =
     asked.empty()
@@ -93,7 +94,8 @@ void admin_api::workers(const exchange_ptr& x) const {
                        {"processes", detail::processes_json(now)}}));
 }
 
-/// Where keys and certificates lie is for who has the machine.
+/// Returns the settings without the paths of keys and certificates, which only
+/// those with access to the machine may know.
 config::settings without_secrets(config::settings x) {
   x.http.keys.clear();
   x.http.certificate.clear();
@@ -180,7 +182,8 @@ void admin_api::set_log(const exchange_ptr& x) const {
   r.no_others();
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  // A log that was off from the start cannot be had: no fault of the server's.
+  // A log that was off at the start cannot be turned on. The server has not
+  // failed, so the status is not 5xx.
   if (auto done = core::set_log_threshold(*level); !done)
     return x->reply(error_reply(shape, 409, "conflict", done.why().text));
   look_at_log(x);
@@ -197,7 +200,7 @@ void admin_api::unload(const exchange_ptr& x) const {
 void admin_api::host(const exchange_ptr& x, bool there) const {
   const std::string name{find_field(x->asked().parts, "name")};
   const auto why = with.pictures->host_model(name, there);
-  // The devices are told by the next plan; the workers' route shows it.
+  // The devices follow with the next plan; the workers' route shows the result.
   if (!why)
     return x->reply(
       json_reply({{"model", name}, {"wanted", there ? "there" : "away"}}, 202));

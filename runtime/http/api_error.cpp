@@ -20,7 +20,7 @@ using nlohmann::json;
 struct meaning {
   ec code;
   unsigned status;
-  /// Whether the client may read the text: it speaks of what the client sent.
+  /// Whether the client may read the text: it describes what the client sent.
   bool told;
 };
 
@@ -52,7 +52,7 @@ const meaning& meaning_of(std::string_view code) {
   return i == meanings.end() ? meanings.back() : *i;
 }
 
-/// The class of an error, as OpenAI's clients know them.
+/// Returns the type of an error, as OpenAI's clients know it.
 std::string_view openai_type(unsigned status) {
   switch (status) {
     case 401:
@@ -96,7 +96,7 @@ reply_message error_reply(error_shape how, const failure& why,
   if (!means.told) {
     static std::atomic<uint64_t> count{0};
     const auto number = ++count;
-    core::log_error("error {} told to a client: {}: {}", number, why.code,
+    core::log_error("error {} reported to a client: {}: {}", number, why.code,
                     why.text);
     text = fmt::format("the server could not do this ({}); its log says why, "
                        "as error {}",
@@ -116,7 +116,7 @@ reply_message error_reply(error_shape how, unsigned status,
                           std::string_view param) {
   reply_message reply;
   reply.status = status;
-  // A text may carry what a client sent.
+  // The text may contain bytes that a client sent and that are not UTF-8.
   reply.body = body_of(how, status, code, text, param)
                  .dump(-1, ' ', false, json::error_handler_t::replace);
   return reply;

@@ -34,7 +34,7 @@ using core::result;
 struct place {
   bool tls = false;
   config::endpoint where;
-  /// As the Host field has it.
+  /// The value of the Host field.
   std::string authority;
   std::string target;
 };
@@ -42,7 +42,7 @@ struct place {
 result<place> read_url(const std::string& url) {
   const auto fault = [&] {
     return fail(ec::invalid_argument,
-                "'{}' is no address of a server, such as "
+                "'{}' is not the address of a server, such as "
                 "http://127.0.0.1:7860",
                 url);
   };
@@ -70,7 +70,7 @@ result<place> read_url(const std::string& url) {
   return out;
 }
 
-/// One call, from the look-up to the reply.
+/// Makes one call, from the look-up to the reply.
 class call {
 public:
   call(const client_request& what, place to)
@@ -174,8 +174,8 @@ private:
   void talk(Stream& with) {
     beast::http::async_write(
       with, request_, [this, &with](error_code failed, size_t) {
-        // A server that refuses early may have closed its reading half, and
-        // said why before.
+        // A server that refuses early may have closed its reading half after
+        // sending the reason.
         written_ = failed;
         beast::http::async_read_header(
           with, buffer_, parser_, [this, &with](error_code error, size_t) {
@@ -189,8 +189,8 @@ private:
 
   template <class Stream>
   void hear_out(Stream& with) {
-    // Of lengths that a head tells, the parser's own limit is overlooked where
-    // the body came along with it.
+    // The parser does not check its own limit against the length that a head
+    // declares if the body arrived together with the head.
     if (const auto told = parser_.content_length();
         told && *told > what_.most_bytes)
       return end(beast::http::error::body_limit, "read from");
@@ -204,11 +204,11 @@ private:
     if (!error)
       return;
     const bool there = parser_.got_some() || request_was_sent();
-    // A server that waits for TLS ends what does not begin with it.
+    // A server that expects TLS closes connections that do not begin with it.
     const bool unheard = !to_.tls && error == beast::http::error::end_of_stream;
     why_ = fail(there ? ec::io_failed : ec::unavailable, "cannot {} {}: {}{}",
                 doing, to_.authority, error.message(),
-                unheard ? "; where it speaks TLS, use https://" : "");
+                unheard ? "; if it expects TLS, use https://" : "");
   }
 
   bool request_was_sent() const {

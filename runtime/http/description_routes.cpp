@@ -49,7 +49,8 @@ void add_description_routes(route_table& to) {
   whole["info"]["version"] = core::version();
   whole["components"]["schemas"]["Drawing"]["properties"].update(
     detail::parameter_schemas());
-  // What the web UI says differently, or of images alone, stands there already.
+  // The file already has the fields that the web UI describes differently, and
+  // those that only img2img has.
   auto& drawing = whole["components"]["schemas"]["WebUiDrawing"]["properties"];
   const auto& from_image =
     whole["components"]["schemas"]["Img2ImgCall"]["properties"];

@@ -37,7 +37,7 @@ reply_message gone(std::string_view id) {
                 id.substr(0, 128)));
 }
 
-/// The handlers, with what they share.
+/// The handlers and the objects that they share.
 struct job_api {
   std::shared_ptr<jobs> all;
   api_context with;
@@ -79,7 +79,8 @@ struct job_api {
   }
 };
 
-/// Returns how the query wants pictures, or nothing where it says nonsense.
+/// Returns the form of pictures that the query names, or nothing if its value
+/// is invalid.
 std::optional<picture_form> form_of(const request_message& asked,
                                     picture_form otherwise) {
   const auto said = find_field(asked.query, "images");
@@ -97,7 +98,7 @@ std::optional<picture_form> form_of(const request_message& asked,
 reply_message no_such_form(const request_message& asked) {
   return error_reply(
     shape, 400, "invalid_argument",
-    fmt::format("images '{}' is none of none, url, b64_json",
+    fmt::format("images '{}' is not one of none, url, b64_json",
                 find_field(asked.query, "images").substr(0, 60)),
     "images");
 }
@@ -115,7 +116,7 @@ void job_api::read(field_reader& r, job_request& into) const {
     one.quality = static_cast<uint32_t>(*quality);
   const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
   if (r.flag("previews").value_or(false) && one.preview_every == 0)
-    // About eight of them, whatever the steps.
+    // A job has about eight previews, whatever its number of steps.
     one.preview_every =
       std::max(1u, detail::steps_that_run(with.pictures->variants(), one) / 8);
   into.id = r.text("id", 128).value_or("");
@@ -128,7 +129,7 @@ void job_api::read(field_reader& r, job_request& into) const {
       detail::spread(r, with, std::move(one), static_cast<uint32_t>(n));
 }
 
-/// Why a job was not taken on.
+/// Returns the reply for a job that was not accepted.
 reply_message refusal(const failure& why) {
   if (why.code != jobs::not_journalled)
     return detail::refusal_reply(shape, why);
@@ -261,7 +262,7 @@ void job_api::listen(const exchange_ptr& x) const {
         alive->leave(name, me);
     });
   };
-  // Who comes late may be told what is in files.
+  // A late subscriber may receive pictures that are in files.
   if (*how == picture_form::b64_json)
     detail::run_elsewhere(with, x, shape, begin);
   else

@@ -27,7 +27,7 @@ using detail::database;
 using detail::database_error;
 using detail::statement;
 
-/// "ATLR": what SQLite's `application_id` says of our files.
+/// SQLite's `application_id` in our files: "ATLR".
 constexpr int64_t mark = 0x41544c52;
 
 constexpr const char* tables = R"(
@@ -55,8 +55,9 @@ CREATE TABLE forgotten (
 );
 )";
 
-/// What makes a file of version 1 one of version 2: an id was then one of all
-/// keys. Whose the forgotten ones were is not known; they count as nobody's.
+/// Converts a file of version 1 into one of version 2. In version 1 an id was
+/// unique among all keys. The owners of forgotten ids are not known and stay
+/// empty.
 constexpr const char* from_version_1 = R"(
 CREATE TABLE job_2 (
   number INTEGER PRIMARY KEY,
@@ -88,7 +89,8 @@ CREATE TABLE IF NOT EXISTS suspicion (
 );
 )";
 
-/// Before SQLite makes it with the rights of any file: prompts are in it.
+/// Creates the file before SQLite does, which would give it the permissions of
+/// any file: it contains prompts.
 result<void> make(const fs::path& path) {
   std::error_code error;
   if (path.has_parent_path())
@@ -105,7 +107,7 @@ core::error error_of(const fs::path& path, const database_error& e) {
   switch (e.code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(ec::unavailable, "another server has the journal '{}'",
+      return fail(ec::unavailable, "another server uses the journal '{}'",
                   path.string());
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
@@ -119,7 +121,7 @@ core::error error_of(const fs::path& path, const database_error& e) {
   }
 }
 
-/// Empty where the file may be used; else what it is instead. Reads only.
+/// Returns why the file cannot be used; empty if it can. Only reads.
 std::string fault_of(database& in) {
   const auto found = in.number("PRAGMA application_id");
   const auto version = in.number("PRAGMA user_version");
@@ -144,7 +146,8 @@ public:
     : path_(path), names_(names), in_(path) {}
 
   std::string open() {
-    // From the first look on: a second server is told so.
+    // The lock starts with the first read, so that a second server gets an
+    // error.
     in_.run("PRAGMA locking_mode = EXCLUSIVE");
     in_.run("BEGIN EXCLUSIVE");
     auto fault = fault_of(in_);
@@ -215,7 +218,7 @@ public:
   }
 
 private:
-  /// Some errors have rolled back already.
+  /// Rolls back, unless the error has already done so.
   void roll_back() noexcept {
     try {
       in_.run("ROLLBACK");
@@ -268,7 +271,7 @@ private:
 
   void put(const journalled_job& x) {
     const auto number = static_cast<int64_t>(x.number);
-    // A build that does not know the table may have left some of this number.
+    // A build that does not know the table may have left rows of this number.
     remove_suspicions(number);
     std::vector<std::span<const uint8_t>> files;
     const auto text = detail::wanted_text(x.wanted, files);

@@ -12,7 +12,7 @@ namespace atelier::runtime::http {
 
 namespace {
 
-/// When what could not be written is tried again.
+/// Time after which a failed write is tried again.
 constexpr auto pause = std::chrono::seconds{1};
 
 void call(const std::function<void(core::result<void>)>& then,
@@ -22,7 +22,7 @@ void call(const std::function<void(core::result<void>)>& then,
   try {
     then(done);
   } catch (const std::exception& e) {
-    core::log_error("who waited for the journal of jobs threw: {}", e.what());
+    core::log_error("a callback of the jobs' journal threw: {}", e.what());
   }
 }
 
@@ -86,14 +86,14 @@ void journal_writer::work() {
       now = std::exchange(told_, {});
       last = ending_;
     }
-    // What is late comes first: it was told first.
+    // Late orders are written first, because they arrived first.
     std::move(now.begin(), now.end(), std::back_inserter(late_));
     write(std::exchange(late_, {}));
     if (!last)
       continue;
     if (!late_.empty())
-      core::log_error("{} ends of jobs are not in the journal: they are drawn "
-                      "again after the next start",
+      core::log_error("the ends of {} jobs are not in the journal: the jobs "
+                      "are drawn again after the next start",
                       late_.size());
     return;
   }
@@ -105,7 +105,7 @@ void journal_writer::write(std::deque<order> all) {
       call(x.then, done);
     return;
   }
-  // A small job may find room where a large one does not.
+  // A small job may fit on the disk when a large one does not.
   for (auto& x : all) {
     core::result<void> done;
     if (x.what) {
@@ -113,7 +113,7 @@ void journal_writer::write(std::deque<order> all) {
       done = file_->write(std::span{&one, 1});
       tell(done);
     }
-    // Who waits for a job hears of it; an end is tried again.
+    // A caller that waits for a job gets the error; an end is tried again.
     if (done || x.then)
       call(x.then, done);
     else
@@ -138,7 +138,7 @@ void journal_writer::tell(const core::result<void>& done) {
   if (std::exchange(fails_, !done) == !done)
     return;
   if (done)
-    core::log_warn("the journal of jobs is written again");
+    core::log_warn("the jobs' journal can be written again");
   else
     core::log_error("jobs are refused: {}", done.why().text);
 }

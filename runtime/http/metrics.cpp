@@ -19,8 +19,8 @@ namespace {
 
 using prometheus::Histogram;
 
-/// From a test card's step to a long video model's: three for each power of
-/// ten.
+/// Bounds of buckets, from a test card's step to a long video model's: three
+/// for each power of ten.
 const Histogram::BucketBoundaries seconds_bounds{
   0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
   0.5,    1,      2,      5,     10,    20,    50,   100,  200,  500};
@@ -41,44 +41,44 @@ struct metrics::impl {
   prometheus::Family<Histogram>& exchange_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_http_request_seconds")
-      .Help("From the first byte of an HTTP request to the end of its reply.")
+      .Help("Time from a request's first byte to the end of its reply.")
       .Register(all);
   prometheus::Family<prometheus::Counter>& refusals =
     prometheus::BuildCounter()
       .Name("atelier_request_refusals_total")
-      .Help("Requests for a picture that were not accepted, by reason.")
+      .Help("Requests for an image that were not accepted, by reason.")
       .Register(all);
   prometheus::Family<prometheus::Counter>& failures =
     prometheus::BuildCounter()
       .Name("atelier_request_failures_total")
-      .Help("Accepted requests that ended without a picture, by reason.")
+      .Help("Accepted requests that ended without an image, by reason.")
       .Register(all);
   prometheus::Family<prometheus::Counter>& pictures =
     prometheus::BuildCounter()
       .Name("atelier_pictures_total")
-      .Help("Pictures delivered, by variant and route.")
+      .Help("Images delivered, by variant and route.")
       .Register(all);
   prometheus::Family<Histogram>& request_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_request_seconds")
-      .Help("From a request's arrival to its picture, by variant.")
+      .Help("Time from a request's arrival to its image, by variant.")
       .Register(all);
   prometheus::Family<Histogram>& stage_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_request_stage_seconds")
-      .Help("Where the time of delivered pictures went, by stage.")
+      .Help("Time that delivered images spent in each stage.")
       .Register(all);
   prometheus::Family<Histogram>& step_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_step_seconds")
-      .Help("Mean duration of a picture's denoising steps, by variant.")
+      .Help("Mean duration of an image's denoising steps, by variant.")
       .Register(all);
 
   prometheus::Family<Histogram>& door_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_http_door_seconds")
-      .Help("How long the doors had a call for a picture, without the time of "
-            "the engine and of the client, by part.")
+      .Help("Time that the HTTP APIs spent on a call for an image, without the "
+            "time of the engine and of the client, by part.")
       .Register(all);
   Histogram& submit_seconds =
     door_seconds.Add({{"part", "submit"}}, seconds_bounds);
@@ -154,7 +154,7 @@ std::string metrics::exposition(const metrics_snapshot& now) const {
     detail::add_server_metrics(impl_->server, families);
   }
   detail::add_engine_metrics(now, families);
-  // The registry gives them in no order.
+  // The registry returns families in no particular order.
   std::sort(families.begin(), families.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return prometheus::TextSerializer{}.Serialize(families);

@@ -26,7 +26,7 @@ constexpr auto shape = error_shape::openai;
 struct openai_api {
   std::shared_ptr<jobs> all;
   api_context with;
-  /// What models say of when they were made: when this server began.
+  /// Creation time that all models report: when this server started.
   int64_t began = 0;
 
   void make(const exchange_ptr& x, openai_kind kind) const;
@@ -34,15 +34,15 @@ struct openai_api {
   void look_at_model(const exchange_ptr& x) const;
   void fetch(const exchange_ptr& x) const;
 
-  /// Returns what calls `then` with a job that ended, with the bytes of its
-  /// pictures: they may be in files where a call comes again.
+  /// Returns a function that calls `then` with an ended job and the bytes of
+  /// its pictures, which may be in files if the call is a repeated one.
   std::function<void(const job_view&)> with_whole(
     const exchange_ptr& x, std::function<void(const job_view&)> then) const;
 };
 
 std::function<void(const job_view&)> openai_api::with_whole(
   const exchange_ptr& x, std::function<void(const job_view&)> then) const {
-  // A listener must not be what keeps the jobs.
+  // A listener must not keep the jobs alive.
   return [jobs = std::weak_ptr{all}, with = with, x,
           then = std::move(then)](const job_view& v) {
     if (!lacks_bytes(v))
@@ -52,7 +52,7 @@ std::function<void(const job_view&)> openai_api::with_whole(
       auto whole = alive ? alive->with_bytes(v) : v;
       if (!alive || whole.expired) {
         whole.state = job_state::failed;
-        whole.why = {"internal", "a picture of the call before is gone", {}};
+        whole.why = {"internal", "an image of the earlier call is gone", {}};
       }
       then(whole);
     });
@@ -80,7 +80,7 @@ struct openai_stream {
   const std::string type;
   const uint32_t most_partial;
   const detail::openai_echo how;
-  // Of the news alone, which come one at a time.
+  // Only the callbacks for news use these members, one call at a time.
   std::shared_ptr<const preview> seen;
   uint32_t partial = 0;
 
@@ -135,7 +135,7 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
   });
 }
 
-/// Each kind of words, and those that stand for others.
+/// Returns each kind of words, and the synonyms.
 detail::reply_json vocabulary_json(const std::vector<word_group>& from) {
   detail::reply_json out;
   auto synonyms = detail::reply_json::object();
@@ -210,11 +210,11 @@ void openai_api::look_at_model(const exchange_ptr& x) const {
                        "model"));
 }
 
-/// Needs no key, as the pages that show a picture have none to send: the name
-/// in the address is one that nobody can guess.
+/// Sends an image. It needs no key, as the pages that show an image have none
+/// to send: the name in the address cannot be guessed.
 void openai_api::fetch(const exchange_ptr& x) const {
   const std::string_view id = find_field(x->asked().parts, "id");
-  // The exchange holds the text that `id` is a part of.
+  // The exchange keeps the text that `id` refers to.
   const auto none = [x, id](unsigned status, std::string_view code,
                             std::string_view why) {
     x->reply(error_reply(shape, status, code,
@@ -229,7 +229,7 @@ void openai_api::fetch(const exchange_ptr& x) const {
   if (!job.starts_with("job_") || fault != std::errc{}
       || end != digits.data() + digits.size())
     return none(404, "not_found", "image not found");
-  // A name that the server drew is one key's alone.
+  // A name that the server chose belongs to only one key.
   const auto found = all->find_all(job);
   const auto v = found.empty() ? std::nullopt : std::optional{found.front()};
   if ((!v && all->forgotten_of_anyone(job)) || (v && v->expired))
@@ -270,7 +270,7 @@ void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
         std::pair{"/v1/images/variations", openai_kind::variation}})
     add("POST", pattern, scope::user,
         [api, kind = kind](const exchange_ptr& x) {
-          // Only a mask is looked at here.
+          // Only edits have a mask, whose pixels are read on another thread.
           if (kind != openai_kind::edit)
             return api->make(x, kind);
           detail::run_unless_gone(

@@ -14,8 +14,8 @@ namespace atelier::runtime::http {
 
 namespace {
 
-/// The page loads nothing from elsewhere, runs no script but its own, and is in
-/// nobody's frame.
+/// The page loads nothing from elsewhere, runs only its own scripts, and cannot
+/// be put into a frame.
 constexpr auto content_policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; "
   "connect-src 'self' blob:; img-src 'self' data: blob:; base-uri 'none'; "
@@ -28,7 +28,8 @@ std::string content_type(std::string_view name) {
                                 : "text/javascript; charset=utf-8";
 }
 
-/// What the table of parameters adds does not change while this runs.
+/// Returns the text of a file. The parameters that are added to the index do
+/// not change while the program runs.
 std::string_view shown_text(const page_file& x) {
   static const auto index = [] {
     const auto files = page_files();

@@ -33,8 +33,8 @@ core::error failed(const char* doing, const fs::path& what, int error) {
               std::strerror(error));
 }
 
-/// Whether a file of the folder is one of ours that nobody knows: others are
-/// left alone.
+/// Returns whether a file in the folder is a temporary file, or the result of a
+/// job that is not known. Other files are kept.
 bool is_left_over(const fs::path& x, const std::set<uint64_t>& known) {
   const auto name = x.filename().string();
   if (!name.ends_with(ending))
@@ -52,12 +52,13 @@ result<void> make_folder(const fs::path& folder) {
   if (!error)
     fs::permissions(folder, fs::perms::owner_all, error);
   if (error)
-    return fail(ec::io_failed, "cannot make the folder '{}': {}",
+    return fail(ec::io_failed, "cannot create the folder '{}': {}",
                 folder.string(), error.message());
   return {};
 }
 
-/// Where one cannot be removed, it is overwritten one day.
+/// Removes files that are left over. A file that cannot be removed is
+/// overwritten later.
 result<void> remove_old(const fs::path& folder,
                         const std::set<uint64_t>& known) {
   std::error_code error;
@@ -85,7 +86,7 @@ result<std::shared_ptr<const result_files>> result_files::open(
   std::shared_ptr<const result_files> out{new result_files{folder, lock, how}};
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
-      return fail(ec::unavailable, "another server has the folder '{}'",
+      return fail(ec::unavailable, "another server uses the folder '{}'",
                   folder.string());
     return failed("lock the folder", folder, errno);
   }
@@ -158,7 +159,7 @@ void result_files::remove(uint64_t job, uint32_t index) const {
   std::error_code error;
   fs::remove(path_of(job, index), error);
   if (error)
-    core::log_warn("a picture's file stays: {}", error.message());
+    core::log_warn("cannot remove an image's file: {}", error.message());
 }
 
 } // namespace atelier::runtime::http

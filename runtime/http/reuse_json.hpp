@@ -7,8 +7,8 @@
 
 namespace atelier {
 
-/// Writes {"kind": ..., "entry": ..., "similarity": ..., "steps": ...}. Found
-/// by nlohmann::json.
+/// Writes {"kind": ..., "entry": ..., "similarity": ..., "steps": ...}.
+/// nlohmann::json finds it by its name.
 template <class Json>
 void to_json(Json& to, const reuse& x) {
   to = Json{{"kind", x.kind},
@@ -28,8 +28,7 @@ void from_json(const Json& from, reuse& x) {
 
 namespace runtime::http {
 
-/// Adds "reused", the earlier work that an image started from, if there was
-/// any.
+/// Adds "reused", the earlier work that an image started from, if any.
 template <class Json>
 void add_reuse(Json& to, const picture& of) {
   if (of.reused)

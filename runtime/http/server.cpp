@@ -27,11 +27,11 @@ using core::result;
 using detail::connection;
 using detail::server_state;
 
-/// Pause before the next try where no connection can be taken, most often for
-/// want of descriptors.
+/// Pause before the next try if a connection cannot be accepted, usually
+/// because no descriptor is free.
 constexpr auto accept_pause = std::chrono::milliseconds{100};
 
-/// Looks the host up; the first address of IPv4 goes before others.
+/// Looks the host up. Prefers the first IPv4 address.
 result<tcp::endpoint> resolve(asio::io_context& io, const std::string& listen) {
   const auto where = config::parse_listen(listen);
   if (!where)
@@ -76,12 +76,12 @@ result<tcp::acceptor> open_acceptor(asio::io_context& io,
                 listen, error.message());
   if (error.value() == EADDRNOTAVAIL)
     return fail(ec::unavailable,
-                "http.listen: {} is no address of this machine", listen);
+                "http.listen: {} is not an address of this machine", listen);
   return fail(ec::io_failed, "http.listen: cannot listen to {}: {}", listen,
               error.message());
 }
 
-/// Returns null where no TLS is wanted.
+/// Returns null if TLS is not configured.
 result<std::shared_ptr<asio::ssl::context>> make_tls(
   const config::http_settings& from) {
   if (from.certificate.empty() && from.private_key.empty())
@@ -101,7 +101,7 @@ result<std::shared_ptr<asio::ssl::context>> make_tls(
     asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1
       | asio::ssl::context::no_tlsv1_1 | asio::ssl::context::single_dh_use,
     error);
-  // A key with a password would have this program ask on its terminal.
+  // Without this, a key with a password would make OpenSSL ask on the terminal.
   out->set_password_callback(
     [](size_t, asio::ssl::context::password_purpose) { return std::string{}; },
     error);
@@ -113,7 +113,7 @@ result<std::shared_ptr<asio::ssl::context>> make_tls(
   if (error)
     return fail(ec::bad_config, "http.private_key: cannot use '{}': {}",
                 from.private_key, error.message());
-  // Buffers of connections that rest are given back.
+  // Idle connections release their buffers.
   SSL_CTX_set_mode(out->native_handle(), SSL_MODE_RELEASE_BUFFERS);
   return out;
 }
@@ -176,7 +176,7 @@ public:
       tls = std::move(*made);
     }
     state_->renew(x);
-    // Who listens by TLS goes on so.
+    // Whether the server uses TLS does not change while it runs.
     if (tls != nullptr)
       state_->post(accepting_,
                    [this, tls = std::move(tls)]() mutable { tls_.swap(tls); });
@@ -217,7 +217,7 @@ public:
       const std::unique_lock lock{state_->posting};
       state_->ended = true;
     }
-    // With every socket and timer ended the threads run out of work.
+    // Once every socket and timer has ended, the threads run out of work.
     work_.reset();
     for (auto& x : threads_)
       x.join();
@@ -226,7 +226,8 @@ public:
   }
 
 private:
-  /// Beyond it the clock's arithmetic would not hold.
+  /// Longest wait at a stop: with a longer one, the clock's arithmetic could
+  /// overflow.
   static constexpr core::timespan longest_grace = std::chrono::hours{24 * 365};
 
   static void serve(server_state& state) {
@@ -240,7 +241,8 @@ private:
     }
   }
 
-  /// Held here, so that none ends while the registry is locked.
+  /// Returns all connections. The caller holds them, so that none is destroyed
+  /// while the registry is locked.
   std::vector<std::shared_ptr<connection>> connections() {
     std::vector<std::shared_ptr<connection>> out;
     const std::lock_guard guard{state_->registry_mutex};
@@ -293,7 +295,7 @@ private:
       ->start();
   }
 
-  /// Tells why, as far as that can be done without waiting.
+  /// Sends the reason, as far as possible without waiting, and closes.
   void turn_away(connection::socket& x, unsigned status, std::string_view code,
                  std::string_view why) {
     error_code ignored;
@@ -316,7 +318,7 @@ private:
     asio::make_strand(state_->io);
   tcp::acceptor acceptor_;
   asio::steady_timer again_;
-  /// Of the accepting strand, once it runs.
+  /// Used only on the accepting strand, once it runs.
   std::shared_ptr<asio::ssl::context> tls_;
   const bool by_tls_;
   std::string url_;
@@ -342,8 +344,8 @@ result<std::unique_ptr<server>> server::start(options with) {
   const bool anywhere = with.settings.without_key == "anywhere";
   if (open && !anywhere && !where->address().is_loopback())
     return fail(ec::bad_config,
-                "http.listen: {} is an address beyond this machine, and "
-                "anybody there could use the server: name a file of keys in "
+                "http.listen: {} is reachable from other machines, and anyone "
+                "there could use the server: name a file of keys in "
                 "http.keys, or set http.without_key = \"anywhere\" (serve "
                 "--insecure)",
                 with.settings.listen);

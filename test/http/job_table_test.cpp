@@ -107,9 +107,10 @@ BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
   BOOST_TEST(sut.check() == "");
   x->known.state = job_state::running;
   BOOST_TEST(sut.check()
-             == "job 1 (a1): it waits otherwise than its state says");
+             == "job 1 (a1): its place in the queue does not match its state");
   x->known.state = job_state::completed;
-  BOOST_TEST(sut.check() == "job 1 (a1): its state is not where it stands");
+  BOOST_TEST(sut.check()
+             == "job 1 (a1): its state does not match the list of ended jobs");
 }
 
 BOOST_AUTO_TEST_CASE(pictures_that_go_from_files_are_told_once) {

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_scale_beyond_the_models_is_lowered_and_noted) {
   BOOST_TEST_REQUIRE(lowered.notes.size() == 1u);
   BOOST_TEST(lowered.notes[0].code == "guidance");
   BOOST_TEST(lowered.notes[0].text
-             == "cfg_scale 7 is lowered to 2: beyond 3 the model's images get "
+             == "cfg_scale 7 is lowered to 2: above 3 the model's images get "
                 "worse");
   const auto kept = r.order_of({{"cfg_scale", 2.5}});
   BOOST_TEST(*kept.guidance == 2.5);

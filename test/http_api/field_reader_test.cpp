@@ -89,11 +89,11 @@ BOOST_AUTO_TEST_CASE(faults_name_the_field_the_value_and_the_range) {
   BOOST_TEST(fault_of(R"({"g":-0.5})", [](auto& r) { r.real("g", 0, 50); })
              == "g|g -0.5 is not a number in 0..50");
   BOOST_TEST(fault_of(R"({"p":7})", [](auto& r) { r.text("p"); })
-             == "p|p 7 is not a text");
+             == "p|p 7 is not a string");
   BOOST_TEST(fault_of(R"({"p":"abc"})", [](auto& r) { r.text("p", 2); })
              == "p|p has 3 bytes, outside 0..2");
   BOOST_TEST(fault_of(R"({"p":"abc"})", [](auto& r) { r.choice("p", {"a"}); })
-             == "p|p \"abc\" is none of a");
+             == "p|p \"abc\" is not one of a");
   BOOST_TEST(fault_of(R"({"s":-2})", [](auto& r) { r.seed("s"); }) != "");
   BOOST_TEST(fault_of(R"({"b":1})", [](auto& r) { r.flag("b"); })
              == "b|b 1 is neither true nor false");

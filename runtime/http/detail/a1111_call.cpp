@@ -26,13 +26,14 @@ using core::ec;
 
 constexpr auto shape = error_shape::a1111;
 
-/// Rounded down to the grid, as the web UI does.
+/// Reads a side and rounds it down to the grid, as the web UI does.
 uint32_t side(field_reader& r, const char* name, const core::limits& within) {
   const auto x = r.whole(name, core::grid_px, within.side_px).value_or(0);
   return static_cast<uint32_t>(x) / core::grid_px * core::grid_px;
 }
 
-/// Those of the call, and hints among the options that were set before.
+/// Reads the call's override_settings, and the hints among the options that
+/// were set before.
 void read_overrides(field_reader& r, const a1111_options& set,
                     const api_context& with, generation& into) {
   const auto* const all = r.find("override_settings");
@@ -72,7 +73,8 @@ void read_overrides(field_reader& r, const a1111_options& set,
   note_ignored_fields(o.notes(), into);
 }
 
-/// What the web UI has besides, at values with which it does nothing.
+/// Reads the web UI's fields that are not supported, and accepts the values
+/// with which they do nothing.
 void read_what_is_not_there(field_reader& r) {
   const auto list = json::array();
   const auto nothing = json::object();
@@ -108,13 +110,13 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
     into.eta = static_cast<float>(*eta);
   else if (*eta != 0 && *eta != 1)
     r.refuse("eta",
-             fmt::format("eta {} is supported with {} alone", *eta,
+             fmt::format("eta {} is only supported with {}", *eta,
                          core::list_samplers(&core::sampler_row::has_eta,
                                              &core::sampler_row::webui)));
 }
 
-/// Takes the marks of the web UI's syntax out of a prompt, none of which has an
-/// effect here, and notes each; what names a network is refused.
+/// Removes the marks of the web UI's syntax from a prompt and notes each: they
+/// have no effect here. A mark that names a network is refused.
 std::string read_prompt(field_reader& r, const char* name,
                         const core::limits& within, generation& one) {
   const auto text = r.text(name, within.prompt_bytes).value_or("");
@@ -132,8 +134,8 @@ std::string read_prompt(field_reader& r, const char* name,
   return std::move(read.plain);
 }
 
-/// Clients send the web UI's own scale where nobody chose one: beyond what the
-/// model was made for it is its own.
+/// Lowers a scale above the model's range to the model's own scale: clients
+/// send the web UI's default if the user chose none.
 void bound_guidance(const api_context& with, generation& one) {
   const auto known = with.pictures->variants();
   const auto* const v = variant_for(known, one);
@@ -143,7 +145,7 @@ void bound_guidance(const api_context& with, generation& one) {
     return;
   one.notes.push_back(
     {std::string{core::to_string(core::note_code::guidance)},
-     fmt::format("cfg_scale {} is lowered to {}: beyond {} the model's images "
+     fmt::format("cfg_scale {} is lowered to {}: above {} the model's images "
                  "get worse",
                  *one.guidance, v->guidance, *v->most_guidance)});
   one.guidance = v->guidance;
@@ -185,7 +187,7 @@ void read_common(field_reader& r, const a1111_options& set,
   call.what.id = r.text("force_task_id", 128).value_or("");
 }
 
-/// The one image that a call starts from.
+/// Reads the one image that a call starts from.
 std::vector<uint8_t> read_init_image(field_reader& r,
                                      const core::limits& within) {
   const auto all = r.take("init_images");
@@ -208,7 +210,7 @@ std::vector<uint8_t> read_init_image(field_reader& r,
   return {};
 }
 
-/// A flag that some clients send as 0 or 1.
+/// Reads a flag that some clients send as 0 or 1.
 bool loose_flag(field_reader& r, const char* name, bool otherwise) {
   const auto* const x = r.find(name);
   if (x != nullptr && x->is_number())
@@ -221,7 +223,7 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   constexpr double most_blur = 64;
   inpaint_plan plan;
   plan.image = read_init_image(r, with.limits);
-  // The web UI takes an empty text for none.
+  // The web UI treats an empty text as no mask.
   if (const auto* mask = r.find("mask"); mask != nullptr && *mask != "")
     plan.mask = r.file("mask", with.limits.source_bytes);
   plan.px = {one.width, one.height};
@@ -252,7 +254,7 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   if (!r.good())
     return;
   if (plan.mask.empty() && plan.resize == resize_mode::stretch) {
-    // The engine scales it so itself.
+    // The engine scales the image in the same way.
     one.image = std::move(plan.image);
     return;
   }
@@ -314,7 +316,7 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   const auto rounds = r.whole("n_iter", 1, most).value_or(1);
   if (batch * rounds > most)
     r.refuse("batch_size", fmt::format("batch_size {} times n_iter {} is more "
-                                       "than {} pictures",
+                                       "than {} images",
                                        batch, rounds, most));
   if (r.good() && set.live_previews_enable)
     one.preview_every = std::min(

@@ -22,7 +22,7 @@ std::string sampler_label(const picture& p) {
   return x ? std::string{core::webui_name(*x)} : p.sampler;
 }
 
-/// A line for each note, each once, as the web UI writes its own.
+/// Returns a line for each different note, as the web UI writes its own.
 std::string comments_of(const job_view& v) {
   std::vector<std::string_view> told;
   std::string out;
@@ -40,7 +40,8 @@ std::string comments_of(const job_view& v) {
   return out;
 }
 
-/// Takes over what the reply tells: not its file, which may be large.
+/// Copies what the reply shows of a picture, but not its file, which may be
+/// large.
 void show(const picture& p, picture& shown) {
   shown.prompt = p.prompt;
   shown.negative = p.negative;
@@ -53,7 +54,8 @@ void show(const picture& p, picture& shown) {
   });
 }
 
-/// What is told of the pictures that are there: of none, what was wanted.
+/// Returns the reply's `info`: the values of the pictures that were drawn, or
+/// those of the request if none was.
 reply_json info_of(const job_view& v, const a1111_echo& how,
                    const std::vector<std::vector<uint8_t>>& files) {
   picture shown;
@@ -75,7 +77,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
       continue;
     if (seeds.empty())
       show(*p, shown);
-    // Images in files are kept without their texts.
+    // Pictures in files are kept without their texts.
     if (p->prompt.empty())
       shown.prompt = how.first.prompt;
     if (p->negative.empty())
@@ -126,7 +128,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   return info;
 }
 
-/// The picture as it was when it was interrupted.
+/// Returns an interrupted picture's preview, in the requested size, as a file.
 std::vector<uint8_t> half_done(const preview& x, const generation& wanted) {
   const core::extent own{x.width, x.height};
   const core::extent px{wanted.width, wanted.height};

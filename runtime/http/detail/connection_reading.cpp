@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading half of connection.cpp.
+// Implements reading; connection.cpp has the rest of the class.
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
@@ -18,14 +18,14 @@ using boost::system::error_code;
 
 namespace {
 
-/// Of one read: little where most connections rest, more for bodies.
+/// Bytes of one read: few while most connections are idle, more for bodies.
 constexpr size_t small_block = 1024;
 constexpr size_t large_block = 64 << 10;
-/// What a client may send ahead of its reply before it is left waiting.
+/// Bytes that a client may send ahead of its reply before reading pauses.
 constexpr size_t most_ahead = 16 << 10;
-/// When a client may find the server that comes after this one.
+/// Time after which a client may find the next server.
 constexpr auto after_a_restart = std::chrono::seconds{5};
-/// A refused request's body up to here is read, so that the connection lives.
+/// Largest body of a refused request that is read to keep the connection open.
 constexpr uint64_t small_body = 64 << 10;
 
 reply_message reply_of(const refusal& x, error_shape how) {
@@ -40,7 +40,7 @@ void connection::await_request() {
   entry_ = {};
   if (server_->stopping)
     return close();
-  // A new connection is expected to have something to say.
+  // A new connection is expected to send a request soon.
   allow(served_ ? settings_->idle : std::min(settings_->read, settings_->idle));
   if (const auto bytes = input_.take(); !bytes.empty())
     return take_in(bytes);
@@ -84,7 +84,7 @@ void connection::input_ended(bool orderly) {
   const bool answering = phase_ == phase::working || phase_ == phase::writing;
   if (!orderly || !answering)
     return close();
-  // Its half alone may be closed: then the reply still finds it.
+  // The client may have closed only its sending half: it still gets the reply.
   keep_alive_ = false;
   if (phase_ == phase::working) {
     allow(settings_->idle);
@@ -100,12 +100,12 @@ void connection::take_in(std::string_view bytes) {
     core::log_error("a connection is closed: {}", e.what());
     return close();
   }
-  // While a last reply goes out, what comes waits for the drain.
+  // While the last reply is written, further input waits for the drain.
   if (phase_ != phase::writing || keep_alive_)
     read();
 }
 
-/// Returns what is left for the next request.
+/// Returns the bytes that are left for the next request.
 std::string_view connection::feed(std::string_view bytes) {
   using stage = request_reader::stage;
   if (phase_ == phase::idle && !bytes.empty()) {
@@ -115,7 +115,7 @@ std::string_view connection::feed(std::string_view bytes) {
     began_ = steady_now();
     allow(settings_->read);
     const auto& most = *settings_;
-    // The body's limit is judged with the head where the head tells it.
+    // judge_head() checks the body's length if the head declares it.
     reader_ = std::make_unique<request_reader>(
       request_reader::limits{most.header_bytes, most.body_bytes});
   }
@@ -186,7 +186,8 @@ void connection::judge_head() {
   refuse(std::move(*entry_.refused));
 }
 
-/// Counts what came of the body; false where that is too much for all.
+/// Counts the received bytes of the body. Returns false, having refused the
+/// request, if all bodies together exceed their limit.
 bool connection::count_body() {
   const auto held = reader_->message().body.size();
   if (held == held_bytes_)
@@ -197,7 +198,7 @@ bool connection::count_body() {
   if (all <= settings_->bodies_bytes)
     return true;
   auto reply = error_reply(entry_.errors, 503, "overloaded",
-                           "too many request bodies are held at this moment");
+                           "too many request bodies are held at the moment");
   reply.headers.emplace_back("Retry-After", "1");
   keep_alive_ = false;
   refuse(std::move(reply));

@@ -10,7 +10,7 @@ database::database(const std::filesystem::path& path) {
     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   const int result = sqlite3_open_v2(path.c_str(), &it_, flags, nullptr);
   if (result == SQLITE_OK) {
-    // One that was killed a moment ago may not have let go yet.
+    // A process that was killed a moment ago may still hold its lock.
     sqlite3_busy_timeout(it_, 1000);
     return;
   }
@@ -71,7 +71,7 @@ statement& statement::put(std::string_view x) {
   return *this;
 }
 
-// Not copied: it is there until the statement has run.
+// SQLite does not copy the bytes: they outlive the statement's run.
 statement& statement::put(std::span<const uint8_t> x) {
   if (const int result =
         sqlite3_bind_blob64(it_, next_++, x.data(), x.size(), SQLITE_STATIC);

@@ -23,7 +23,7 @@ double seconds(std::chrono::nanoseconds x) {
   return std::chrono::duration<double>(x).count();
 }
 
-/// One family under construction.
+/// Builds one family of metrics.
 class family {
 public:
   family(std::vector<MetricFamily>& to, MetricType type, std::string name,
@@ -77,7 +77,7 @@ double number(uint64_t x) {
   return static_cast<double>(x);
 }
 
-/// Bytes of this process in memory; 0 where the system does not say.
+/// Returns the bytes of this process in memory, or 0 if they are not known.
 double resident_bytes() {
   std::ifstream file{"/proc/self/statm"};
   uint64_t all = 0;
@@ -105,7 +105,7 @@ public:
   void requests() {
     const auto& e = now_.engine;
     counter(to_, "atelier_requests_total",
-            "Requests for a picture, by how they ended.")
+            "Requests for an image, by how they ended.")
       .add(number(e.answered), {{"outcome", "answered"}})
       .add(number(e.failed), {{"outcome", "failed"}})
       .add(number(e.cancelled), {{"outcome", "cancelled"}})
@@ -118,21 +118,20 @@ public:
             "Requests dropped because their deadline passed.")
       .add(number(e.late));
     counter(to_, "atelier_requests_resumed_total",
-            "Requests that went on from a published state after their worker "
+            "Requests that resumed from a published state after their worker "
             "was lost.")
       .add(number(e.resumed));
-    gauge(to_, "atelier_jobs_open",
-          "Jobs of HTTP clients that did not end yet.")
+    gauge(to_, "atelier_jobs_open", "Jobs of HTTP clients that have not ended.")
       .add(number(now_.open_jobs));
     gauge(to_, "atelier_results_bytes",
-          "Pictures of jobs that ended, kept for their clients.")
+          "Bytes of images of ended jobs, kept for their clients.")
       .add(number(now_.kept.bytes), {{"where", "memory"}})
       .add(number(now_.kept.disk_bytes), {{"where", "disk"}});
   }
 
   void steps() {
     counter(to_, "atelier_steps_total",
-            "Denoising steps, counted for each picture.")
+            "Denoising steps, counted for each image.")
       .add(number(now_.engine.steps_run));
     family batches{to_, MetricType::Counter, "atelier_batch_steps_total",
                    "Steps that a device ran, by the rows of its batch."};
@@ -144,7 +143,7 @@ public:
   void workers() {
     const auto& all = now_.engine.workers;
     family seats{to_, MetricType::Gauge, "atelier_worker_seats",
-                 "Requests that a worker may hold."};
+                 "Maximum number of requests that a worker may hold."};
     family taken{to_, MetricType::Gauge, "atelier_worker_seats_taken",
                  "Requests that a worker holds."};
     family loading{to_, MetricType::Gauge, "atelier_worker_loading",
@@ -170,15 +169,15 @@ public:
                     "Restarts of a process of the engine."};
     family ready{to_, MetricType::Counter,
                  "atelier_process_ready_seconds_total",
-                 "How long a process of the engine had its workers."};
+                 "Time that a process of the engine had its workers ready."};
     for (const auto& p : now_.engine.processes) {
       up.add(p.alive ? 1 : 0, {{"process", p.role}});
       restarts.add(p.restarts, {{"process", p.role}});
       ready.add(seconds(p.up_time), {{"process", p.role}});
     }
     family{to_, MetricType::Histogram, "atelier_recovery_seconds",
-           "From the death of a process until work went on: the first step of "
-           "a request that it had, the next encoded picture."}
+           "Time from the death of a process until work resumed: the first "
+           "step of a request that it had, or the next encoded image."}
       .add(now_.engine.until_step, {"until", "step"})
       .add(now_.engine.until_picture, {"until", "picture"});
     family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
@@ -205,49 +204,49 @@ public:
     gauge(to_, "atelier_arena_slots_used", "Slots that belong to a request.")
       .add(e.slots_in_use);
     counter(to_, "atelier_arena_waits_total",
-            "Dispatches put off because no slot was free.")
+            "Dispatches delayed because no slot was free.")
       .add(number(e.slot_waits));
   }
 
   void judges() {
     counter(to_, "atelier_judge_failures_total",
-            "Images that their judge failed at; the next variant of their "
-            "route drew them again.")
+            "Images that their judge failed to rate; the next variant of "
+            "their route drew them again.")
       .add(number(now_.engine.judge_failures));
   }
 
   void stages() {
     family left_out{
       to_, MetricType::Counter, "atelier_stages_left_out_total",
-      "Stages of a request's path that failed, were late or found "
-      "nobody free; their requests went on without."};
+      "Stages of a request's path that failed, were late or found no "
+      "free worker; their requests continued without them."};
     for (const auto& x : now_.engine.stages)
       left_out.add(number(x.left_out), {{"stage", x.name}});
   }
 
   void cache() {
     const auto c = now_.engine.cache.value_or(cache_status{});
-    gauge(to_, "atelier_cache_entries", "Earlier requests that are remembered.")
+    gauge(to_, "atelier_cache_entries", "Earlier requests in the cache.")
       .add(number(c.entries));
-    gauge(to_, "atelier_cache_bytes", "Memory of what is remembered.")
+    gauge(to_, "atelier_cache_bytes", "Bytes of memory of the cache.")
       .add(number(c.bytes));
     counter(to_, "atelier_cache_searches_total",
-            "Searches in what is remembered, by whether they found anything "
-            "alike.")
+            "Searches in the cache, by whether they found a similar "
+            "entry.")
       .add(number(c.hits), {{"outcome", "hit"}})
       .add(number(c.misses), {{"outcome", "miss"}});
     counter(to_, "atelier_cache_evictions_total",
-            "Entries that left: for others, after as many answers as "
+            "Evicted entries: to make room, after as many answers as "
             "cache.answers allows, or because their bytes had changed.")
       .add(number(c.evicted), {{"reason", "room"}})
       .add(number(c.spent), {{"reason", "answers"}})
       .add(number(c.torn), {{"reason", "torn"}});
     counter(to_, "atelier_cache_captures_total",
-            "States that devices captured to be remembered.")
+            "States that devices captured for the cache.")
       .add(number(c.captured));
     counter(to_, "atelier_cache_checks_total",
             "Searches repeated by comparing all entries, by whether the index "
-            "had found one as similar.")
+            "had found an equally similar one.")
       .add(number(c.agreed), {{"outcome", "agreed"}})
       .add(number(c.checked - c.agreed), {{"outcome", "missed"}});
     counter(to_, "atelier_cache_failures_total",
@@ -281,7 +280,7 @@ void add_server_metrics(const server_counts& now,
   counter(to, "atelier_http_connections_total", "Connections accepted.")
     .add(number(now.connections));
   counter(to, "atelier_http_refused_connections_total",
-          "Connections turned away at the limit.")
+          "Connections refused because of a limit.")
     .add(number(now.refused_connections));
   counter(to, "atelier_http_timeouts_total",
           "Connections closed because their client was too slow.")

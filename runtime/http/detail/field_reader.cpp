@@ -13,8 +13,8 @@ namespace {
 
 using core::ec;
 
-/// What a body may be made of, besides the length of its texts: each value
-/// takes memory many times that of its characters.
+/// Limits of a body's structure, apart from the length of its texts: each value
+/// takes many times the memory of its characters.
 constexpr size_t most_depth = 64;
 constexpr size_t most_values = 100'000;
 
@@ -44,8 +44,8 @@ core::result<void> check_shape(std::string_view text) {
   return {};
 }
 
-/// Makes values from what the parser finds. Texts are taken over, not copied:
-/// one may be a picture's file.
+/// Makes values from the parser's events. Texts are moved, not copied, because
+/// one may be an image's file.
 class value_maker : public json::json_sax_t {
 public:
   bool null() override {
@@ -125,7 +125,8 @@ private:
     return true;
   }
 
-  /// What is not closed yet, each in the one before: none of them moves.
+  /// The values that are not closed yet, each inside the one before. Their
+  /// addresses do not change.
   std::vector<json*> inside_;
   std::string key_;
 };
@@ -143,7 +144,7 @@ core::result<json> parse_object(std::string_view text) {
 
 std::string shown(const json& x) {
   constexpr size_t most = 60;
-  // What is long is cut before it is written.
+  // A long value is cut before it is written.
   if (x.is_string() && x.get_ref<const std::string&>().size() > most)
     return shown(
       json(x.get_ref<const std::string&>().substr(0, most - 3) + "..."));
@@ -191,7 +192,7 @@ std::optional<std::string> field_reader::text(std::string_view name,
   if (x == nullptr)
     return std::nullopt;
   if (!x->is_string()) {
-    refuse(name, fmt::format("{} {} is not a text", name, shown(*x)));
+    refuse(name, fmt::format("{} {} is not a string", name, shown(*x)));
     return std::nullopt;
   }
   const auto& value = x->get_ref<const std::string&>();
@@ -219,7 +220,7 @@ std::optional<std::string> field_reader::choice(
       return std::string{one};
     all += (all.empty() ? "" : ", ") + std::string{one};
   }
-  refuse(name, fmt::format("{} {} is none of {}", name, shown(*x), all));
+  refuse(name, fmt::format("{} {} is not one of {}", name, shown(*x), all));
   return std::nullopt;
 }
 
@@ -236,7 +237,7 @@ std::optional<int64_t> field_reader::whole(std::string_view name, int64_t least,
   } else if (v.is_number_integer()) {
     value = v.get<int64_t>();
   } else if (v.is_number_float()) {
-    // Some clients know but one kind of number.
+    // Some clients have only one type of number.
     constexpr double exact = 9'007'199'254'740'992;
     const auto real = v.get<double>();
     if (std::abs(real) <= exact && real == std::floor(real))

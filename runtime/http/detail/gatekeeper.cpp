@@ -15,7 +15,8 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// The host that a request names: that of an absolute form goes before.
+/// Returns the host that a request names. The host of an absolute target has
+/// precedence.
 std::string_view host_of(const request_message& asked, const target& to) {
   return to.authority.empty() ? find_field(asked.headers, "host")
                               : std::string_view{to.authority};
@@ -59,7 +60,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
     out.refused = error_reply(out.errors, 400, "bad_request", to.why().text);
     return out;
   }
-  // Those that ask a proxy name the host twice.
+  // Requests to a proxy name the host twice.
   if (!to->authority.empty()
       && find_field(asked.headers, "host") != to->authority) {
     out.refused = error_reply(out.errors, 400, "bad_request",
@@ -68,7 +69,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
   }
   if (to->path == "*" && asked.method != "OPTIONS") {
     out.refused = error_reply(out.errors, 400, "bad_request",
-                              "the address '*' is for OPTIONS alone");
+                              "the address '*' is only for OPTIONS");
     return out;
   }
   asked.path = std::move(to->path);
@@ -77,13 +78,13 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
   out.to = match.found;
   out.errors = match.errors;
   asked.parts = std::move(match.parts);
-  // Browsers always name one.
+  // Browsers always name a host.
   if (const auto host = host_of(asked, *to);
       with_.only_loopback_hosts && !host.empty() && !is_loopback_host(host)) {
     out.refused = error_reply(
       out.errors, 403, "forbidden_host",
-      "without keys this server answers to localhost alone; the request names "
-      "another host");
+      "without keys this server only answers requests to localhost; this one "
+      "names another host");
     return out;
   }
   if (const auto origin = find_field(asked.headers, "origin");
@@ -102,7 +103,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
       return out;
     }
     out.refused = error_reply(out.errors, 405, "method_not_allowed",
-                              "this address answers to " + match.allowed);
+                              "this address only supports " + match.allowed);
     out.refused->headers.emplace_back("Allow", match.allowed + ", OPTIONS");
     return out;
   }
@@ -110,7 +111,7 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
   return out;
 }
 
-/// Names what there is instead.
+/// Returns a reply that names the nearest endpoints.
 reply_message gatekeeper::no_such_endpoint(const request_message& asked,
                                            error_shape how) const {
   constexpr size_t most_named = 5;
@@ -158,7 +159,7 @@ reply_message gatekeeper::options_reply(const request_message& asked,
     reply.headers.emplace_back("Allow", allowed + ", OPTIONS");
   if (preflight) {
     reply.headers.emplace_back("Access-Control-Allow-Methods", allowed);
-    // Clients' libraries send fields of their own; none of them is harmful.
+    // Client libraries send fields of their own, and none of them is harmful.
     if (const auto wanted =
           find_field(asked.headers, "access-control-request-headers");
         !wanted.empty())
@@ -185,17 +186,18 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
         verdict.what == kind::no_key ? "no_key" : "wrong_key",
         verdict.what == kind::no_key
           ? "a key is needed: send it as 'Authorization: Bearer KEY'"
-          : "the key is not known here");
+          : "the key is not valid for this server");
       reply.headers.emplace_back("WWW-Authenticate",
                                  "Bearer realm=\"atelier\"");
       return reply;
     }
     case kind::not_allowed:
       return error_reply(so_far.errors, 403, "not_allowed",
-                         "the key may not do this: it is no admin's");
+                         "this call needs an admin key");
     case kind::later: {
-      auto reply = error_reply(so_far.errors, 429, "too_many_requests",
-                               "the key has had its requests of this minute");
+      auto reply =
+        error_reply(so_far.errors, 429, "too_many_requests",
+                    "the key has reached its limit of requests per minute");
       reply.headers.emplace_back(
         "Retry-After",
         fmt::format("{:.0f}",

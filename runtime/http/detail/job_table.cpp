@@ -12,7 +12,7 @@ uint64_t weight_of(const picture& x) {
   return weight_of_file(x.bytes.size());
 }
 
-/// What it counts as in memory.
+/// Returns the bytes that a picture counts as in memory.
 uint64_t whole_weight_of(const picture& x) {
   return weight_of(x) + x.prompt.size() + x.negative.size();
 }
@@ -29,7 +29,7 @@ uint64_t weight_of_file(uint64_t bytes) {
 }
 
 bool job_table::make_room() {
-  // A server before may have had room for more.
+  // An earlier server may have had room for more jobs.
   while (index_.size() >= within_.jobs && !ended_.empty()) {
     const auto oldest = ended_.begin()->second;
     remove(*oldest);
@@ -114,7 +114,7 @@ void job_table::forget_pictures(const job_entry& x) {
   if (!shelves_.forget(x.number))
     return;
   for (uint32_t i = 0; i < x.known.results.size(); ++i)
-    // What has its bytes still is in no file.
+    // A picture that still has its bytes is not in a file.
     if (x.known.results[i] && x.known.results[i]->bytes.empty())
       dropped_.emplace_back(x.number, i);
 }
@@ -140,7 +140,7 @@ void job_table::remove(const job_entry& x) {
   if (ended_.erase(end_of(*held)) == 0)
     return;
   forget_pictures(*held);
-  // Names that no client knows are not worth a place.
+  // A name that no client knows need not be remembered.
   if (held->keeps || held->named)
     remember(name_of(held->known));
 }
@@ -164,22 +164,22 @@ std::string job_table::check() const {
     waiting += waits ? 1u : 0u;
     keeping += shelves_.keeps(number) ? 1u : 0u;
     if (over != x->has_ended())
-      return name + ": its state is not where it stands";
+      return name + ": its state does not match the list of ended jobs";
     if (waits != (x->known.state == job_state::queued))
-      return name + ": it waits otherwise than its state says";
+      return name + ": its place in the queue does not match its state";
     if (shelves_.keeps(number) && !over)
       return name + ": it keeps pictures and has not ended";
     if (shelves_.is_unstored(number) && !shelves_.keeps(number))
-      return name + ": it is to be stored and keeps nothing";
+      return name + ": it is to be stored and keeps no pictures";
     if (x->known.expired && shelves_.keeps(number))
-      return name + ": its pictures expired and are kept";
+      return name + ": its pictures expired and are still kept";
   }
   if (waiting != waiting_.size())
-    return "somebody waits who is not known";
+    return "an unknown job waits";
   if (ended_.size() > index_.size())
-    return "somebody ended who is not known";
+    return "an unknown job ended";
   if (keeping != shelves_.jobs())
-    return "pictures are kept of a job that is not known";
+    return "pictures of an unknown job are kept";
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of jobs that are there: the other half of jobs_impl.cpp.
+// Calls about existing jobs; jobs_impl.cpp has the rest of the class.
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
@@ -92,14 +92,14 @@ jobs::cancelled jobs::impl::cancel(const job_name& name) {
 }
 
 std::vector<uint64_t> jobs::impl::call_off(const entry& x) {
-  return end(x, job_state::cancelled,
-             to_failure(core::fail(ec::cancelled, "job {} was taken back",
-                                   x->known.id)));
+  return end(
+    x, job_state::cancelled,
+    to_failure(core::fail(ec::cancelled, "job {} was cancelled", x->known.id)));
 }
 
 std::variant<jobs::attendance, failure> jobs::impl::attend(job_request what,
                                                            job_listener news) {
-  // Who comes again after the last reply was lost finds the pictures.
+  // A client that calls again after the last reply was lost finds the pictures.
   what.keeps = what.keeps || !what.idempotency_key.empty();
   return submit(std::move(what), std::move(news), true);
 }
@@ -157,7 +157,8 @@ void jobs::impl::close() {
   tell_journal();
   std::vector<uint64_t> requests;
   std::vector<entry> held;
-  // What they hold, the engine too, may hold these jobs' pictures in turn.
+  // The listeners' objects, the engine included, may hold these jobs' pictures
+  // in turn.
   std::vector<std::vector<std::shared_ptr<const job_listener>>> listeners;
   {
     const std::lock_guard guard{mutex_};
@@ -174,7 +175,7 @@ void jobs::impl::close() {
       x->listeners.drop_news();
       x->twins.clear();
       listeners.push_back(x->listeners.remove_all());
-      // The next server has its pictures.
+      // The pictures of a journalled job stay for the next server.
       if (!x->journalled)
         table_.remove(*x);
     }

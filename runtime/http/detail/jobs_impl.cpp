@@ -71,8 +71,8 @@ core::result<void> jobs::impl::check(const job_request& what) const {
                       what.pictures.size(), within_.pictures);
   if (!what.id.empty() && !detail::is_client_name(what.id))
     return core::fail(ec::invalid_argument,
-                      "id '{}' is not 1..128 of [A-Za-z0-9_.()-] that do not "
-                      "begin with 'job_'",
+                      "id '{}' must have 1..128 characters of "
+                      "[A-Za-z0-9_.()-] and must not begin with 'job_'",
                       what.id.substr(0, 128));
   return {};
 }
@@ -88,11 +88,12 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   if (!what.idempotency_key.empty())
     if (auto known = table_.find_twin(what.owner, what.idempotency_key)) {
       if (known->fingerprint != what.fingerprint)
-        return failure{std::string{key_reused},
-                       fmt::format("Idempotency-Key was that of job {}, whose "
-                                   "body was another one",
-                                   known->known.id),
-                       {}};
+        return failure{
+          std::string{key_reused},
+          fmt::format("Idempotency-Key was used for job {}, with a "
+                      "different body",
+                      known->known.id),
+          {}};
       const bool useless =
         known->has_ended()
         && (known->known.state != job_state::completed || known->known.expired);
@@ -175,7 +176,7 @@ void jobs::impl::hand_in(const entry& x,
                          std::optional<failure>& refused) {
   for (uint32_t i = 0; i < pictures.size(); ++i) {
     {
-      // Somebody may have cancelled it, or its first picture failed.
+      // A client may have cancelled the job, or its first picture failed.
       const std::lock_guard guard{mutex_};
       if (x->has_ended())
         break;
@@ -208,8 +209,8 @@ void jobs::impl::refuse(const entry& x, const failure& why) {
   std::shared_ptr<const job_listener> who_asked;
   {
     const std::lock_guard guard{mutex_};
-    // Who asked hears it as the reason why there is no job; who joined it
-    // meanwhile by its name or key hears of its end.
+    // The caller gets the error as the reason why no job exists. Callers that
+    // joined in the meantime by its name or key are notified of its end.
     who_asked = x->listeners.remove(1);
     x->listeners.drop_news();
     if (x->has_ended())
@@ -316,8 +317,8 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   x->known.completed = when_.wall();
   x->ended_at = when_.steady();
   table_.begin(*x);
-  // Before the table looks at its bytes: listeners get the pictures even where
-  // they cannot be kept.
+  // Listeners are notified before the table examines the bytes, so that they
+  // get the pictures even if these cannot be kept.
   push(*x, job_news::kind::ended);
   table_.end(x);
   x->restored.clear();
@@ -349,7 +350,7 @@ void jobs::impl::tell(const entry& x) {
       break;
     guard.unlock();
     detail::deliver(*news);
-    // It may be the last owner of pictures, or of what calls back.
+    // This may be the last owner of pictures, or of callbacks.
     news.reset();
     guard.lock();
   }

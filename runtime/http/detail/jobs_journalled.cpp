@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that outlive the server: what the journal is told of them, and what
-// comes of it after the next start.
+// Jobs that outlive the server: how they are written to the journal, and how
+// they continue after the next start.
 #include <atelier/core/error.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/door.hpp>
@@ -17,10 +17,10 @@ using detail::job_entry;
 
 namespace {
 
-/// When a client may try again where the journal takes nothing.
+/// Time after which a client may try again if the journal cannot be written.
 constexpr auto pause = std::chrono::seconds{10};
 
-/// Whether it is the engine's state that refuses, not what is wanted.
+/// Returns whether the engine's state is the reason, and not the request.
 bool passes(const failure& x) {
   return x.code == core::to_string(ec::overloaded)
       || x.code == core::to_string(ec::unavailable)
@@ -51,7 +51,7 @@ void jobs::impl::take_on(
     if (!journal_)
       return later();
     {
-      // It is answered no sooner than the first one.
+      // The repeated call is answered no sooner than the first one.
       const std::lock_guard guard{mutex_};
       if (!x->journalled && !x->untaken) {
         x->twins.emplace_back(std::move(later));
@@ -74,7 +74,7 @@ void jobs::impl::write_down(
   const entry& x, job_request what,
   std::function<void(std::variant<job_view, failure>)> then) {
   journalled_job record;
-  // As it was taken on: it goes on while the disk works.
+  // This is the job as it was accepted: it continues while the disk works.
   auto taken = outcome(x);
   {
     const std::lock_guard guard{mutex_};
@@ -97,7 +97,7 @@ void jobs::impl::write_down(
       if (done)
         return then(taken);
       failure why{std::string{not_journalled},
-                  "the job was not taken on: the server's journal, which would "
+                  "the job was not accepted: the server's journal, which would "
                   "keep it, cannot be written",
                   pause};
       alive->refuse(x, why);
@@ -108,7 +108,7 @@ void jobs::impl::write_down(
     const std::lock_guard guard{mutex_};
     if (!x->untaken) {
       x->journalled = true;
-      // It may have ended before the journal was told of it.
+      // The job may have ended before it was marked as journalled.
       note_end(*x);
     }
     twins = std::exchange(x->twins, {});
@@ -140,7 +140,7 @@ void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
                            std::function<void()> go_on) {
   {
     const std::lock_guard guard{mutex_};
-    // Handed in once more it is as suspect.
+    // The request stays as suspect when it is submitted again.
     if (index < x->restored.size())
       x->restored[index].suspected = how;
     if (x->journalled && !x->has_ended())
@@ -267,7 +267,7 @@ bool jobs::impl::hand_in_again(const entry& x) {
       *wanted.deadline -= age_of(x->known.created, when_.wall());
     if (wanted.deadline && *wanted.deadline <= core::timespan{0}) {
       why = to_failure(core::fail(ec::deadline_missed,
-                                  "deadline passed while the server was away"));
+                                  "deadline passed while the server was down"));
     } else {
       const auto got = from_->submit(wanted, calls_for(x, i));
       if (const auto* refused = std::get_if<failure>(&got))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where pictures of jobs that ended are kept: in memory, then in files.
+// Keeps the pictures of ended jobs, first in memory and then in files.
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
@@ -76,26 +76,26 @@ bool jobs::impl::store(const entry& x) {
 bool jobs::impl::put(const entry& x, uint32_t index, const picture& what) {
   {
     const std::lock_guard guard{mutex_};
-    // One that is larger than the limit stays in memory.
+    // A picture that is larger than the limit stays in memory.
     if (!table_.make_disk_room(*x, what))
       return true;
   }
   remove_dropped();
   if (auto done = files_->put(x->number, index, what.bytes); !done) {
     if (!std::exchange(disk_fails_, true))
-      core::log_error("results of jobs stay in memory, those not asked for the "
-                      "longest will go: {}",
+      core::log_error("results of jobs stay in memory, and those not requested "
+                      "for the longest time will be dropped: {}",
                       done.why().text);
     return false;
   }
   if (std::exchange(disk_fails_, false))
-    core::log_warn("results of jobs go into files again");
+    core::log_warn("results of jobs are written to files again");
   bool kept = false;
   {
     const std::lock_guard guard{mutex_};
     kept = table_.stored(*x, index);
   }
-  // Its job was forgotten meanwhile.
+  // The job was forgotten in the meantime.
   if (!kept)
     files_->remove(x->number, index);
   return true;

@@ -22,13 +22,14 @@ using nlohmann::json;
 using std::chrono::microseconds;
 using std::chrono::system_clock;
 
-/// A prompt comes from JSON, and is UTF-8; whatever is not is made so.
+/// Returns the JSON as text. Prompts come from JSON and are UTF-8; bytes that
+/// are not UTF-8 are replaced.
 std::string text_of(const json& x) {
   return x.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Writes members of what is kept, or reads them: one list for both ways, so
-/// that none is forgotten in one.
+/// Writes the members of a stored value. The reader below visits the same list
+/// of members, so that neither forgets one.
 class writer {
 public:
   explicit writer(json& to) : to_(to) {}
@@ -48,13 +49,15 @@ public:
     to_[name] = x;
   }
 
-  // Journals of requests whose seeds were chosen are as they were.
+  // False is left out, so that records of requests with chosen seeds keep their
+  // old form.
   void operator()(const char* name, bool x) {
     if (x)
       to_[name] = true;
   }
 
-  // Journals of pictures that have none are as they were.
+  // An empty list is left out, so that records of pictures without a ladder
+  // keep their old form.
   void operator()(const char* name, const std::vector<ladder_level>& x) {
     if (!x.empty())
       to_[name] = x;
@@ -85,12 +88,12 @@ public:
       x = i->get<T>();
   }
 
-  // Older journals do not have it.
+  // Older journals lack the member.
   void operator()(const char* name, uint32_t& x, uint32_t otherwise) {
     x = from_.value(name, otherwise);
   }
 
-  // Journals older than a parameter do not have it.
+  // Journals that are older than a parameter lack it.
   template <class T>
   void parameter(std::string_view name, T& x) {
     using value = std::remove_cvref_t<decltype(*held(x))>;
@@ -102,7 +105,7 @@ public:
     x = from_.value(name, false);
   }
 
-  // Older journals do not have them with what is wanted.
+  // Older journals lack the notes of a request.
   void operator()(const char* name, std::vector<note>& x) {
     if (const auto i = from_.find(name); i != from_.end())
       i->get_to(x);
@@ -213,7 +216,7 @@ job_request read_wanted(std::string_view text,
   job_request x;
   from.at("kind").get_to(x.kind);
   from.at("trace").get_to(x.trace);
-  // Files of version 1 have none.
+  // Files of version 1 lack the request_id.
   x.request_id = from.value("request_id", std::string{});
   for (const auto& one : from.at("pictures")) {
     generation g;

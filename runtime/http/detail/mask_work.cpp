@@ -12,8 +12,8 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// Divides by the width of a box, rounded, without a division: exact for sums
-/// of bytes over widths below 2048.
+/// Divides by the width of a box and rounds, without a division. It is exact
+/// for sums of bytes over widths below 2048.
 class mean_of {
 public:
   explicit mean_of(size_t width)
@@ -28,9 +28,9 @@ private:
   uint64_t inverse_;
 };
 
-/// What `lines` lines lie side by side in: value i of line c stands at
-/// [(i + pad) * lines + c], with `pad` places before and behind for the ends,
-/// which go on as they end.
+/// Holds `lines` lines side by side: value i of line c is at
+/// [(i + pad) * lines + c]. The `pad` places before and after each line repeat
+/// its first and last value.
 template <size_t lines>
 class bundle {
 public:
@@ -48,7 +48,7 @@ public:
     }
   }
 
-  /// One box of width 2r + 1 along each line, from `from` into this.
+  /// Applies a box of width 2r + 1 along each line, from `from` into this.
   void box(bundle& from, size_t r) {
     from.go_on_at_both_ends();
     const mean_of mean{2 * r + 1};
@@ -75,7 +75,7 @@ private:
   std::vector<uint8_t> values_;
 };
 
-/// Radii of three boxes whose variances sum to that of the curve.
+/// Returns the radii of three boxes whose variances sum to that of the curve.
 /// Source: P. Kovesi, Fast Almost-Gaussian Filtering, 2010.
 std::array<size_t, 3> boxes_for(double deviation) {
   const auto ideal = std::sqrt(12 * deviation * deviation / 3 + 1);
@@ -91,7 +91,8 @@ std::array<size_t, 3> boxes_for(double deviation) {
   return radii;
 }
 
-/// Colours that are known in part: four floats a pixel, premultiplied.
+/// An image of which some colours are known: four floats a pixel,
+/// premultiplied.
 struct level {
   core::extent px;
   std::vector<float> bytes;
@@ -108,7 +109,7 @@ level halved(const level& x) {
   return h;
 }
 
-/// Fills what a level lacks from the next coarser one.
+/// Fills the unknown pixels of a level from the next coarser level.
 void fill_from(level& x, const level& coarse) {
   for (uint32_t y = 0; y < x.px.height; ++y)
     for (uint32_t i = 0; i < x.px.width; ++i) {
@@ -139,7 +140,7 @@ core::result<image::picture> resize_as(resize_mode how, image::picture from,
     return std::max(1u, static_cast<uint32_t>(std::lround(x * scale)));
   };
   const core::extent px{side(from.px.width), side(from.px.height)};
-  // Cut before it is scaled where it would become far larger than the picture.
+  // Cut before scaling if the scaled image would be far larger than the result.
   if (px.pixels() > 4 * to.pixels() && how == resize_mode::crop) {
     const core::extent part{
       std::clamp<uint32_t>(static_cast<uint32_t>(std::lround(to.width / scale)),
@@ -222,7 +223,7 @@ void blur(soft_mask& x, double deviation_x, double deviation_y) {
     }
   }
   if (deviation_y > 0) {
-    // A cache line holds so many columns, and one read brings them all.
+    // A cache line holds this many columns, and one read loads them all.
     constexpr size_t columns = 64;
     const auto radii = boxes_for(deviation_y);
     const auto pad = std::ranges::max(radii) + 1;
@@ -259,7 +260,7 @@ std::optional<region> region_of(const soft_mask& x, uint32_t padding,
   top -= std::min(top, padding);
   right += std::min(x.px.width - right, padding);
   bottom += std::min(x.px.height - bottom, padding);
-  // Widens one side, equally both ways as long as there is picture.
+  // Widens one side, equally in both directions while the image has room.
   const auto widen = [](uint32_t& from, uint32_t& to, uint32_t wanted,
                         uint32_t most) {
     wanted = std::clamp(wanted, to - from, most);
@@ -287,7 +288,7 @@ image::picture cut(image::picture from, const region& part) {
   for (uint32_t y = 0; y < part.px.height; ++y, to += row) {
     const auto at =
       (size_t{part.y + y} * from.px.width + part.x) * from.channels;
-    // Never behind where it is read.
+    // The copy never writes past the place that it reads.
     std::copy_n(from.bytes.data() + at, row, to);
   }
   from.px = part.px;
@@ -327,7 +328,7 @@ void fill_masked(image::picture& x, const soft_mask& mask) {
 void blend(image::picture& to, const image::picture& made, const region& part,
            const soft_mask& mask) {
   ATELIER_EXPECTS(made.px == part.px && made.channels == 3 && to.channels == 3,
-                  "what is put on fits its place");
+                  "the image to blend in fits its region");
   for (uint32_t y = 0; y < part.px.height; ++y)
     for (uint32_t x = 0; x < part.px.width; ++x) {
       const auto at = size_t{part.y + y} * to.px.width + part.x + x;

@@ -24,11 +24,11 @@ constexpr auto shape = error_shape::openai;
 
 using bytes = std::vector<uint8_t>;
 
-/// A body, whatever its form.
+/// The body of a call, from JSON or from a form.
 struct call_body {
   json object = json::object();
   field_reader::from how = field_reader::from::body;
-  /// Files of a form: in the body of the request.
+  /// The files of a form: views into the body of the request.
   std::vector<std::pair<std::string, std::string_view>> files;
 };
 
@@ -66,7 +66,7 @@ core::result<call_body> read_body(exchange& x) {
   return body;
 }
 
-/// Takes the file of that name, of the form or of the object.
+/// Takes the file of that name, from the form or from the object.
 bytes take_file(field_reader& r, const call_body& body, std::string_view name,
                 const core::limits& within) {
   auto from_text = r.file(name, within.source_bytes);
@@ -77,7 +77,7 @@ bytes take_file(field_reader& r, const call_body& body, std::string_view name,
   if (found.empty())
     return from_text;
   if (found.size() > 1 || !from_text.empty()) {
-    r.refuse(name, fmt::format("{} is sent {} times: one is taken", name,
+    r.refuse(name, fmt::format("{} is sent {} times; send it once", name,
                                found.size() + (from_text.empty() ? 0 : 1)));
     return {};
   }
@@ -106,7 +106,7 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
   if (alpha.empty() || !r.good())
     return;
   if (!into.mask.empty())
-    return r.refuse("mask", "mask and mask_image do not go together");
+    return r.refuse("mask", "mask and mask_image cannot be combined");
   auto white = white_mask_of(alpha, with.limits, give_up_after(with));
   if (white)
     into.mask = std::move(*white);
@@ -114,7 +114,8 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
     r.refuse("mask", white.why().text, white.why().code);
 }
 
-/// Fields of other servers that stand for what is not there.
+/// Reads other servers' fields for features that are not supported, and accepts
+/// the values that turn them off.
 void read_what_is_not_there(field_reader& r) {
   const auto nothing = json::object();
   r.only("true_cfg_scale", {0, 1});
@@ -130,7 +131,7 @@ void read_what_is_not_there(field_reader& r) {
             "save_images", "service_tier"});
 }
 
-/// How the pictures are handed over.
+/// Reads how the pictures are sent.
 void read_output(field_reader& r, openai_call& call, generation& into) {
   if (const auto format = r.choice("output_format", {"png", "jpeg", "webp"}))
     call.format = *format;
@@ -142,17 +143,18 @@ void read_output(field_reader& r, openai_call& call, generation& into) {
   call.partial_images =
     static_cast<uint32_t>(r.whole("partial_images", 0, 3).value_or(0));
   if (call.partial_images > 0 && !call.stream)
-    r.refuse("partial_images", "partial_images need stream");
+    r.refuse("partial_images", "partial_images needs stream");
   const auto form = r.choice("response_format", {"url", "b64_json"});
   const auto model = r.text("model", 256).value_or("");
   call.as_url =
     form ? *form == "url" : model.starts_with("dall-e-") && !call.stream;
   if (call.as_url && call.stream)
-    r.refuse("response_format", "response_format url does not go with stream");
+    r.refuse("response_format", "response_format url cannot be combined with "
+                                "stream");
 }
 
-/// Of "low" half the steps are run, of all others the model's own, unless the
-/// client says how many.
+/// Sets the steps, unless the client did: quality "low" runs half the model's
+/// own, but not fewer than four if the model has them. All others keep them.
 void read_quality(field_reader& r, const api_context& with, openai_call& call,
                   generation& into) {
   const auto quality =
@@ -198,9 +200,9 @@ std::variant<openai_call, reply_message> read_openai_call(
   read_what_is_not_there(r);
   const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
   if (n > 1 && call.stream)
-    r.refuse("n", fmt::format("n {} does not go with stream: its events do not "
-                              "say which image they are of; ask for one image, "
-                              "or leave stream out",
+    r.refuse("n", fmt::format("n {} cannot be combined with stream: its events "
+                              "do not say which image they are of; request one "
+                              "image, or leave stream out",
                               n));
   r.no_others();
   note_ignored_fields(r.notes(), one);

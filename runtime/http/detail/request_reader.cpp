@@ -20,13 +20,14 @@ namespace net = boost::asio;
 using beast::error_code;
 using beast::string_view;
 
-/// First room for a body; it then grows with what really came.
+/// Initial capacity for a body, which then grows with the received bytes.
 constexpr uint64_t first_body_bytes = 64 << 10;
 
-/// Of a body in chunks: "0", and two empty lines.
+/// Bytes of the shortest end of a body in chunks: "0" and two line ends.
 constexpr size_t shortest_end = 5;
 
-/// Fields of which one reader may take the first and another the last.
+/// Fields that may occur only once: if one is repeated, some readers use the
+/// first and others the last.
 constexpr std::array<std::string_view, 5> single_fields{
   "origin", "authorization", "x-api-key", "content-type", "expect"};
 
@@ -49,7 +50,7 @@ bool is_number(std::string_view x) {
                      [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What a first line asks for, where it goes so far.
+/// Returns the target of a request's first line, or as much as the line has.
 std::string target_of(std::string_view line) {
   line.remove_prefix(std::min(line.find(' '), line.size()));
   line.remove_prefix(std::min<size_t>(1, line.size()));
@@ -65,32 +66,34 @@ bool same_word(std::string_view a, std::string_view b) {
 class request_reader::parser : public beast::http::basic_parser<true> {
 public:
   explicit parser(limits within) : within_(within) {
-    // One more than is allowed, so that the count here is the one that tells.
+    // One more than the limit, so that the count here decides.
     header_limit(static_cast<uint32_t>(
       std::min<uint64_t>(within.head_bytes + 1, UINT32_MAX)));
-    // Counted in take(); without one, this version of Beast takes no body.
+    // take() counts the body; without a limit, this version of Beast accepts no
+    // body.
     body_limit(UINT64_MAX);
   }
 
   size_t feed(std::string_view bytes) {
     if (!got_some()) {
-      // A client may send an empty line behind the body before.
+      // A client may send an empty line after the previous body.
       size_t blank = 0;
       while (bytes.substr(blank).starts_with("\r\n"))
         blank += 2;
       if (blank > 0) {
         head_bytes_ += blank;
         if (head_bytes_ > within_.head_bytes)
-          fail(431, "head_too_large", "there is no request, only empty lines");
+          fail(431, "head_too_large", "the request has only empty lines");
         return blank;
       }
-      // A method of one character and nothing else would look like one.
+      // A lone carriage return may begin an empty line, and Beast would take it
+      // for the first character of a method.
       if (bytes == "\r" || bytes.empty())
         return 0;
     }
     const bool in_head = where == stage::head;
-    // Beast asks for as much when it sees the last chunk a second time, and
-    // there is no shorter end.
+    // Beast needs as many bytes when it sees the last chunk a second time, and
+    // no end is shorter.
     const bool in_chunks = !in_head && chunked();
     if (in_head || in_chunks) {
       const auto fresh = bytes.substr(looked_);
@@ -163,7 +166,7 @@ private:
     if (error == beast::http::error::body_limit)
       return refuse_body();
     if (error == beast::http::error::bad_version)
-      return fail(505, "bad_version", "only HTTP/1.0 and 1.1 are spoken here");
+      return fail(505, "bad_version", "only HTTP/1.0 and 1.1 are supported");
     fail(400, "bad_request",
          fmt::format("the request is malformed: {}", error.message()));
   }
@@ -183,7 +186,7 @@ private:
 
   void on_field_impl(beast::http::field, string_view name, string_view value,
                      error_code& error) override {
-    // Trailers say nothing that the head did not.
+    // Trailers are ignored: they say nothing that the head did not.
     if (where != stage::head)
       return;
     if (message.headers.size() == within_.fields) {
@@ -216,29 +219,29 @@ private:
     for (const auto name : single_fields)
       if (const auto times = count_of(in, name); times > 1)
         return fail(400, "bad_request",
-                    fmt::format("the request has {} fields {}, where one is "
-                                "allowed",
+                    fmt::format("the request has {} fields {}, but only one "
+                                "is allowed",
                                 times, name));
     const auto lengths = count_of(in, "content-length");
     const auto encodings = count_of(in, "transfer-encoding");
     if (lengths + encodings > 1)
       return fail(400, "bad_request",
-                  "the request tells its length more than once");
+                  "the request declares its length more than once");
     if (lengths == 1 && !is_number(find_field(in, "content-length")))
-      return fail(400, "bad_request", "Content-Length is no number");
+      return fail(400, "bad_request", "Content-Length is not a number");
     if (encodings == 1) {
       if (version == 10)
         return fail(400, "bad_request",
-                    "Transfer-Encoding is not for HTTP/1.0");
+                    "Transfer-Encoding is not allowed in HTTP/1.0");
       if (!same_word(find_field(in, "transfer-encoding"), "chunked"))
         return fail(501, "not_implemented",
-                    "of transfer encodings only chunked is known");
+                    "the only supported transfer encoding is chunked");
     }
     const auto expected = find_field(in, "expect");
     if (count_of(in, "expect") > 0) {
       if (!same_word(expected, "100-continue"))
         return fail(417, "bad_expectation",
-                    "of expectations only 100-continue is known");
+                    "the only supported expectation is 100-continue");
       expects_continue = version == 11;
     }
   }
@@ -256,7 +259,7 @@ private:
 
   void on_chunk_header_impl(std::uint64_t size, string_view,
                             error_code& error) override {
-    // Before any of it comes.
+    // This check precedes the chunk's first byte.
     if (size > within_.body_bytes - taken_) {
       refuse_body();
       stop(error);
@@ -284,7 +287,7 @@ private:
 
   limits within_;
   strict_framing framing_;
-  /// What it has seen of the bytes that come again.
+  /// Number of bytes already examined among those that are passed again.
   size_t looked_ = 0;
   uint64_t head_bytes_ = 0;
   uint64_t taken_ = 0;

@@ -10,13 +10,13 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// "00-" trace "-" span "-" flags.
+/// Positions in "00-" trace "-" span "-" flags.
 constexpr size_t trace_at = 3;
 constexpr size_t span_at = 36;
 constexpr size_t flags_at = 53;
 constexpr size_t whole = 55;
 
-/// Capital letters are none here.
+/// Returns whether the text is hexadecimal. Capital letters are not allowed.
 bool is_hex(std::string_view x) {
   return std::all_of(x.begin(), x.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -37,7 +37,7 @@ bool is_valid(std::string_view x) {
   if (!is_hex(version) || version == "ff" || !is_hex(trace) || is_zero(trace)
       || !is_hex(span) || is_zero(span) || !is_hex(x.substr(flags_at, 2)))
     return false;
-  // Later versions may say more, behind another dash.
+  // Later versions may append fields after another dash.
   return x.size() == whole || (version != "00" && x[whole] == '-');
 }
 
@@ -50,7 +50,7 @@ std::string own_span(const fields& headers, uint64_t span) {
   const auto given = find_field(headers, "traceparent");
   if (!is_valid(given))
     return {};
-  // Of the flags only that it is sampled is known in every version.
+  // The sampled flag is the only one that every version defines.
   const char last = given[flags_at + 1];
   const int digit = last <= '9' ? last - '0' : last - 'a' + 10;
   return fmt::format("00-{}-{:016x}-{:02x}", given.substr(trace_at, 32),

@@ -133,7 +133,7 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
     return finish_with(id, r, with->done, now);
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
-                     "no stage of route {} gave a picture", along.name),
+                     "no stage of route {} produced an image", along.name),
           now);
 }
 
@@ -260,7 +260,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   if (with == nullptr)
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::deadline_missed,
-                              "the deadline passed, or cannot be met any more, "
+                              "the deadline passed, or can no longer be met, "
                               "{:.1f} ms after arrival",
                               core::to_ms(now - r.what->arrived)),
                    now);

@@ -48,7 +48,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       if (r.asked++ >= most_questions)
         return turn_away(id, r,
                          core::fail(core::ec::internal,
-                                    "policy {} asks without end",
+                                    "policy {} never stops asking for facts",
                                     config_.policy->name()),
                          {}, now);
       if (wants->near)
@@ -147,7 +147,7 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
       r.state = state;
       turn_away(id, r,
                 order ? core::fail(core::ec::unavailable,
-                                   "nobody is free for stage '{}'", row.name)
+                                   "no worker is free for stage '{}'", row.name)
                       : order.why(),
                 {}, now);
       return true;
@@ -247,8 +247,7 @@ void hub::count_question(row& r, core::time_point now) {
 void hub::note_retrieval(planning::retrieval_sample x) {
   records_.retrieved(x);
   const auto& kept = records_.counts().retrievals;
-  // Once per plan: the plan that this requests takes all retrievals into
-  // account.
+  // Once per plan: the plan requested here takes all retrievals into account.
   if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
     return;
   called_for_ = plan_->version;
@@ -373,7 +372,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
 }
 
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
-  // The row keeps the steps that it already has, after a death perhaps.
+  // The row keeps the steps that it already has, for example after a death.
   r.saved = r.steps_done;
   const auto* from = match_of(r);
   if (steps == 0 || steps == r.steps_done || !ports_.found || from == nullptr)

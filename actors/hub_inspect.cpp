@@ -112,12 +112,12 @@ std::string hub::check_rows() const {
     if (r.state == row_state::waiting) {
       ++waits;
       if (!queues_.contains(id))
-        return fmt::format("row {} waits in no lane", id.value);
+        return fmt::format("row {} waits but is in no queue", id.value);
     } else if (queues_.contains(id)) {
-      return fmt::format("row {} does not wait but stands in a lane", id.value);
+      return fmt::format("row {} does not wait but is in a queue", id.value);
     }
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
-      return fmt::format("row {} runs nowhere", id.value);
+      return fmt::format("row {} runs on no worker", id.value);
     const bool has_source =
       r.how.from_image && !is_terminal(r.state) && !r.answering
       && (r.at == phase::denoising
@@ -130,7 +130,7 @@ std::string hub::check_rows() const {
   if (predicted != forecast_.work())
     return "the devices' predicted work is not conserved";
   if (waits != queues_.size())
-    return "rows and lanes disagree";
+    return "rows and queues disagree";
   return {};
 }
 
@@ -153,7 +153,7 @@ std::string hub::check_queues() const {
     const auto own = planning::lane_of(id);
     if (w.where.what == role::denoise_step
         && w.view.waiting != queues_.size(own) + queues_.size(alone_lane(own)))
-      return fmt::format("the lane of worker {} is not counted", id.value);
+      return fmt::format("the queue of worker {} is not counted", id.value);
     if (w.filling)
       return fmt::format("worker {} still fills its batch", id.value);
   }

@@ -76,8 +76,7 @@ public:
   core::result<core::typed_body> run(const core::typed_body&,
                                      worker_context&) const override {
     return core::fail(core::ec::internal,
-                      "stage '{}' runs in the control process alone",
-                      row_.name);
+                      "stage '{}' runs only in the control process", row_.name);
   }
 
   core::result<void> end(const core::typed_body&, facts&) const override {
@@ -156,20 +155,19 @@ uint32_t states_beside(const pipeline& stages, const route& along,
 core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
   using core::ec;
   if (x == nullptr)
-    return core::fail(ec::invalid_argument, "a stage that is null");
+    return core::fail(ec::invalid_argument, "the stage is null");
   const auto& row = x->row();
   if (row.name.empty())
-    return core::fail(ec::invalid_argument, "a stage without a name");
+    return core::fail(ec::invalid_argument, "the stage has no name");
   if (find(row.name))
-    return core::fail(ec::invalid_argument, "there is a stage '{}' already",
+    return core::fail(ec::invalid_argument, "a stage '{}' already exists",
                       row.name);
   auto where = stages_.size();
   if (!after.empty()) {
     const auto before = find(after);
     if (!before)
       return core::fail(ec::invalid_argument,
-                        "stage '{}' shall stand behind '{}', which is not "
-                        "there",
+                        "stage '{}' must follow '{}', which was not found",
                         row.name, after);
     where = *before + 1;
   }
@@ -179,16 +177,16 @@ core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
   for (size_t i = 0; i < stages_.size(); ++i)
     if (out_of_order(stages_[i], i))
       return core::fail(ec::invalid_argument,
-                        "stage '{}' cannot stand {} '{}': stages before the "
-                        "route come first, then those of each leg, those "
-                        "before the answer, and those after it",
-                        row.name, i < where ? "behind" : "before",
+                        "stage '{}' cannot be {} '{}': the order is stages "
+                        "before the route, of each leg, before the answer, "
+                        "and after the answer",
+                        row.name, i < where ? "after" : "before",
                         stages_[i]->row().name);
   if (row.where == place::device
       && (row.at != hook::each_leg || denoise_ != stages_.size()))
     return core::fail(ec::invalid_argument,
-                      "stage '{}': one stage of each leg runs on the devices, "
-                      "and no other",
+                      "stage '{}': exactly one stage of each leg runs on the "
+                      "devices",
                       row.name);
   const bool counted = denoise_ == stages_.size();
   stages_.insert(stages_.begin() + static_cast<std::ptrdiff_t>(where),
@@ -231,7 +229,7 @@ std::string pipeline::signature() const {
 core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
   const auto differs = [&] {
     return core::fail(core::ec::incompatible,
-                      "this process runs the stages '{}', the engine '{}'",
+                      "this process runs the stages '{}', but the engine '{}'",
                       this->signature(), signature);
   };
   auto mine = stages_.begin();

@@ -270,7 +270,7 @@ core::result<void> engine::impl::wait_until_ready() {
         return {};
       if (now >= *joined + plan_patience) {
         core::log_warn("policy {} has made no plan for the devices yet; until "
-                       "then requests go by its default one",
+                       "then its default plan is used",
                        policy->name());
         return {};
       }
@@ -286,7 +286,7 @@ core::result<void> engine::impl::wait_until_ready() {
         if (p.restarts >= most_start_attempts)
           return core::fail(ec::unavailable,
                             "the process of {} ended {} times while starting; "
-                            "its own message stands above",
+                            "its own message is above",
                             p.part, p.restarts);
       }
     std::this_thread::sleep_for(std::chrono::milliseconds{2});

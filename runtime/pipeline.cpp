@@ -103,9 +103,8 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   if (kept) {
     if (x.arena.capture_slots == 0)
       return core::fail(core::ec::bad_config,
-                        "cache.memory_mib: what is remembered comes through "
-                        "capture slots, and there are none "
-                        "(arena.capture_slots)");
+                        "cache.memory_mib: the cache needs capture slots, but "
+                        "arena.capture_slots is 0");
     add(from.facts, actors::search_stage{kept, pace.facts, pace.facts_share});
     add(from.earlier, actors::fetch_stage{kept});
     add(from.afterwards, actors::remember_stage{kept});

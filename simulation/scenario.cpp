@@ -26,7 +26,7 @@ constexpr std::array kinds{fault_kind::crash,       fault_kind::hang,
 
 constexpr double most_seconds = 1e7;
 
-/// Bounds for masks: below these a draw takes long and shows nothing.
+/// Lower bounds for masks: below these a draw takes long and shows nothing.
 constexpr double least_masked = 0.01;
 constexpr double least_spread = 0.01;
 constexpr uint64_t most_workers = 20'000;
@@ -34,7 +34,7 @@ constexpr uint64_t most_workers = 20'000;
 fault read_fault(json_reader& r, const json& of, const std::string& at) {
   fault x;
   if (!of.is_object()) {
-    r.complain(at, fmt::format("{} is no object", json_reader::shown(of)));
+    r.complain(at, fmt::format("{} is not an object", json_reader::shown(of)));
     return x;
   }
   r.expect_keys(of, at,
@@ -53,8 +53,8 @@ fault read_fault(json_reader& r, const json& of, const std::string& at) {
     names.reserve(kinds.size());
     for (const auto k : kinds)
       names.push_back(to_string(k));
-    r.complain(at + ".kind",
-               fmt::format("'{}' is none of {}", name, fmt::join(names, ", ")));
+    r.complain(at + ".kind", fmt::format("'{}' is not one of {}", name,
+                                         fmt::join(names, ", ")));
   }
   r.real(of, at, "at_s", 0, most_seconds, x.at_seconds);
   r.real(of, at, "for_s", 0, most_seconds, x.for_seconds, false);
@@ -140,7 +140,8 @@ core::result<std::vector<double>> parse_masks(std::string_view text,
     out.push_back(share);
   }
   if (out.empty())
-    return core::fail(core::ec::bad_payload, "{}: has no masked share", where);
+    return core::fail(core::ec::bad_payload, "{}: no masked share was found",
+                      where);
   return out;
 }
 
@@ -186,14 +187,14 @@ core::result<void> check_devices(const scenario& x) {
     all += g.count;
     if (g.kind.empty() || !names.insert(g.kind).second)
       return core::fail(ec::invalid_argument,
-                        "kinds of device have names, each its own: '{}' is "
-                        "none, or stands there twice",
+                        "each kind of device needs a name of its own: '{}' "
+                        "is empty or occurs twice",
                         g.kind);
   }
   if (!x.devices.empty() && all != x.workers)
     return core::fail(ec::invalid_argument,
-                      "devices of all kinds are {}, workers {}", all,
-                      x.workers);
+                      "the kinds have {} devices in all, but workers is {}",
+                      all, x.workers);
   return {};
 }
 
@@ -208,8 +209,8 @@ core::result<void> check_memory(const scenario& x) {
       const auto bytes = memory_on(*x.profile, core::variant_id{i}, g.kind);
       if (bytes > x.memory_bytes)
         return core::fail(core::ec::invalid_argument,
-                          "variant '{}' takes {} bytes of memory, a worker has "
-                          "{}",
+                          "variant '{}' takes {} bytes of memory, but a worker "
+                          "has {}",
                           x.profile->variants[i].name, bytes, x.memory_bytes);
     }
   return {};
@@ -220,38 +221,39 @@ core::result<void> check_memory(const scenario& x) {
 core::result<void> validate(const scenario& x) {
   using core::ec;
   if (!x.profile || x.profile->variants.empty())
-    return core::fail(ec::invalid_argument, "the profile has no variant");
+    return core::fail(ec::invalid_argument, "the profile has no variants");
   if (!x.policy)
-    return core::fail(ec::invalid_argument, "there is no policy");
+    return core::fail(ec::invalid_argument, "no policy is set");
   if (x.workers == 0 || x.workers > 20'000)
-    return core::fail(ec::invalid_argument, "workers {} outside 1..20000",
+    return core::fail(ec::invalid_argument, "workers {} is outside 1..20000",
                       x.workers);
   if (x.trace.empty())
-    return core::fail(ec::invalid_argument, "the trace has no arrival");
+    return core::fail(ec::invalid_argument, "the trace has no arrivals");
   for (const auto& a : x.trace)
     if (a.variant != planning::no_name
         && a.variant >= x.profile->variants.size())
       return core::fail(ec::invalid_argument,
-                        "the trace asks for variant {}, the profile has {}",
+                        "the trace asks for variant {}, but the profile has {}",
                         a.variant, x.profile->variants.size());
   if (auto ok = check_devices(x); !ok)
     return ok;
   if (auto ok = check_memory(x); !ok)
     return ok;
   if (!(x.noise >= 0 && x.noise <= 1))
-    return core::fail(ec::invalid_argument, "noise {} outside 0..1", x.noise);
+    return core::fail(ec::invalid_argument, "noise {} is outside 0..1",
+                      x.noise);
   for (const double s : x.nearest_prompts)
     if (!(s >= 0 && s <= 1))
       return core::fail(ec::invalid_argument,
-                        "nearness of prompts {} outside 0..1", s);
+                        "nearness of prompts {} is outside 0..1", s);
   if (auto ok = check_edits(x.edits); !ok)
     return ok;
   if (auto ok = check_cache(x.cache); !ok)
     return core::fail(ec::invalid_argument, "the cache: {}", ok.why().text);
   if (x.cache.entries > 0 && !starts_from_cache(*x.profile))
     return core::fail(ec::invalid_argument,
-                      "the profile has nothing that starts from a cache: no "
-                      "reuse and no ladder of cached latents");
+                      "the profile has nothing that starts from a cache: "
+                      "neither reuse nor a ladder of cached latents");
   if (x.cache.entries > 0 && !nearness_of(x, planning::compared::prompts))
     return core::fail(ec::invalid_argument,
                       "the cache: neither --similarity nor the profile's "
@@ -262,8 +264,8 @@ core::result<void> validate(const scenario& x) {
   for (const fault& f : x.faults)
     if (f.worker >= x.workers)
       return core::fail(ec::invalid_argument,
-                        "a fault strikes worker {}, there are {}", f.worker,
-                        x.workers);
+                        "a fault strikes worker {}, but only {} exist",
+                        f.worker, x.workers);
   if (auto sound = stages_of(x, nullptr); !sound)
     return sound.why();
   return {};

@@ -26,7 +26,7 @@ using detail::entry_row;
 core::result<detail::folder_lock> locked(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(detail::rows_of(folder), error))
-    return core::fail(ec::not_found, "{}: there is no cache", folder.string());
+    return core::fail(ec::not_found, "{}: no cache was found", folder.string());
   return detail::folder_lock::take(folder);
 }
 
@@ -113,7 +113,7 @@ core::result<store_damage> verify_store(const fs::path& folder) {
     const auto total = detail::payload_bytes(row);
     ++out.checked;
     if (size == there->sizes.end()) {
-      out.entries.push_back({row.number, "its file is not there"});
+      out.entries.push_back({row.number, "its file is missing"});
       return;
     }
     if (size->second != total) {

@@ -98,7 +98,7 @@ public:
       number_ = std::max<size_t>(number_, 1);
       if (out_.columns.empty())
         number_ = 1;
-      complain("no arrival in it");
+      complain("the trace has no arrivals");
     }
     if (count_ > 0)
       return core::error{ec::bad_payload, std::move(faults_)};
@@ -136,8 +136,8 @@ private:
       const auto known =
         std::find(column_names.begin(), column_names.end(), name);
       if (known == column_names.end())
-        complain(fmt::format("there is no column {}; there are {}", shown(name),
-                             trace_columns()));
+        complain(fmt::format("{} is not a column; the columns are {}",
+                             shown(name), trace_columns()));
       else if (std::find(out_.columns.begin(), out_.columns.end(), name)
                != out_.columns.end())
         complain(fmt::format("the column {} occurs twice", shown(name)));
@@ -149,9 +149,10 @@ private:
       return std::find(columns_.begin(), columns_.end(), x) != columns_.end();
     };
     if (!has(column::ms))
-      complain("the column 'ms' is missing: when a request arrives");
+      complain("the column 'ms', the time of arrival, is missing");
     if (has(column::content) && has(column::prompt))
-      complain("'content' and 'prompt' both say what is asked for");
+      complain("the columns 'content' and 'prompt' both say what to draw: keep "
+               "one");
   }
 
   void read_line(std::string_view line) {
@@ -181,7 +182,8 @@ private:
       return complain(
         fmt::format("{} is not MILLISECONDS,NUMBER", shown(line)));
     if (!(ms >= 0) || !std::isfinite(ms))
-      return complain(fmt::format("{} ms is not a time from 0 on", ms));
+      return complain(
+        fmt::format("{} ms is not a finite time of at least 0", ms));
     x.seconds = ms / 1000;
   }
 
@@ -190,8 +192,8 @@ private:
       const auto comma = line.find(',');
       const bool more = comma != std::string_view::npos;
       if (more == (i + 1 == columns_.size()))
-        return complain(fmt::format("the line has {} than the {} values that "
-                                    "its columns want",
+        return complain(fmt::format("the line has {} than the {} values of the "
+                                    "columns",
                                     more ? "more" : "fewer", columns_.size()));
       read_cell(columns_[i], trimmed(line.substr(0, comma)), x);
       line.remove_prefix(more ? comma + 1 : line.size());
@@ -288,7 +290,8 @@ private:
     if (const auto at = known.find(cell); at != known.end())
       return at->second;
     if (cell.size() > most_name_bytes || names.size() == most_names) {
-      complain(fmt::format("{}: {} is beyond {} names of at most {} bytes",
+      complain(fmt::format("{}: {} exceeds the limit of {} names of at most {} "
+                           "bytes each",
                            name_of(of), shown(cell), most_names,
                            most_name_bytes));
       return no_name;

@@ -48,7 +48,7 @@ std::string title_of(const bench_plan& plan) {
 
 CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   auto* sub =
-    app.add_subcommand("bench", "Measure how a load is answered: bench serve");
+    app.add_subcommand("bench", "Measure how a load is served: bench serve");
   const auto add = [sub](const std::string& names,
                          std::optional<std::string>& value,
                          const std::string& kind, const std::string& text) {
@@ -58,42 +58,44 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
     sub->option_defaults()->group(name);
   };
   group("Load");
-  add("--rate", into.rate, "R",
-      "Requests a second that arrive by chance (Poisson)");
+  add("--rate", into.rate, "R", "Requests a second, with Poisson arrivals");
   add("--trace", into.trace, "FILE",
-      "Arrivals instead: milliseconds and, after a comma, what is asked for");
+      "Arrivals instead: milliseconds,NUMBER on each line; equal numbers have "
+      "equal prompts");
   add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
-      "Synthetic arrivals instead, as of 'simulate'");
-  add("--requests", into.requests, "N", "At most so many requests");
+      "Synthetic arrivals instead, as in 'simulate'");
+  add("--requests", into.requests, "N", "Maximum number of requests");
   add("--duration", into.duration, "S",
-      "Seconds of arrivals (default: 60 with --rate alone, else all)");
+      "Seconds of arrivals (default: 60 if only --rate is set, otherwise all)");
   add_repeated_option(*sub, "--mix", into.mix,
-                      "What requests differ in, as steps=20:3,50:1 (weights "
-                      "behind colons); repeatable. Fields: "
+                      "What requests differ in, such as steps=20:3,50:1 "
+                      "(weights after colons); repeatable. Fields: "
                         + load_mix::fields())
     ->type_name("FIELD=VALUE,...");
   add("--prompts", into.prompts_file, "FILE",
-      "One prompt a line, UTF-8; -: standard input (default: drawn captions)");
-  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+      "One prompt per line, UTF-8; -: standard input (default: random "
+      "captions)");
+  add("--seed", into.seed, "S", "Seed of all random choices (default: 1)");
   add("--warm-up", into.warm_up, "N",
-      "Requests before, one by one, not counted (default: 0)");
+      "Requests to send first, one by one, that are not counted (default: 0)");
   group("Output");
   add("--slo-ms", into.slo_ms, "MS",
-      "Answered in this time is in time, where a request has no deadline");
+      "Time limit in milliseconds of a request without a deadline");
   add("--records", into.records, "FILE",
-      "Write what became of each request, a line each (CSV)");
-  sub->add_flag("--force", into.force, "Replace that file where it exists");
+      "Write the outcome of each request, one per line (CSV)");
+  sub->add_flag("--force", into.force, "Replace that file if it exists");
   group("Where it runs");
   add("--server", into.server, "URL",
       "A running server (default: an engine of its own)");
   add("--key", into.key, "KEY",
-      "With --server: a key, where it requires one (default: $ATELIER_KEY)");
+      "With --server: a key, if it requires one (default: $ATELIER_KEY)");
   add(
     "--cacert", into.authorities, "FILE",
     "With --server: trust these certificates (PEM) instead of this machine's");
   add("--connections", into.connections, "N",
-      "With --server: most requests under way (default: 256)");
-  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
+      "With --server: maximum number of open requests (default: 256)");
+  add("--model", into.model, "NAME|DIR|FILE",
+      "The model that the first device hosts");
   add("--device", into.device, "NAME", "cpu:N or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
   add("--processes", into.processes, "MODE",
@@ -103,11 +105,11 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   add("--policy", into.policy, "P", policy_help("How requests are answered"));
   add("--batching", into.batching, "HOW",
       list_choices(choices_of("--batching"))
-        + ": when requests join a batch (default: as the policy says)");
+        + ": when requests join a batch (default: the policy's choice)");
   add("--patience", into.patience, "S",
-      "How long answers are awaited after the last request (default: 600)");
+      "Seconds to wait for answers after the last request (default: 600)");
   add("--timeline", into.timeline, "FILE",
-      "Write what happens when, for https://ui.perfetto.dev");
+      "Write a timeline for https://ui.perfetto.dev");
   return sub;
 }
 

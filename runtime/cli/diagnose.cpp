@@ -82,12 +82,12 @@ finding file_size_of(const system_facts& x) {
     return {"file size", ok, "unlimited", ""};
   return {"file size", note,
           fmt::format("at most {}", show_bytes(*x.file_bytes)),
-          "larger pictures cannot be written: ulimit -f unlimited"};
+          "larger images cannot be written: ulimit -f unlimited"};
 }
 
 finding gpus_of(const system_facts& x) {
   if (x.gpus.empty())
-    return {"GPU", note, "none found", "pictures are made on the CPU"};
+    return {"GPU", note, "none found", "images are made on the CPU"};
   auto found = fmt::format("{}", fmt::join(x.gpus, ", "));
   if (!built_with_cuda())
     return {"GPU", note, std::move(found) + "; the kernels are not built",
@@ -98,20 +98,20 @@ finding gpus_of(const system_facts& x) {
 finding data_of(const system_facts& x) {
   if (x.data.empty())
     return {"data folder", note, "neither XDG_DATA_HOME nor HOME is set",
-            "name one by --data DIR"};
+            "name one with --data DIR"};
   auto found = fmt::format("{}{}, {} free", x.data.string(),
-                           x.data_exists ? "" : " (made when needed)",
+                           x.data_exists ? "" : " (created when needed)",
                            show_bytes(x.data_free_bytes));
   if (!x.data_writable)
     return {"data folder", note, std::move(found) + ", not writable",
-            "change its owner, or name another one by --data DIR"};
+            "change its owner, or name another one with --data DIR"};
   return {"data folder", ok, std::move(found), ""};
 }
 
 finding torch_of() {
   if (built_with_torch())
     return {"LibTorch", ok, "built in", ""};
-  return {"LibTorch", note, "not built in: no models, only test pictures",
+  return {"LibTorch", note, "not built in: no models, only test images",
           "configure with ATELIER_WITH_TORCH=ON"};
 }
 
@@ -126,7 +126,7 @@ void judge_configuration(const config::outcome& x, std::vector<finding>& into) {
   const auto settings = with_shipped_models(x.values);
   if (!settings) {
     into.push_back({"devices", problem, settings.why().text,
-                    "name variants that are there in devices[].variants"});
+                    "name available variants in devices[].variants"});
     return;
   }
   std::string devices;

@@ -243,7 +243,7 @@ private:
     // The key keeps a repeated call whose reply was lost from starting another
     // job.
     const http::fields headers{{"Idempotency-Key", draw_key()}};
-    const failure taken_back{"cancelled", "taken back before it was asked", {}};
+    const failure taken_back{"cancelled", "cancelled before it was sent", {}};
     for (;;) {
       if (unwanted(x))
         return taken_back;
@@ -255,7 +255,7 @@ private:
           said<std::string>(json::parse(reply->body, nullptr, false), "id");
         if (!id.empty())
           return id;
-        return failure{"io_failed", "the server names no job", {}};
+        return failure{"io_failed", "the server's reply has no job ID", {}};
       }
       auto why = failure_in(*reply);
       const auto wait = wait_of(*reply);
@@ -277,8 +277,8 @@ private:
         return broken(reply.why());
       if (reply->status == 404 || reply->status == 410)
         return failure{"unavailable",
-                       "the server does not know the job any more: it was "
-                       "started anew, or keeps too few results",
+                       "the server no longer knows the job: it was "
+                       "restarted, or keeps too few results",
                        {}};
       if (reply->status != 200)
         return failure_in(*reply);
@@ -289,7 +289,7 @@ private:
       if (state == "failed" || state == "cancelled")
         return failure_in(*reply);
       if (state != "queued" && state != "running")
-        return failure{"io_failed", "the server tells no job's status", {}};
+        return failure{"io_failed", "the server's reply has no job status", {}};
       if (x.calls.progressed && state == "running")
         x.calls.progressed({x.request,
                             said<uint32_t>(seen, "step"),
@@ -297,7 +297,7 @@ private:
                             {}});
       if (!pause(x, between) && !std::exchange(told, true)) {
         // The end of a cancelled job is seen like any other end. If the server
-        // does not respond, nothing is waited for.
+        // does not respond, the wait ends.
         const auto heard = caller_.ask("POST", job + "/cancel");
         if (!heard)
           return broken(heard.why());
@@ -311,7 +311,7 @@ private:
   answer take(const task& x, const std::string& job, const json& seen) {
     const auto images = said<json>(said<json>(seen, "result"), "images");
     if (!images.is_array() || images.size() != 1 || !images[0].is_object())
-      return failure{"io_failed", "the server tells no picture", {}};
+      return failure{"io_failed", "the server's reply has no image", {}};
     const auto reply = ask(x, "GET", job + "/images/0");
     if (!reply)
       return broken(reply.why());
@@ -344,7 +344,7 @@ private:
     out.took = http::read_timings(said<json>(from, "timings_ms"));
     out.sha256 = core::sha256_hex(reply->body);
     if (out.sha256 != said<std::string>(from, "sha256"))
-      return failure{"io_failed", "the picture did not come whole", {}};
+      return failure{"io_failed", "the image was damaged on its way", {}};
     return out;
   }
 

@@ -70,7 +70,7 @@ public:
       calls = std::move(at->calls);
       waiting_.erase(at);
     }
-    calls.answered(failure{"cancelled", "taken back before it was asked", {}});
+    calls.answered(failure{"cancelled", "cancelled before it was sent", {}});
     return true;
   }
 

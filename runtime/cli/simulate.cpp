@@ -73,41 +73,39 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
     sub->option_defaults()->group(name);
   };
   group("Load");
-  add(
-    "--trace", into.trace, "FILE",
-    "Arrivals: milliseconds and, after a comma, what is asked for; or columns "
-    "that its first line names: "
-      + planning::trace_columns());
+  add("--trace", into.trace, "FILE",
+      "Arrivals: milliseconds,NUMBER on each line (equal numbers have equal "
+      "prompts), or columns that the first line names: "
+        + planning::trace_columns());
   add("--load", into.load, "KIND:LOW-HIGH:SECONDS",
       "Synthetic arrivals instead: steady, diurnal, bursty, ramp or "
       "production, in requests a second; diurnal and production are waves "
       "of a day");
   add_repeated_option(*sub, "--mix", into.mix,
-                      "What requests differ in, drawn as 'bench serve' draws "
-                      "it from the same seed, as steps=20:3,50:1; repeatable. "
+                      "What requests differ in, such as steps=20:3,50:1, drawn "
+                      "as in 'bench serve' with the same seed; repeatable. "
                       "Fields: "
                         + load_mix::fields())
     ->type_name("FIELD=VALUE,...");
   add("--edits", into.edits, "SHARE[,MEAN[,SPREAD]]",
-      "Share of requests that are edits, and of their masks (default: "
-      "0,0.11,0.1033)");
+      "Share of requests that are edits, and mean and spread of the masked "
+      "share (default: 0,0.11,0.1033)");
   add("--masks", into.masks, "FILE",
-      "Measured masked shares of edits, one a line, instead of a mean");
-  add("--seed", into.seed, "S", "Decides all that is drawn (default: 1)");
+      "Measured masked shares of edits, one per line, instead of a mean");
+  add("--seed", into.seed, "S", "Seed of all random choices (default: 1)");
   group("Policies and devices");
   add("--policy", into.policies, "P,P,...",
       policy_help("Policies, side by side"));
-  add("--profiles", into.profiles, "FILE",
-      "What variants cost and how good they are");
+  add("--profiles", into.profiles, "FILE", "Cost and quality of the variants");
   add("--workers", into.workers, "N", "Devices (default: 16)");
   add_repeated_option(*sub, "--kind", into.kinds,
-                      "N devices of a kind whose costs FILE has, a profile "
-                      "(default: those of --profiles); repeatable, instead of "
-                      "--workers")
+                      "N devices of a kind whose costs are in FILE, a profile "
+                      "(default: the one of --profiles); repeatable, instead "
+                      "of --workers")
     ->type_name("NAME=N[:FILE]");
   add("--memory", into.memory, "MIB",
-      "Of each device, for the variants' memory_bytes of the profile (default: "
-      "no bound)");
+      "Memory of each device, for the variants' memory_bytes in the profile "
+      "(default: unlimited)");
   add_repeated_option(*sub, "--plan", into.plans,
                       "For the policy 'fixed': a plan that 'atelier plan -o' "
                       "wrote; repeatable")
@@ -116,38 +114,39 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
       "Run the experiments of a paper instead: all, argus, diffserve, modm, "
       "nirvana or instgenie; --data DIR holds published data");
   sub->add_flag("--strict", into.strict,
-                "With --reproduce: exit status 1 where a result does not come "
-                "out");
+                "With --reproduce: exit status 1 if a result is not "
+                "reproduced");
   group("Output");
   add("-o,--output", into.output, "DIR",
       "Write summary.json, series.csv and report.html there");
   sub->add_flag("--force", into.force, "Replace files that exist");
   group("Expert");
   add("--max-batch", into.max_batch, "N",
-      "Rows of a step at most (default: the profile's largest batch)");
+      "Maximum rows of a step (default: the profile's largest batch)");
   add("--batching", into.batching, "HOW",
       list_choices(choices_of("--batching"))
-        + ": when requests join a batch (default: as the policy says)");
-  add("--faults", into.faults, "FILE", "What goes wrong, by script");
+        + ": when requests join a batch (default: the policy's choice)");
+  add("--faults", into.faults, "FILE", "Script of the faults to simulate");
   add("--slo-ms", into.slo_ms, "MS",
-      "From arrival to the answer (default: the profile's)");
+      "Time limit from arrival to answer (default: the profile's)");
   add("--noise", into.noise, "SHARE",
       "Spread of execution times (default: 0.02)");
-  add("--period-ms", into.period_ms, "MS", "Between plans (default: 5000)");
+  add("--period-ms", into.period_ms, "MS",
+      "Time between plans (default: 5000)");
   add("--window-ms", into.window_ms, "MS",
-      "Of the monitor's counts (default: 1000)");
+      "Window of the monitor's counts (default: 1000)");
   add("--similarity", into.similarity, "MEAN,SPREAD",
-      "How near earlier work is (default: the profile's reuse.near)");
+      "Similarity of earlier work (default: the profile's reuse.near)");
   add("--classifier-accuracy", into.classifier_accuracy, "SHARE",
-      "Of prompts whose class is predicted rightly (default: the profile's "
-      "ladders[].accuracy)");
+      "Share of prompts whose class is predicted correctly (default: the "
+      "profile's ladders[].accuracy)");
   add("--hit-predictor", into.hit_predictor, "RECALL,FALSE_ALARMS",
-      "How often a hit is predicted where one would be, and where none would "
-      "(default: the profile's reuse.predictor)");
+      "How often a hit is predicted for prompts that would hit, and for those "
+      "that would not (default: the profile's reuse.predictor)");
   add("--cache", into.cache, "FIELD=VALUE,...",
       "A cache that fills and evicts, over synthetic prompts: entries=N, "
       "replace=fifo, lru, lfu, lcbfu or marginal, topics, again, recent, scale "
-      "(default: what is near is drawn)");
+      "(default: similarities are random)");
   return sub;
 }
 
@@ -159,7 +158,7 @@ exit_status simulate(const simulate_arguments& arguments,
   if (arguments.strict && !arguments.reproduce)
     return refuse(terminal,
                   fail(ec::invalid_argument,
-                       "--strict: without --reproduce it means nothing"));
+                       "--strict: it has no effect without --reproduce"));
   if (arguments.reproduce)
     return world.separate.reproduce(arguments, common, world);
   auto wanted = plan_simulation(arguments);

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(without_anybody_for_a_required_fact_it_is_turned_away) {
   const auto id = rig.submit();
   BOOST_TEST((rig.failure_of(id) == ec::unavailable));
   BOOST_TEST(rig.answer_to(id).failure.text
-             == "nobody is free for stage 'guess'");
+             == "no worker is free for stage 'guess'");
   BOOST_TEST(rig.sut->counts().refused == 1u);
   BOOST_TEST(rig.quiet());
 }

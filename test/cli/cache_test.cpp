@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_the_configurations) {
 BOOST_AUTO_TEST_CASE(what_is_no_cache_or_in_use_is_refused) {
   BOOST_TEST((run({"stats", "--folder", (path / "none").string()})
               == exit_status::not_there));
-  BOOST_TEST(err.str().find("there is no cache") != std::string::npos);
+  BOOST_TEST(err.str().find("no cache was found") != std::string::npos);
   const auto server = open();
   BOOST_TEST((run_there("clear") == exit_status::not_there));
   BOOST_TEST(err.str().find("is in use by process") != std::string::npos);

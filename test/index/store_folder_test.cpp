@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(every_damage_is_told_and_nothing_changed) {
     BOOST_TEST(x.files_without_entry == 1u);
     BOOST_REQUIRE(x.entries.size() == 3u);
     BOOST_TEST(x.entries[0].entry == 1u);
-    BOOST_TEST(x.entries[0].why == "its file is not there");
+    BOOST_TEST(x.entries[0].why == "its file is missing");
     BOOST_TEST(x.entries[1].why == "its file has 149 bytes, not 150");
     BOOST_TEST(x.entries[2].why
                == "the bytes of its state after 10 steps have changed");

@@ -109,9 +109,9 @@ BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {
   auto sut = standard_rows();
   BOOST_TEST(
     error_of(sut.add(stage_of("check", hook::before_answer), "prepare"))
-    == "invalid_argument: stage 'check' cannot stand before "
-       "'denoise': stages before the route come first, then those of "
-       "each leg, those before the answer, and those after it");
+    == "invalid_argument: stage 'check' cannot be before "
+       "'denoise': the order is stages before the route, of each leg, "
+       "before the answer, and after the answer");
   BOOST_TEST(!sut.add(stage_of("late", hook::each_leg), "finish"));
   BOOST_TEST(!sut.add(stage_of("classify", hook::before_route)));
   BOOST_TEST(!sut.add(stage_of("keep", hook::after_answer), "denoise"));
@@ -122,21 +122,21 @@ BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {
 BOOST_AUTO_TEST_CASE(names_are_there_once_and_not_empty) {
   auto sut = standard_rows();
   BOOST_TEST(error_of(sut.add(finish_stage()))
-             == "invalid_argument: there is a stage 'finish' already");
+             == "invalid_argument: a stage 'finish' already exists");
   BOOST_TEST(error_of(sut.add(stage_of("", hook::before_answer)))
-             == "invalid_argument: a stage without a name");
+             == "invalid_argument: the stage has no name");
   BOOST_TEST(error_of(sut.add(nullptr))
-             == "invalid_argument: a stage that is null");
+             == "invalid_argument: the stage is null");
   BOOST_TEST(error_of(sut.add(stage_of("x", hook::before_answer), "nobody"))
-             == "invalid_argument: stage 'x' shall stand behind 'nobody', "
-                "which is not there");
+             == "invalid_argument: stage 'x' must follow 'nobody', which was "
+                "not found");
   BOOST_TEST(sut.size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(one_stage_of_each_leg_runs_on_the_devices) {
   auto sut = standard_rows();
-  const std::string refused = "one stage of each leg runs on the devices, and "
-                              "no other";
+  const std::string refused = "exactly one stage of each leg runs on the "
+                              "devices";
   BOOST_TEST(error_of(sut.add(
                stage_of("again", hook::each_leg, {}, place::device), "denoise"))
              == "invalid_argument: stage 'again': " + refused);
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(stages_that_differ_are_told_with_both_lists) {
     BOOST_TEST((got.why().code == ec::incompatible));
     BOOST_TEST(got.why().text
                == "this process runs the stages 'prepare/1 denoise/1 "
-                  "finish/1', the engine '"
+                  "finish/1', but the engine '"
                     + std::string{other} + "'");
   }
 }

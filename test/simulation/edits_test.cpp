@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(measured_masks_are_drawn_as_often_as_they_are_there) {
     BOOST_TEST(runtime::parse_masks("0.5\n" + bad, "m").why().text
                == "m: line 2: '" + bad + "' is not a number in 0..1");
   BOOST_TEST(runtime::parse_masks("\n", "m").why().text
-             == "m: has no masked share");
+             == "m: no masked share was found");
   // Nothing masked is an edit all the same.
   x = base("instgenie", 20, 1);
   x.edits.masks = {0};

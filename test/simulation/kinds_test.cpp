@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(devices_that_do_not_add_up_are_refused) {
   x.trace = {{1, 1}};
   x.workers = 3;
   BOOST_TEST(runtime::simulate(x).why().text
-             == "devices of all kinds are 2, workers 3");
+             == "the kinds have 2 devices in all, but workers is 3");
   x.workers = 2;
   x.devices[1].kind = "quick";
   BOOST_TEST(!runtime::simulate(x));

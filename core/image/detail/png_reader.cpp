@@ -90,7 +90,7 @@ static void atelier_png_begin(png_structp png, png_infop info) {
   png_read_update_info(png, info);
   if (png_get_rowbytes(png, info)
       != size_t{state.made.px.width} * state.made.channels)
-    png_error(png, "its rows are of another length than its header says");
+    png_error(png, "its rows have another length than its header says");
 }
 
 /// Takes a row of a pass. `row` is null if the pass has no data for it.
@@ -203,7 +203,7 @@ core::result<picture> decode_png(bytes_view file, const decode_limits& within) {
   const auto chunks = find_chunks(file);
   if (chunks.strange)
     return broken(image_format::png,
-                  "a critical chunk is unknown or twice there");
+                  "a critical chunk is unknown or occurs twice");
   reader png{within};
   if (!open(png) || !feed(png, part(file, 0, 8)))
     return broken(image_format::png, png.text);
@@ -223,8 +223,8 @@ core::result<picture> decode_png(bytes_view file, const decode_limits& within) {
                          : broken(image_format::png, png.text);
     if (png.excess)
       return broken(image_format::png,
-                    "its data go on behind the last row that its header "
-                    "promises");
+                    "its data continue after the last row that its header "
+                    "declares");
   }
   if (!is_complete(png))
     return broken(image_format::png, "its data are broken or cut short");

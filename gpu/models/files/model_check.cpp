@@ -146,9 +146,8 @@ private:
       for (const auto& held : part->names())
         if (const auto [at, fresh] = holders.emplace(held, name); !fresh)
           note(grade::problem,
-               fmt::format("{}: tensor {} stands in {} and in {}",
-                           index.string(), detail::printable(held), at->second,
-                           name));
+               fmt::format("{}: tensor {} is in {} and in {}", index.string(),
+                           detail::printable(held), at->second, name));
     }
     for (const auto& [tensor, file] : map->items()) {
       const auto i =

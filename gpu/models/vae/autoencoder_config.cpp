@@ -49,8 +49,8 @@ void read_statistics(detail::network_fields& in, autoencoder_config& out) {
   if (out.latents_mean.empty() && out.latents_std.empty())
     return;
   const auto count = static_cast<size_t>(out.latent_channels);
-  const auto wanted = fmt::format("a list of {} numbers, as latents_mean and "
-                                  "latents_std go together",
+  const auto wanted = fmt::format("a list of {} numbers, because latents_mean "
+                                  "and latents_std need each other",
                                   count);
   if (out.latents_mean.size() != count)
     in.refuse("latents_mean", wanted);
@@ -58,9 +58,9 @@ void read_statistics(detail::network_fields& in, autoencoder_config& out) {
     in.refuse("latents_std", wanted);
   if (std::any_of(out.latents_std.begin(), out.latents_std.end(),
                   [](double x) { return !(x > 0); }))
-    in.refuse("latents_std", "above 0 throughout");
+    in.refuse("latents_std", "a list of numbers above 0");
   if (out.shift_factor != 0)
-    in.refuse("shift_factor", "0, as latents_mean stands beside it");
+    in.refuse("shift_factor", "0 if latents_mean is set");
 }
 
 // Reads an integer, or height and width, of which diffusers uses the first.
@@ -105,16 +105,17 @@ void read_kl(detail::network_fields& in, autoencoder_config& out) {
     in.flag("mid_block_add_attention", out.mid_block_add_attention);
 }
 
-// Reads the width of a tiny coder, which no convolution of it changes.
+// Reads the width of a tiny coder, which all of its convolutions keep.
 int64_t read_width(detail::network_fields& in, std::string_view key,
                    size_t count) {
   const auto all =
     in.integers(key, {64, 64, 64, 64}, 1, widest, most_resolutions);
   if (std::any_of(all.begin(), all.end(),
                   [&](int64_t x) { return x != all.front(); }))
-    in.refuse(key, "the same number throughout");
+    in.refuse(key, "the same number in all places");
   if (all.size() != count)
-    in.refuse(key, fmt::format("a list of {}, as the number of blocks", count));
+    in.refuse(key,
+              fmt::format("a list of {} numbers, one for each block", count));
   return all.front();
 }
 
@@ -133,8 +134,7 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
   out.decoder_channels =
     read_width(in, "decoder_block_out_channels", out.num_decoder_blocks.size());
   if (out.num_encoder_blocks.size() != out.num_decoder_blocks.size())
-    in.refuse("num_encoder_blocks",
-              "a list as long as that of num_decoder_blocks");
+    in.refuse("num_encoder_blocks", "a list as long as num_decoder_blocks");
   in.expect("upsampling_scaling_factor", 2);
   in.expect("upsample_fn", "nearest");
   // A repetition of decoder_block_out_channels, and keys that only the 8-bit

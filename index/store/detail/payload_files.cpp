@@ -115,7 +115,7 @@ core::result<std::vector<std::byte>> payload_files::read(uint64_t entry,
   const open_file file{path};
   if (file.fd() < 0)
     return errno == ENOENT
-           ? core::fail(ec::not_found, "{} is not there", path.string())
+           ? core::fail(ec::not_found, "{} was not found", path.string())
            : fault(path, "cannot be opened", errno);
 
   // Memory is reserved only after the file's size confirms what its row says.

@@ -188,8 +188,8 @@ plan argus_policy::replan(const demand& asked, const profile& by_kind,
   next.feasible = rate > most ? feasibility::no : feasibility::yes;
   if (rate > most)
     next.reason = fmt::format(
-      "demand: of {:.6g} requests a second, with what waits, {} workers serve "
-      "{:.6g} on '{}', the fastest level",
+      "demand: of {:.6g} requests a second, the queue included, {} workers "
+      "serve {:.6g} on '{}', the fastest level",
       rate, load.workers, most, levels.back().name);
 
   std::vector<double> share = planned->share;

@@ -293,7 +293,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   next.feasible = refused > no_rate ? feasibility::no : feasibility::yes;
   if (refused > no_rate)
     next.reason = fmt::format(
-      "demand: of {:.6g} requests a second, head-room and what waits included, "
+      "demand: of {:.6g} requests a second, headroom and the queue included, "
       "{:.6g} cannot be answered in time",
       std::accumulate(o.asked.classes.begin(), o.asked.classes.end(), 0.0,
                       [](double sum, const unified::request_class& c) {

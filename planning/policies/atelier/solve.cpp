@@ -18,20 +18,23 @@ core::result<void> sound(std::string_view what, size_t at, double x,
                          double least = 0) {
   if (std::isfinite(x) && x >= least)
     return {};
-  return core::fail(ec::invalid_argument, "{} {}: {} is no number from {} on",
-                    what, at, x, least);
+  return core::fail(ec::invalid_argument,
+                    "{} {}: {} is not a finite number of at least {}", what, at,
+                    x, least);
 }
 
 core::result<void> inside(std::string_view what, size_t at, size_t index,
                           size_t size) {
   if (index < size)
     return {};
-  return core::fail(ec::invalid_argument, "{} {} names {} of {}", what, at,
-                    index, size);
+  return core::fail(ec::invalid_argument,
+                    "{} {} names index {}, but the size is {}", what, at, index,
+                    size);
 }
 
-// Whole devices near to parts of them: rounded down, then one more for the
-// pools whose part is worth most, then what is left to pools that need no load.
+// Rounds parts of devices to whole ones: rounds down, then adds one to the
+// pools whose part is worth most, then gives the rest to pools that need no
+// load.
 std::vector<uint32_t> rounded(const problem& asked,
                               std::span<const double> parts,
                               std::span<const double> worth) {
@@ -64,7 +67,7 @@ std::vector<uint32_t> rounded(const problem& asked,
   std::vector<uint32_t> wanted(asked.hostings.size(), 0);
   for (size_t p = 0; p < pools; ++p)
     wanted[asked.pools[p].of] += out[p];
-  // Head-room that costs nothing.
+  // This headroom costs nothing.
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return parts[a] > parts[b]; });
   for (const size_t p : order) {
@@ -107,11 +110,11 @@ core::result<void> validate(const problem& asked) {
   }
   for (size_t i = 0; i < asked.mixes.size(); ++i) {
     if (asked.mixes[i].segments.empty())
-      return core::fail(ec::invalid_argument, "mix {} has no segment", i);
+      return core::fail(ec::invalid_argument, "mix {} has no segments", i);
     for (const mix_segment& s : asked.mixes[i].segments)
       if (!std::isfinite(s.light) || !std::isfinite(s.all))
-        return core::fail(ec::invalid_argument, "mix {}: a factor is infinite",
-                          i);
+        return core::fail(ec::invalid_argument,
+                          "mix {}: a factor is not finite", i);
   }
   for (size_t i = 0; i < asked.columns.size(); ++i) {
     const column& c = asked.columns[i];
@@ -121,8 +124,8 @@ core::result<void> validate(const problem& asked) {
       if (auto ok = inside("column", i, *c.mix, asked.mixes.size()); !ok)
         return ok;
     if (c.legs > c.work.size())
-      return core::fail(ec::invalid_argument, "column {}: {} stages", i,
-                        c.legs);
+      return core::fail(ec::invalid_argument, "column {}: {} legs are too many",
+                        i, c.legs);
     for (const double x : {c.quality, c.light})
       if (auto ok = sound("column", i, x); !ok)
         return ok;
@@ -147,7 +150,7 @@ core::result<decision> spread(const problem& asked,
   if (auto ok = validate(asked); !ok)
     return std::move(ok).why();
   if (count.size() != asked.pools.size())
-    return core::fail(ec::invalid_argument, "{} counts for {} pools",
+    return core::fail(ec::invalid_argument, "{} counts do not match {} pools",
                       count.size(), asked.pools.size());
   return spread_over(asked, count, with, {});
 }
@@ -158,7 +161,8 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
   uint64_t devices = 0;
   for (const device_kind& k : asked.kinds)
     devices += k.alive;
-  // As busy as many devices could be, and then as those that there are.
+  // The first pass assumes as many devices as could be, later ones the devices
+  // that the pass before chose.
   std::vector<double> parts;
   for (const pool& p : asked.pools)
     parts.push_back(asked.kinds[asked.hostings[p.of].kind].alive);
@@ -179,7 +183,8 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       return std::move(ok).why();
     auto found = m.found();
     count_in(found, bound);
-    // The first pass takes every pool as large as can be: nothing is above it.
+    // The first pass assumes that every pool is as large as possible: no value
+    // is above its bound.
     if (pass > 0)
       found.bound = bound.bound;
     bound = std::move(found);
@@ -218,11 +223,13 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
     else
       best->solves = other->solves;
   };
-  // Head-room that costs nothing is none where it splits a pool.
+  // Free headroom may be a loss if it splits a pool, so the counts without it
+  // are tried too.
   offer(out(floored));
   const bool few = devices <= with.exact_devices;
   if (few && asked.columns.size() <= with.exact_columns) {
-    // With the busy shares of the parts; then what they are with whole devices.
+    // The counts are found with the busy shares of the parts, and judged with
+    // those of whole devices.
     master m{asked, form::whole, busy};
     for (uint32_t i = 0; i < asked.columns.size(); ++i)
       m.add(i);

@@ -39,8 +39,8 @@ bool has(const std::string& text, std::string_view piece) {
 }
 
 constexpr std::string_view beyond =
-  "png image cannot be read: its data go on behind the last row that its "
-  "header promises";
+  "png image cannot be read: its data continue after the last row that its "
+  "header declares";
 
 bytes file_of(const test::png_form& form, size_t more) {
   auto file = test::begin_png(form);

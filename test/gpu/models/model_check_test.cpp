@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(parts_and_their_index_are_compared) {
   };
   BOOST_TEST(has("M/unet/c.safetensors: No such file or directory"));
   BOOST_TEST(has("M/" + index
-                 + ": tensor both stands in a.safetensors and in "
+                 + ": tensor both is in a.safetensors and in "
                    "b.safetensors"));
   BOOST_TEST(
     has("M/" + index + ": weight_map.gone: b.safetensors has no such tensor"));

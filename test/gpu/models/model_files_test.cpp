@@ -148,11 +148,12 @@ BOOST_AUTO_TEST_CASE(a_part_without_a_file_names_it) {
   write_at("unet/config.json", test::tiny_unet_config());
   remove(std::string{"unet/"} + weights_name);
   BOOST_TEST(refusal(ec::not_found)
-             == "M/unet: there is no diffusion_pytorch_model.safetensors");
+             == "M/unet: diffusion_pytorch_model.safetensors was not found");
   write_at("unet/model.safetensors", "");
-  BOOST_TEST(refusal(ec::not_found)
-             == "M/unet: there is no diffusion_pytorch_model.safetensors, but "
-                "model.safetensors");
+  BOOST_TEST(
+    refusal(ec::not_found)
+    == "M/unet: diffusion_pytorch_model.safetensors was not found, only "
+       "model.safetensors");
 }
 
 BOOST_AUTO_TEST_CASE(damaged_files_are_named) {

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(weights_that_are_pytorch_files_alone_are_refused) {
     std::filesystem::rename(path / "unet" / weights_name, path / "kept");
     write_at(std::string{"unet/"} + name, "PK");
     BOOST_TEST(refusal(ec::bad_payload)
-               == std::string{"M/unet: the weights are a PyTorch file alone ("}
+               == std::string{"M/unet: the weights are only a PyTorch file ("}
                     + name
                     + "), which can run code when it is read: convert them to "
                       ".safetensors");
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_variant_is_taken_where_there_is_one) {
              == "diffusion_pytorch_model.fp16.safetensors");
   other.write(path / "unet/diffusion_pytorch_model.ema.safetensors");
   BOOST_TEST(refusal(ec::not_found)
-             == "M/unet: there are only variants of the weights (ema, fp16): "
+             == "M/unet: only variants of the weights were found (ema, fp16): "
                 "name one");
 }
 
@@ -127,10 +127,11 @@ BOOST_AUTO_TEST_CASE(an_index_and_its_parts_say_the_same) {
                   + ": weight_map.more: part-0.safetensors has no such tensor");
   change("\"conv_in.bias\": \"part-0.safetensors\"",
          "\"conv_in.bias\": \"part-1.safetensors\"");
-  BOOST_TEST(refusal(ec::bad_payload)
-             == "M/unet/part-0.safetensors: tensor conv_in.bias stands there, "
-                "but the index M/"
-                  + index + " names part-1.safetensors");
+  BOOST_TEST(
+    refusal(ec::bad_payload)
+    == "M/unet/part-0.safetensors: it has tensor conv_in.bias, but the "
+       "index M/"
+         + index + " names part-1.safetensors for that tensor");
   write(index, good);
   remove("unet/part-1.safetensors");
   BOOST_TEST(refusal(ec::not_found)

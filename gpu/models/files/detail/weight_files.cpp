@@ -89,8 +89,8 @@ core::result<opened_weights> open_parts_of(const fs::path& index) {
                           printable(tensor), index.string());
       if (i->second != name)
         return core::fail(ec::bad_payload,
-                          "{}: tensor {} stands there, but the index {} names "
-                          "{}",
+                          "{}: it has tensor {}, but the index {} names {} "
+                          "for that tensor",
                           path.string(), printable(tensor), index.string(),
                           printable(i->second));
       all->add(tensor, *(*part)->find(tensor));
@@ -186,24 +186,24 @@ core::result<opened_weights> open_weights(const fs::path& folder,
     const auto contents = look_into(folder, naming);
     if (contents.variants.size() > 1)
       return core::fail(ec::not_found,
-                        "{}: there are only variants of the weights ({}): name "
-                        "one",
+                        "{}: only variants of the weights were found ({}): "
+                        "name one",
                         folder.string(), fmt::join(contents.variants, ", "));
     if (contents.variants.size() == 1)
       found = find_variant(folder, naming, *contents.variants.begin());
     else if (!contents.other.empty())
-      return core::fail(ec::not_found, "{}: there is no {}{}, but {}",
+      return core::fail(ec::not_found, "{}: {}{} was not found, only {}",
                         folder.string(), stem_of(naming), suffix,
                         printable(contents.other));
     else if (!contents.pickled.empty())
       return core::fail(ec::bad_payload,
-                        "{}: the weights are a PyTorch file alone ({}), which "
+                        "{}: the weights are only a PyTorch file ({}), which "
                         "can run code when it is read: convert them to "
                         ".safetensors",
                         folder.string(), printable(contents.pickled));
     else
-      return core::fail(ec::not_found, "{}: there is no {}{}", folder.string(),
-                        stem_of(naming), suffix);
+      return core::fail(ec::not_found, "{}: {}{} was not found",
+                        folder.string(), stem_of(naming), suffix);
   }
   return found->extension() == ".json" ? open_parts_of(*found)
                                        : open_one(*found);

@@ -14,7 +14,7 @@ std::vector<double> as_parts(std::span<const uint32_t> count) {
   return {count.begin(), count.end()};
 }
 
-// Devices by hosting.
+// Returns the number of devices by hosting.
 std::vector<uint32_t> by_hosting(const problem& asked,
                                  std::span<const uint32_t> count) {
   std::vector<uint32_t> out(asked.hostings.size(), 0);
@@ -23,7 +23,7 @@ std::vector<uint32_t> by_hosting(const problem& asked,
   return out;
 }
 
-// Devices that may be busy at the same time, on average.
+// Returns how many devices may be busy at the same time, on average.
 double capacity_of(const problem& asked, std::span<const uint32_t> count) {
   double sum = 0;
   for (size_t p = 0; p < count.size(); ++p)
@@ -32,8 +32,8 @@ double capacity_of(const problem& asked, std::span<const uint32_t> count) {
   return sum;
 }
 
-// The pools that a pool's devices may go to: those of the same hosting first,
-// which cost no load.
+// Returns the pools that may take a pool's devices: first those of the same
+// hosting, which cost no load.
 std::vector<uint32_t> targets_of(const problem& asked, uint32_t from) {
   std::vector<uint32_t> out;
   const uint32_t h = asked.pools[from].of;
@@ -93,9 +93,10 @@ void search_counts(const problem& asked, const solve_options& with,
                    uint32_t looks, std::span<const char> likely,
                    decision& best) {
   std::set<std::vector<uint32_t>> seen{best.count};
-  // Equals are compared with these, so that noise does not add up.
+  // Equal counts are compared with these values, so that noise does not add up.
   auto most = best.values;
-  // Returns whether it is better than `best`, which it then replaces.
+  // Tries counts. Returns whether they are better than `best`, which they then
+  // replace.
   const auto look = [&](std::vector<uint32_t> count) {
     if (!seen.insert(count).second)
       return false;
@@ -104,8 +105,8 @@ void search_counts(const problem& asked, const solve_options& with,
     if (!found)
       return false;
     count_in(*found, best);
-    // Among equals that host the same, the one with more room leads on to
-    // better ones.
+    // Among equal counts with the same hostings, the one with more capacity
+    // leads to better ones.
     if (!better(found->values, best.values)
         && (better(most, found->values)
             || by_hosting(asked, found->count) != by_hosting(asked, best.count)
@@ -119,7 +120,7 @@ void search_counts(const problem& asked, const solve_options& with,
     best = std::move(*found);
     return true;
   };
-  // Moves as many devices from one pool to another as is best.
+  // Moves the best number of devices from one pool to another.
   const auto move = [&](uint32_t from, uint32_t to) {
     const auto begin = best.count;
     bool moved = false;
@@ -143,8 +144,8 @@ void search_counts(const problem& asked, const solve_options& with,
     }
     return false;
   };
-  // Replaces one pool by another, with more or fewer devices than it had, which
-  // come from the other pools or go to them.
+  // Replaces one pool by another with more or fewer devices. The difference is
+  // taken from or given to the other pools.
   const auto replace = [&](uint32_t from, uint32_t to) {
     const auto begin = best.count;
     auto all = begin;

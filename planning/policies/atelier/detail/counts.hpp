@@ -9,25 +9,26 @@
 
 namespace atelier::planning::unified {
 
-/// Returns how busy each pool may be with so many devices, or parts of them.
+/// Returns the busy share that each pool may reach with these numbers of
+/// devices, which need not be whole.
 std::vector<double> busy_with(const problem& asked,
                               std::span<const double> devices);
 
-/// Returns the best flows for whole devices by pool. `hints`: columns to begin
-/// with.
+/// Returns the best flows for these whole numbers of devices by pool. `hints`:
+/// columns to begin with.
 core::result<decision> spread_over(const problem& asked,
                                    std::span<const uint32_t> count,
                                    const solve_options& with,
                                    std::span<const uint32_t> hints);
 
-/// Returns the columns that take anything.
+/// Returns the columns that take requests.
 std::vector<uint32_t> used_columns(const decision& d);
 
-/// Adds the effort of one decision to another's.
+/// Adds the effort of one decision to that of another.
 void count_in(decision& into, const decision& of);
 
 /// Tries up to `looks` other whole counts, and continues from each that is
-/// better, or as good with more capacity in the same hostings, until none is. A
+/// better, or equal with more capacity in the same hostings, until none is. A
 /// move takes devices from one pool to another: all of them, half, a quarter
 /// and so on, whichever is best; moves to `likely` pools (by pool; 0: others)
 /// come first. If no move helps, a pool is replaced by another with more or

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The search, the text of its findings, and the check at startup. Long, because
-// the search and the text share the types of a route and its steps.
+// Searches schedules, words the findings, and checks the stages at startup.
+// Long, because the search and the text share the types of a route and its
+// steps.
 #include <atelier/planning/schedule_search.hpp>
 
 #include <fmt/format.h>
@@ -16,13 +17,14 @@
 #include <utility>
 #include <vector>
 
-// Only grants are searched: a stage ends as soon as it has begun, a file is
-// taken as soon as it is there, and the stages after the answer run at once.
-// That leaves out no schedule that gets stuck. What ends only gives slots back,
-// and whatever can be granted can be granted with more free slots too; so in a
-// schedule that gets stuck each end can be moved to right behind its beginning.
-// All grants stay possible, and as everything has ended where it is stuck, it
-// gets stuck in the same state. The test's search has all these events apart.
+// The search considers only grants: a stage ends as soon as it has begun, a
+// file is taken as soon as it exists, and the stages after the answer run at
+// once. This omits no schedule that gets stuck. An end only releases slots, and
+// whatever can be granted can also be granted with more free slots. In a
+// schedule that gets stuck, each end can therefore be moved to right after its
+// beginning. All grants stay possible, and because everything has ended where
+// the schedule is stuck, it gets stuck in the same state. The search in the
+// test treats all these events separately.
 
 namespace atelier::planning {
 
@@ -43,16 +45,16 @@ struct way_step {
   std::string_view name;
   size_t leg = 0;
   bool reads_files = false;
-  // By name.
+  // Counts by name.
   held_counts writes = {};
   std::array<bool, held_names> replaces = {};
-  // States that it may keep for later requests.
+  // Number of states that it may keep for later requests.
   uint16_t captures = 0;
-  // By kind: what it is granted, and what stays free beside that.
+  // Slots by kind: those it is granted, and those that must stay free then.
   slot_counts takes = {};
   slot_counts leaves = {};
   bool ends_leg = false;
-  // Its leg's image may be the answer.
+  // Whether its leg's image may be the answer.
   bool gated = false;
 
   bool waits_for_slots() const {
@@ -62,11 +64,11 @@ struct way_step {
 
 struct way {
   std::vector<way_step> steps;
-  // Where the answer begins.
+  // Index of the first step of the answer.
   size_t answer = 0;
 };
 
-// A request that waits for its next step, or is done.
+// The state of a request that waits for its next step, or is done.
 struct row_state {
   uint16_t step = 0;
   held_counts holds = {};
@@ -145,7 +147,7 @@ way way_of(const pipeline& stages, const searched_row& row,
   return out;
 }
 
-// All schedules, the shorter ones first.
+// Searches all schedules, shorter ones first.
 class search {
 public:
   search(const pipeline& stages, const std::vector<searched_row>& rows,
@@ -206,8 +208,8 @@ private:
     return x.takes[kind] + std::max(x.leaves[kind], files ? 1u : 0u);
   }
 
-  // Enters what follows where a request is granted its next step; false where
-  // that cannot be granted.
+  // Adds the states that follow if a request is granted its next step. Returns
+  // false if that step cannot be granted.
   bool grant(size_t from, size_t row, const slot_counts& free) {
     const auto& along = ways_[row];
     const auto step = nodes_[from].rows[row].step;
@@ -254,7 +256,8 @@ private:
       nodes_.push_back(std::move(x));
   }
 
-  // Equal where requests that are alike have changed places.
+  // Returns a key that is equal for states that differ only in the order of
+  // requests that are alike.
   std::u16string key_of(const node& x) const {
     std::vector<std::pair<size_t, row_state>> sorted;
     for (size_t i = 0; i < rows_.size(); ++i)
@@ -320,14 +323,14 @@ private:
   slot_counts there_;
   const search_rules& rules_;
   std::vector<way> ways_;
-  // The first row that is like this one.
+  // By row: the first row that is like this one.
   std::vector<size_t> alike_;
-  // In the order in which they were found; references stay valid.
+  // The states in the order in which they were found; references stay valid.
   std::deque<node> nodes_;
   std::unordered_set<std::u16string> seen_;
 };
 
-// Returns requests of each sort that stages tell apart, the plainest first.
+// Returns one request of each sort that stages distinguish, the simplest first.
 std::vector<searched_row> usual_rows() {
   const auto from = [](origin x) {
     leg out;

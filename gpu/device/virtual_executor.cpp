@@ -44,7 +44,7 @@ struct scripted_failure {
   core::error why;
 };
 
-/// What takes time: a run, or a decoding or loading where `steps` stays 0.
+/// Work that takes time: a run, or a decoding or loading, whose `steps` stay 0.
 struct work {
   std::variant<numbered_run, decode_job, load_job> what;
   core::time_point began;
@@ -54,7 +54,7 @@ struct work {
   /// The number of `steps` whose effects are in the rows.
   uint32_t applied = 0;
   core::timespan decode{0};
-  /// What runs.
+  /// The variant that runs.
   std::optional<core::variant_id> variant = {};
 
   core::time_point first_step() const {
@@ -66,7 +66,7 @@ struct work {
   }
 };
 
-/// Numbers the draws of one request's stream: each word of work has its own.
+/// Numbers the draws of one request's stream: each kind of work has its own.
 enum class draw : uint8_t { text, step, decode };
 
 } // namespace
@@ -88,21 +88,21 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   const std::shared_ptr<core::timers> timers;
   executor_events events;
   detail::test_card_rows rows;
-  /// By variant.
+  /// Tables by variant.
   planning::kind_tables tables;
-  /// By variant: seconds of a step of a batch with edits; empty: unknown.
+  /// Seconds of a step of a batch with edits, by variant; empty: unknown.
   std::vector<planning::instgenie::step_model> edit_seconds;
-  /// Time that opening will take, of rows that have not run yet.
+  /// Time that opening will take, for rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening;
   std::unordered_map<core::ticket, scripted_failure> script;
   std::vector<core::variant_id> resident;
-  /// Judges of rows that are open.
+  /// The judges of open rows.
   std::unordered_map<core::ticket, std::string> judges;
   std::deque<any_job> jobs;
   std::optional<work> current;
   uint64_t runs = 0;
   uint64_t interrupted = 0;
-  /// Numbers the timer that counts.
+  /// Number of the valid timer.
   uint64_t generation = 0;
   bool crashed = false;
   std::optional<core::time_point> hung;
@@ -111,8 +111,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     return hung ? *hung : timers->now();
   }
 
-  /// Varies `mean` as a lognormal distribution would, to second order: always
-  /// positive, and the same everywhere.
+  /// Varies `mean` as a lognormal distribution would, to second order. The
+  /// result is always positive and the same on every machine.
   core::timespan vary(core::timespan mean, core::ticket who, uint32_t step,
                       draw what) const {
     if (config.pace)
@@ -212,8 +212,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     begin(std::move(next));
   }
 
-  /// Returns the mean time of a step of these rows, which are of one variant
-  /// and size.
+  /// Returns the mean time of a step of these rows, which have one variant and
+  /// size.
   core::timespan step_of(
     const std::vector<detail::test_card_row*>& sound) const {
     const auto& how = sound.front()->how();
@@ -232,7 +232,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       .steps.at(static_cast<uint32_t>(sound.size()), how.px);
   }
 
-  /// Returns after how many steps the script has made every row fail.
+  /// Returns the number of steps after which the script has made every row
+  /// fail; UINT32_MAX if one does not fail.
   uint32_t steps_before_none(
     const std::vector<detail::test_card_row*>& sound) const {
     auto most = uint32_t{0};
@@ -257,8 +258,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     await();
   }
 
-  /// Sets the timer for the end of the work in progress; earlier ones count no
-  /// more.
+  /// Sets the timer for the end of the work in progress, and invalidates
+  /// earlier timers.
   void await() {
     ++generation;
     timers->after(std::max(current->end() - now(), core::timespan{0}),
@@ -269,7 +270,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
                   });
   }
 
-  /// Brings the rows to where they are at `at`.
+  /// Advances the rows to their state at time `at`.
   void settle(core::time_point at) {
     if (!current || at < current->first_step())
       return;
@@ -313,7 +314,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       report.ended = done.end();
       events.ran(std::move(report));
     } else if (const auto* decoded = std::get_if<decode_job>(&done.what)) {
-      // The test card's pictures have one part.
+      // Images of the test card have one part.
       auto report = *rows.decode_part(decoded->who);
       report.took = done.decode;
       report.ended = done.end();

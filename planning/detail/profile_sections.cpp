@@ -101,7 +101,7 @@ void read_numbers(json_reader& r, const json& x, const std::string& at,
   });
 }
 
-// (x, y) with x in 0..1, rising.
+// Reads pairs (x, y) with rising x in 0..1.
 void read_pairs(json_reader& r, const json& x, const std::string& at,
                 const char* key, double most_y,
                 std::vector<std::pair<double, double>>& into) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// needs:  nothing but the request
+// needs:  only the request
 // routes: vanilla's, then the cascade: light, its judge, heavy
-// lanes:  one for each variant; by the paper one for each worker
-// take:   whole batches; what cannot end in time is dropped or gets its light
-//         picture
-// memory: confidences of light pictures, trial batches, saturation
-// Long, because the paper's rules and its baselines' share these decisions.
+// queues: one for each variant; in the paper's variant one for each worker
+// take:   whole batches; rows that cannot end in time are dropped or get their
+//         light image
+// memory: confidences of light images, trial batches, saturation
+// Long, because the rules of the paper and of its baselines share these
+// decisions.
 #include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
@@ -35,7 +36,7 @@ using rule = diffserve_rules::allocation_rule;
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};
 
-// Arrivals that workers are split by where they are to stay.
+// If workers keep their models, they are split by the arrivals of this time.
 constexpr double steady_seconds = 240;
 
 void take_in(diffserve_memory& memory, const demand& asked) {
@@ -57,7 +58,7 @@ bool timed_out(const demand& asked, core::time_point seen) {
                      [](const demand_window& w) { return w.late > 0; });
 }
 
-// Seconds that a leg waits for a variant, by Little's law.
+// Returns the seconds that a leg waits for a variant, by Little's law.
 double wait_for(const demand& asked, core::variant_id variant,
                 const leg_times& of, uint32_t workers) {
   const size_t v = variant.value;
@@ -74,8 +75,9 @@ double wait_for(const demand& asked, core::variant_id variant,
   return diffserve::waiting_seconds(waiting, arrivals, workers, most);
 }
 
-// What the judge lets pass: of another judge than the table's only what was
-// seen of it, of one that draws its scores exactly the threshold.
+// Returns the deferred fraction by threshold: for a judge that draws its
+// scores, the threshold itself; for another judge than the table's, only what
+// was measured.
 diffserve::deferral_profile deferral(const cascade_profile& c,
                                      const diffserve_rules& rules,
                                      const diffserve::deferral_counts& seen) {
@@ -101,7 +103,8 @@ size_t threshold_index(double threshold) {
     std::lround(threshold * static_cast<double>(diffserve::thresholds - 1)));
 }
 
-// A plan made for other workers keeps its shares of them.
+// Scales a plan that was made for another number of workers, in the same
+// proportion.
 cascade_plan scaled_to(const fixed_cascade& of, const cascade_problem& p) {
   const double light =
     static_cast<double>(of.light) / static_cast<double>(of.light + of.heavy);
@@ -126,7 +129,7 @@ core::result<cascade_plan> for_all_time(const diffserve_rules& rules,
     c.peak_rate > 0 ? c.peak_rate * rules.provisioning : problem.demand);
 }
 
-// Fewer say little of how many will come.
+// Returns whether enough requests arrived to predict the load.
 bool knows_load(const diffserve_memory& memory) {
   constexpr double least = 16;
   return memory.steady.arrived >= least;
@@ -195,7 +198,7 @@ core::result<cascade_plan> planned(
   return settled(rules, c, known, memory, problem, now);
 }
 
-// On devices that run it at these costs.
+// Returns the times of a leg on devices with these costs.
 leg_times leg_with(const variant_profile& v, core::variant_id variant,
                    uint32_t most_batch, core::timespan judging) {
   std::set<uint32_t> sizes{1};
@@ -305,7 +308,7 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
     const bool heavy = target[i].value_or(0) == 1;
     a.batch = std::min(heavy ? p.heavy_batch : p.light_batch,
                        std::max(there.workers[i].max_batch, 1u));
-    // By a guess nothing is taken for late.
+    // A guessed batch time makes no request late.
     const auto& kind = there.workers[i].device_kind;
     const auto v = heavy ? c.heavy : c.light;
     if (!guessed_on(by_kind, v, kind))
@@ -378,7 +381,8 @@ core::lane_id diffserve_policy::place(const leg& next,
                                       const decision_context& by) const {
   if (!rules_.worker_lanes)
     return vanilla::place(next, by);
-  // Source: DiffServe's artifact: any worker of the variant, each as likely.
+  // Source: DiffServe's artifact: all workers of the variant are equally
+  // likely.
   std::vector<core::worker_id> able;
   for (const worker_view& w : by.there.workers)
     if (std::find(w.hosting.begin(), w.hosting.end(), next.any_of.front())
@@ -401,7 +405,7 @@ taken diffserve_policy::take(const worker_view& worker,
     std::min<size_t>(most, worker.seats_taken + queue.size()));
   taken some;
   for (const waiting& row : queue) {
-    // The batch that it joins takes longer than it would alone.
+    // A batch takes longer than this row alone.
     auto needs = row.still_needs;
     if (planned && of->batch_time > needs)
       needs += most == 1 ? of->batch_time - needs

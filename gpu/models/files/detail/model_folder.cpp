@@ -26,7 +26,7 @@ using json = nlohmann::json;
 /// A part's entry in model_index.json.
 struct part {
   std::string name;
-  /// Empty: the model has none.
+  /// Empty if the model lacks this part.
   std::string class_name;
 };
 
@@ -45,7 +45,7 @@ bool contains(const Range& range, std::string_view x) {
   return std::find(range.begin(), range.end(), x) != range.end();
 }
 
-/// Opens a text encoder, which transformers wrote: only model_index.json names
+/// Opens a text encoder, which transformers wrote. Only model_index.json names
 /// its class.
 core::result<component> open_text_encoder(const fs::path& folder,
                                           std::string class_name,
@@ -64,7 +64,7 @@ core::result<component> open_text_encoder(const fs::path& folder,
                    std::move(weights->tensors), std::move(weights->files)};
 }
 
-/// Has the family set what all parts together tell.
+/// Lets the family set the values that depend on all parts together.
 core::result<void> settle(model_files& x) {
   if (x.family->settle == nullptr)
     return {};
@@ -132,7 +132,7 @@ private:
   core::result<void> read_setting(const std::string& key, const json& value) {
     const auto& known = out_.family->settings;
     if (std::ranges::find(known, key, &model_setting::name) == known.end()) {
-      // Neither bears on the picture's content.
+      // Neither key affects the image's content.
       if (key == "requires_safety_checker" || key == "add_watermarker")
         return {};
       return bad(key, "not a key that is supported");
@@ -194,7 +194,7 @@ private:
                                   component& into) {
     if (auto ok = check_class(x, classes); !ok)
       return ok;
-    // A later check reports it, with all other missing parts.
+    // A later check reports it with all other missing parts.
     if (!is_folder(folder_ / x.name))
       return {};
     auto opened =
@@ -271,8 +271,8 @@ private:
     return {};
   }
 
-  // No part of diffusers' pipelines, which do not look for it. It is of the
-  // model's own autoencoder.
+  // Reads the preview coder of the model's own autoencoder. It is not part of
+  // diffusers' pipelines, which ignore it.
   core::result<void> read_preview() {
     const auto folder = folder_ / "vae_preview";
     if (options_.vae || !is_there(folder / "config.json"))
@@ -291,10 +291,10 @@ private:
   model_files out_;
 };
 
-/// Is taken for the class of a denoiser that names none.
+/// The class of a denoiser whose configuration names none.
 constexpr std::string_view unnamed_denoiser = "UNet2DConditionModel";
 
-/// Opens a folder that has a denoiser's config.json, and no model_index.json.
+/// Opens a folder that has a denoiser's config.json but no model_index.json.
 core::result<model_files> open_lone_denoiser(
   const fs::path& folder, const model_file_options& options) {
   const auto file = folder / "config.json";
@@ -375,7 +375,7 @@ core::result<component> open_vae_folder(const fs::path& folder,
 core::result<std::optional<tokenizer_files>> find_tokenizer(
   const fs::path& folder) {
   std::optional<tokenizer_files> out;
-  // transformers, too, reads the one file where both forms are there.
+  // transformers also prefers the single file if both forms exist.
   if (is_there(folder / "tokenizer.json"))
     out = tokenizer_files{{}, {}, folder / "tokenizer.json", {}, {}};
   else if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt"))

@@ -21,7 +21,7 @@ inline std::string text_of(const std::exception_ptr& x) {
   } catch (const std::exception& e) {
     return e.what();
   } catch (...) {
-    return "an exception that is no std::exception";
+    return "an exception that is not a std::exception";
   }
 }
 

@@ -78,7 +78,7 @@ std::optional<core::error> hub::not_admitted(const row& r,
     return std::nullopt;
   retry_after = std::max(plan_->retry_after, wait);
   return core::fail(core::ec::overloaded,
-                    "more requests come than the plan admits, of priority {} "
+                    "more requests arrive than the plan admits, of priority {} "
                     "the next one in {:.1f} s",
                     core::to_string(r.what->prio), core::to_seconds(wait));
 }

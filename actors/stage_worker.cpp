@@ -51,8 +51,8 @@ stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
   const auto begin = now();
   reply.began_ns = begin.time_since_epoch().count();
   if (order.stage >= stages.size()) {
-    reply.failure =
-      core::fail(core::ec::internal, "there is no stage {} here", order.stage);
+    reply.failure = core::fail(core::ec::internal,
+                               "stage {} does not exist here", order.stage);
     return reply;
   }
   planning::worker_context here{slots, order.slots, now, reply.notes,

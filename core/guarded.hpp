@@ -31,7 +31,7 @@ auto guarded(std::string_view kind, std::string_view name, std::string_view in,
   } catch (const std::exception& x) {
     return why(ec::internal, x.what());
   } catch (...) {
-    return why(ec::internal, "what is no exception");
+    return why(ec::internal, "something that is not an exception");
   }
 }
 

@@ -94,9 +94,9 @@ std::string escape_controls(std::string_view text) {
 }
 
 error unknown_level(ec code, std::string_view level) {
-  return fail(code,
-              "log level '{}' is none of trace, debug, info, warn, error, off",
-              level);
+  return fail(
+    code, "log level '{}' is not one of trace, debug, info, warn, error, off",
+    level);
 }
 
 } // namespace

@@ -53,7 +53,7 @@ core::result<void> check_ranges(const arena_sizes& x) {
                 most_processes);
   if (!std::has_single_bit(x.ring_bytes) || x.ring_bytes < least_ring_bytes
       || x.ring_bytes > most_ring_bytes)
-    return fail(ec::bad_config, "ring_bytes {} is no power of two in {}..{}",
+    return fail(ec::bad_config, "ring_bytes {} is not a power of two in {}..{}",
                 x.ring_bytes, least_ring_bytes, most_ring_bytes);
   for (size_t k = 0; k < slot_kinds; ++k) {
     auto name = to_string(static_cast<slot_kind>(k));
@@ -62,7 +62,7 @@ core::result<void> check_ranges(const arena_sizes& x) {
                   most_slots);
     if (x.slot_bytes[k] % cache_line != 0 || x.slot_bytes[k] > most_bytes)
       return fail(ec::bad_config,
-                  "{} slot_bytes {} is no multiple of {} in 0..{}", name,
+                  "{} slot_bytes {} is not a multiple of {} in 0..{}", name,
                   x.slot_bytes[k], cache_line, most_bytes);
     if (x.slots[k] > 0 && x.slot_bytes[k] == 0)
       return fail(ec::bad_config, "{} slot_bytes 0 with {} slots", name,
@@ -120,7 +120,7 @@ void describe(arena_header& header, const arena_sizes& sizes,
 core::result<arena_sizes> check_header(const arena_header& header,
                                        uint64_t object_bytes) {
   if (header.magic.load(std::memory_order_acquire) != arena_magic)
-    return fail(ec::incompatible, "the object is no finished arena");
+    return fail(ec::incompatible, "the object is not a finished arena");
   if (header.layout != layout_version)
     return fail(ec::incompatible, "the arena has layout {}, this program {}",
                 header.layout, layout_version);

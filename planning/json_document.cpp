@@ -94,7 +94,7 @@ std::string place_of(std::string_view text, size_t byte) {
   constexpr size_t shown = 40;
   const auto end =
     line.size() > shown ? line.substr(line.size() - shown) : line;
-  return fmt::format("{}: is no JSON from here on: {}", lines + 1,
+  return fmt::format("{}: is not JSON from here on: {}", lines + 1,
                      json_reader::shown(json(end)));
 }
 

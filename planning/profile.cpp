@@ -31,7 +31,7 @@ core::result<variant_profile> parse_variant(std::string_view name) {
     else if (precision == "bf16")
       v.precision = core::dtype::bfloat16;
     else
-      return bad("the element type is none of f32, f16, bf16");
+      return bad("the element type is not one of f32, f16, bf16");
   }
   const auto* end = rest.data() + rest.size();
   const auto parsed = std::from_chars(rest.data(), end, v.steps);

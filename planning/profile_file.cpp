@@ -161,7 +161,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
       v.with = *parsed;
     else
       r.complain(at + ".sampler",
-                 fmt::format("{} is no sampler", json_reader::shown(*with)));
+                 fmt::format("{} is not a sampler", json_reader::shown(*with)));
   }
   if (const auto* karras = r.find(x, at, "karras", false)) {
     if (karras->is_boolean())

@@ -405,7 +405,7 @@ core::result<void> check(const pipeline& stages, const slot_counts& there) {
   if (!fits(plainest, there))
     return core::fail(ec::bad_config,
                       "the stages need {} state and {} image slots for a "
-                      "request of one leg, there are {} and {} "
+                      "request of one leg, but only {} and {} exist "
                       "(arena.state_slots, arena.image_slots)",
                       plainest[state_kind], plainest[image_kind],
                       there[state_kind], there[image_kind]);

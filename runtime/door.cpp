@@ -29,8 +29,8 @@ core::result<T> one_of(std::string_view field, const std::string& value,
                        Parse parse, std::string_view names) {
   if (const auto x = parse(value))
     return *x;
-  return core::fail(ec::invalid_argument, "{} '{}' is none of {}", field, value,
-                    names);
+  return core::fail(ec::invalid_argument, "{} '{}' is not one of {}", field,
+                    value, names);
 }
 
 /// Copies the parameters; core::validate checks their ranges.
@@ -48,7 +48,7 @@ core::result<void> take_parameters(const generation& from, core::request& to) {
         into = *value;
       else
         first =
-          core::fail(ec::invalid_argument, "{} '{}' is none of {}", x.name,
+          core::fail(ec::invalid_argument, "{} '{}' is not one of {}", x.name,
                      *asked, fmt::join(core::names_of<type>(), ", "));
     } else {
       into = *asked;
@@ -138,7 +138,7 @@ core::result<void> source_fits(const core::request& x, core::extent drawn,
                                const config::arena_settings& arena) {
   if (arena.image_slots < actors::image_slots_for_source)
     return core::fail(ec::invalid_argument,
-                      "image needs {} image slots, there are {} "
+                      "image needs {} image slots, but only {} exist "
                       "(arena.image_slots)",
                       actors::image_slots_for_source, arena.image_slots);
   const auto files = actors::source_files_bytes(*x.source);
@@ -224,8 +224,8 @@ core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
   for (const auto& x : from) {
     const auto code = core::parse_note_code(x.code);
     if (!code)
-      return core::fail(ec::invalid_argument,
-                        "notes: '{}' is no code of a note", x.code);
+      return core::fail(ec::invalid_argument, "notes: '{}' is not a note code",
+                        x.code);
     if (x.text.size() > core::most_note_bytes)
       return core::fail(ec::invalid_argument,
                         "notes: a text of {} bytes outside 0..{}",
@@ -351,10 +351,11 @@ core::result<void> can_draw(const config::settings& x,
 core::result<core::suspicion> to_suspicion(const suspicion& x) {
   const auto at = core::parse_phase(x.phase);
   if (!at)
-    return core::fail(ec::invalid_argument,
-                      "suspected.phase '{}' is none of preparing, denoising, "
-                      "finishing",
-                      x.phase);
+    return core::fail(
+      ec::invalid_argument,
+      "suspected.phase '{}' is not one of preparing, denoising, "
+      "finishing",
+      x.phase);
   return core::suspicion{*at, x.stage, x.steps, x.trials};
 }
 

@@ -27,7 +27,7 @@ std::string fault_of(const std::vector<host_executor>& all, size_t i) {
     std::ranges::find(config::executors, x.name) != std::end(config::executors);
   const auto first = std::ranges::find(all, x.name, &host_executor::name);
   if (built_in || first != all.begin() + static_cast<std::ptrdiff_t>(i))
-    return fmt::format("there is an executor '{}' already", x.name);
+    return fmt::format("executor '{}' already exists", x.name);
   if (!x.make)
     return fmt::format("executor '{}' has no factory", x.name);
   return {};

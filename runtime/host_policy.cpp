@@ -24,7 +24,7 @@ std::string thrown_now() {
   } catch (const std::exception& e) {
     return e.what();
   } catch (...) {
-    return "an exception that is no std::exception";
+    return "an exception that is not a std::exception";
   }
 }
 
@@ -49,9 +49,9 @@ void expect_variants(std::span<const core::variant_id> all,
                      const profile& known, std::string_view where) {
   for (const auto v : all)
     if (v.value >= known.variants.size())
-      throw std::runtime_error{fmt::format("{} names variant {}, there are {}",
-                                           where, v.value,
-                                           known.variants.size())};
+      throw std::runtime_error{
+        fmt::format("{} names variant {}, but there are {}", where, v.value,
+                    known.variants.size())};
 }
 
 /// Throws if a plan refers to unknown variants, thresholds or routes, or has an
@@ -72,14 +72,14 @@ void check(const planning::plan& made, const profile& known) {
       expect_variants(s.any_of, known, where);
       if (s.check && s.check->threshold >= made.thresholds.size())
         throw std::runtime_error{
-          fmt::format("{} names threshold {}, there are {}", where,
+          fmt::format("{} names threshold {}, but there are {}", where,
                       s.check->threshold, made.thresholds.size())};
     }
   for (const auto& row : made.share)
     if (row.size() > made.routes.size())
       throw std::runtime_error{
-        fmt::format("a class has shares of {} routes, there are {}", row.size(),
-                    made.routes.size())};
+        fmt::format("a class has shares of {} routes, but there are {}",
+                    row.size(), made.routes.size())};
 }
 
 /// Removes requests that do not wait in the queue.
@@ -225,8 +225,7 @@ core::result<planning::policy_list> host_policies(
       if (made->name().empty())
         complain(i, "has no name");
       else if (taken(made->name()))
-        complain(i,
-                 fmt::format("there is a policy '{}' already", made->name()));
+        complain(i, fmt::format("policy '{}' already exists", made->name()));
       else
         out.push_back(std::move(made));
     } catch (...) {

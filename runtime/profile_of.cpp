@@ -154,7 +154,7 @@ public:
     }
     if (model == of_.models.end())
       return core::fail(core::ec::bad_config,
-                        "variant '{}': there is no model '{}'", name,
+                        "variant '{}': model '{}' was not found", name,
                         out.costs.model);
     auto known = models_.find(model->name);
     if (known == models_.end()) {

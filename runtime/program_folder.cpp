@@ -48,7 +48,7 @@ core::result<std::string> find_program(std::string_view name) {
       return x.string();
     tried += (tried.empty() ? "" : ", ") + x.string();
   }
-  return core::fail(core::ec::not_found, "at none of {}", tried);
+  return core::fail(core::ec::not_found, "not at any of {}", tried);
 }
 
 fs::path vocabulary_folder() {

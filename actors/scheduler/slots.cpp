@@ -72,7 +72,7 @@ std::optional<core::error> slots::too_few_for_source() const {
   if (there >= image_slots_for_source)
     return std::nullopt;
   return core::fail(core::ec::invalid_argument,
-                    "a source image needs {} image slots, there are {} "
+                    "a source image needs {} image slots, but only {} exist "
                     "(arena.image_slots)",
                     image_slots_for_source, there);
 }
@@ -83,7 +83,7 @@ std::optional<core::error> slots::too_few_for(std::string_view route,
     if (const auto needs = least[static_cast<size_t>(kind)];
         needs > keeper_.count(kind))
       return core::fail(core::ec::out_of_resources,
-                        "route '{}' needs {} {} slots, there are {} "
+                        "route '{}' needs {} {} slots, but only {} exist "
                         "(arena.{}_slots)",
                         route, needs, to_string(kind), keeper_.count(kind),
                         to_string(kind));

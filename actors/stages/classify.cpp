@@ -35,7 +35,7 @@ core::result<classifier_ptr> opened_by(const classifier_loader& by) {
     return core::fail(core::ec::internal, "the loader threw: {}", x.what());
   } catch (...) {
     return core::fail(core::ec::internal,
-                      "the loader threw what is no exception");
+                      "the loader threw something that is not an exception");
   }
 }
 

@@ -293,7 +293,7 @@ core::result<std::vector<reproduced>> reproduce(
     }
   if (!any)
     return core::fail(core::ec::invalid_argument,
-                      "--reproduce: '{}' is none of all, diffserve, argus, "
+                      "--reproduce: '{}' is not one of all, diffserve, argus, "
                       "modm, nirvana, instgenie",
                       options.which);
   if (all.failure.code != core::ec::none)

@@ -125,7 +125,7 @@ std::string refusal_of(const option& x, const node& from) {
     return whole;
   for (const auto& item : *items)
     if (!std::holds_alternative<std::string>(item.value))
-      return fmt::format("the element {} is no text; this is {}",
+      return fmt::format("the element {} is not a text; this is {}",
                          describe(item), demand_of(x));
   auto texts = *converter{x, from}.texts();
   return fault_of(x, &texts).value_or(whole);

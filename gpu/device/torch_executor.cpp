@@ -66,7 +66,8 @@ core::result<titles> titles_of(const torch_executor_config& config) {
     const auto& v = config.known->variants[id->value];
     if (config.models.find(v.model) == config.models.end())
       return core::fail(core::ec::not_found,
-                        "variant '{}': there is no model '{}'", name, v.model);
+                        "variant '{}': model '{}' was not found", name,
+                        v.model);
     out[id->value] = detail::shelf_title{v.model, v.precision, v.memory_bytes};
   }
   return out;

@@ -67,8 +67,7 @@ core::result<void> add_family(const family* x) {
   if (std::ranges::find(there, x) != there.end())
     return {};
   if (std::ranges::find(there, x->name, &family::name) != there.end())
-    return core::fail(ec::bad_config, "there is a family '{}' already",
-                      x->name);
+    return core::fail(ec::bad_config, "family '{}' already exists", x->name);
   for (const auto* pipeline : x->pipelines)
     for (const auto name : pipeline->classes)
       if (const auto of = find_pipeline(name); of.of != nullptr)
@@ -77,7 +76,7 @@ core::result<void> add_family(const family* x) {
                           x->name, name, of.of->name);
   if (there.size() == most_families)
     return core::fail(ec::out_of_resources,
-                      "family '{}': there are {} families already, the most",
+                      "family '{}': {} families exist already, the maximum",
                       x->name, most_families);
   to.all[there.size()] = x;
   to.count.store(there.size() + 1, std::memory_order_release);

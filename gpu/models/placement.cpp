@@ -14,12 +14,12 @@ core::result<torch::Device> device_named(const std::string& name) {
       return out;
     return core::fail(
       core::ec::not_found,
-      "there is no device {}: this LibTorch can use the CPU and {} "
+      "device {} does not exist: this LibTorch can use the CPU and {} "
       "CUDA devices",
       name, torch::cuda::device_count());
   } catch (const c10::Error&) {
     return core::fail(core::ec::invalid_argument,
-                      "device '{}' is none of cpu, cuda and cuda:N", name);
+                      "device '{}' is not one of cpu, cuda and cuda:N", name);
   }
 }
 

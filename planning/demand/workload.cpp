@@ -95,8 +95,8 @@ core::result<load_kind> parse_load_kind(std::string_view name) {
   for (size_t i = 0; i < kind_names.size(); ++i)
     if (kind_names[i] == name)
       return static_cast<load_kind>(i);
-  return core::fail(ec::not_found, "load: there is no '{}'; there are {}", name,
-                    fmt::join(kind_names, ", "));
+  return core::fail(ec::not_found, "load: unknown kind '{}'; known kinds: {}",
+                    name, fmt::join(kind_names, ", "));
 }
 
 core::result<void> validate(const load_spec& of) {

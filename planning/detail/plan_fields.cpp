@@ -94,7 +94,7 @@ std::vector<core::variant_id> plan_fields::variants(const json& x,
       std::vector<std::string_view> all;
       for (const auto& v : known_.variants)
         all.push_back(v.name);
-      complain(here, fmt::format("{} is no variant of the profile, which "
+      complain(here, fmt::format("{} is not a variant of the profile, which "
                                  "has {}",
                                  shown(name), fmt::join(all, ", ")));
     } else if (std::find(out.begin(), out.end(), *found) != out.end()) {

@@ -64,9 +64,9 @@ public:
         into = static_cast<Enum>(i);
         return;
       }
-    complain(
-      fmt::format("{}.{}", at, key),
-      fmt::format("{} is none of {}", shown(*found), fmt::join(of.all, ", ")));
+    complain(fmt::format("{}.{}", at, key),
+             fmt::format("{} is not one of {}", shown(*found),
+                         fmt::join(of.all, ", ")));
   }
 
   std::vector<core::variant_id> variants(const json& x, const std::string& at,

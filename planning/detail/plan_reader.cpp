@@ -123,8 +123,9 @@ void plan_reader::read_store(const json& x, const std::string& at,
     else if ((*all)[i] == "image")
       into.store.image = true;
     else
-      complain(fmt::format("{}.store[{}]", at, i),
-               fmt::format("{} is none of latents, image", shown((*all)[i])));
+      complain(
+        fmt::format("{}.store[{}]", at, i),
+        fmt::format("{} is not one of latents, image", shown((*all)[i])));
 }
 
 void plan_reader::read_route(const json& x, const std::string& at,
@@ -201,7 +202,7 @@ core::result<policy_memory> plan_reader::read_memory(const json& x) {
       if (!one->memory_name().empty())
         names.insert(one->memory_name());
   complain("memory.of",
-           fmt::format("'{}' is none of {}", name, fmt::join(names, ", ")));
+           fmt::format("'{}' is not one of {}", name, fmt::join(names, ", ")));
   return policy_memory{};
 }
 

@@ -69,7 +69,7 @@ core::variant_id named(json_reader& r, const json& x, const std::string& at,
     for (size_t i = 0; i < known.variants.size(); ++i)
       if (known.variants[i].name == x.get_ref<const std::string&>())
         return core::variant_id{static_cast<uint32_t>(i)};
-  r.complain(at, fmt::format("{} is none of the file's variants",
+  r.complain(at, fmt::format("{} is not one of the file's variants",
                              json_reader::shown(x)));
   return {};
 }
@@ -148,7 +148,7 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
                    [&](const auto& n) { return *kind == n.second; });
     if (found == ladder_names.end())
       r.complain(at + ".kind",
-                 fmt::format("{} is none of \"{}\", \"{}\"",
+                 fmt::format("{} is not one of \"{}\", \"{}\"",
                              json_reader::shown(*kind), ladder_names[0].second,
                              ladder_names[1].second));
     else

@@ -197,8 +197,9 @@ core::result<policy_ptr> make_policy(std::string_view name,
   if (name == fixed_name)
     return core::fail(core::ec::not_found,
                       "policy 'fixed' is made from a plan file");
-  return core::fail(core::ec::not_found, "there is no policy '{}'; there are{}",
-                    name, names(more));
+  return core::fail(core::ec::not_found,
+                    "unknown policy '{}'; known policies are{}", name,
+                    names(more));
 }
 
 policy_ptr policy_remembering(std::string_view memory,

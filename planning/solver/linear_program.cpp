@@ -54,7 +54,7 @@ core::result<void> validate(const linear_program& p) {
     for (const lp_term& t : r.terms) {
       if (t.column.value >= p.columns.size())
         return core::fail(ec::invalid_argument,
-                          "constraint '{}': there is no column {} of {}",
+                          "constraint '{}': column {} of {} does not exist",
                           r.name, t.column.value, p.columns.size());
       if (!std::isfinite(t.factor))
         return core::fail(ec::invalid_argument,

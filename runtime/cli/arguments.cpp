@@ -19,7 +19,7 @@ core::result<std::vector<std::string>> read_common(
   const common_arguments& arguments) {
   std::error_code error;
   if (arguments.config && !fs::exists(*arguments.config, error))
-    return fail(ec::invalid_argument, "--config: there is no file {}",
+    return fail(ec::invalid_argument, "--config: {} was not found",
                 show_value(*arguments.config));
   if (arguments.config && fs::is_directory(*arguments.config, error))
     return fail(ec::invalid_argument, "--config: {} is a folder, not a file",

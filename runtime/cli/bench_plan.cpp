@@ -197,7 +197,7 @@ result<void> aim_at_engine(bench_plan& out, const bench_arguments& x,
         {"--cacert", x.authorities.has_value()},
         {"--connections", x.connections.has_value()}})
     if (given)
-      return fail(ec::invalid_argument, "{}: without --server it means nothing",
+      return fail(ec::invalid_argument, "{}: it has no effect without --server",
                   name);
   const auto& settings = chosen.settings;
   const auto policy = check_at_door(mix, settings, chosen.model);

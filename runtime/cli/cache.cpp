@@ -36,7 +36,7 @@ core::result<std::filesystem::path> folder_of(const cache_arguments& arguments,
                                               const common_arguments& common) {
   if (arguments.folder) {
     if (arguments.folder->empty())
-      return fail(ec::invalid_argument, "--folder: '' is no folder");
+      return fail(ec::invalid_argument, "--folder: '' is not a folder");
     return std::filesystem::path{*arguments.folder};
   }
   const auto set = read_common(common);

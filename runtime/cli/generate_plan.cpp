@@ -116,7 +116,7 @@ result<void> read_images(const generate_arguments& arguments,
   if (!arguments.image) {
     if (const auto& strength = arguments.parameters["strength"])
       return fail(ec::invalid_argument,
-                  "--strength: {} without --init IMAGE means nothing",
+                  "--strength: {} has no effect without --init IMAGE",
                   show_value(*strength));
     return {};
   }
@@ -236,10 +236,10 @@ result<config::settings> read_maker(const generate_arguments& arguments,
   if (!arguments.server) {
     if (arguments.key)
       return fail(ec::invalid_argument,
-                  "--key: without --server it means nothing");
+                  "--key: it has no effect without --server");
     if (arguments.authorities)
       return fail(ec::invalid_argument,
-                  "--cacert: without --server it means nothing");
+                  "--cacert: it has no effect without --server");
     auto chosen = read_engine_options({arguments.model,
                                        arguments.device,
                                        arguments.dtype,

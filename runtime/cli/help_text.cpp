@@ -97,7 +97,7 @@ constexpr command_help table[] = {
    "    --load ramp:4-32:600 --policy atelier,diffserve -o out\n"
    "  atelier simulate --reproduce nirvana --strict\n",
    "  0 done; 2 bad usage or input; 130 interrupted; 1 any other failure, and\n"
-   "  with --strict a published result that does not come out\n"},
+   "  with --strict a published result that is not reproduced\n"},
   {"bench", " serve", "",
    "  atelier bench serve --rate 5 --duration 60 --slo-ms 2000\n"
    "  atelier bench serve --load bursty:1-20:120 --server "

@@ -30,7 +30,7 @@ result<setter> word(std::string_view option, std::string_view label,
                     const std::function<void(generation&, std::string)>& set) {
   const auto words = choices_of(option);
   if (std::find(words.begin(), words.end(), text) == words.end())
-    return fail(ec::invalid_argument, "{}: {} is none of {}", label,
+    return fail(ec::invalid_argument, "{}: {} is not one of {}", label,
                 show_value(text), list_choices(words));
   return setter{[set, text](generation& x) { set(x, text); }};
 }

@@ -34,7 +34,7 @@ core::result<std::string> dtype_suffix(
     if (*dtype == whole || *dtype == brief)
       return fmt::format("/{}", brief);
   return fail(ec::invalid_argument,
-              "--dtype: {} is none of float32, float16, bfloat16",
+              "--dtype: {} is not one of float32, float16, bfloat16",
               show_value(*dtype));
 }
 
@@ -106,12 +106,13 @@ core::error unknown_model(const std::string& word,
   auto close = near(lower(word), all);
   if (close.empty())
     close = near(word, all);
-  return fail(ec::not_found,
-              "--model: {} is no model{}; there are {}; a folder or file of a "
-              "model does as well",
-              show_value(word),
-              close.empty() ? "" : fmt::format("; the nearest is '{}'", close),
-              fmt::join(all, ", "));
+  return fail(
+    ec::not_found,
+    "--model: {} is not a known model{}; known models: {}; a folder or file of "
+    "a model is also accepted",
+    show_value(word),
+    close.empty() ? "" : fmt::format("; the nearest is '{}'", close),
+    fmt::join(all, ", "));
 }
 
 } // namespace
@@ -145,7 +146,7 @@ core::result<model_overrides> read_model_option(
   if (!chosen.model) {
     if (chosen.dtype)
       return fail(ec::invalid_argument,
-                  "--dtype goes with --model, which is missing");
+                  "--dtype needs --model, which is missing");
     return out;
   }
   const auto is_it = [&](const auto& x) { return x.name == *chosen.model; };

@@ -85,7 +85,7 @@ core::result<stored_model> model_store::find(const std::string& word) const {
       known.push_back(x.name);
   const auto close = nearest(word, known);
   return fail(ec::not_found,
-              "there is no model {}, neither in {} nor as a "
+              "model {} was not found, neither in {} nor as a "
               "path{}",
               show_value(word), folder_.string(),
               close.empty() ? "" : "; the nearest is " + show_value(close));

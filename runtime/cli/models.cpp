@@ -77,8 +77,9 @@ core::result<void> check_words(const models_arguments& x) {
     if (use.given
         && std::find(use.verbs.begin(), use.verbs.end(), verb)
              == use.verbs.end())
-      return fail(ec::invalid_argument, "{} goes with models {}, not with {}",
-                  use.option, list_choices(use.verbs), verb);
+      return fail(ec::invalid_argument,
+                  "{} is valid with models {}, not with {}", use.option,
+                  list_choices(use.verbs), verb);
   if (x.dtype && !type_of(*x.dtype))
     return check_choice("--dtype", *x.dtype);
   if (x.prediction)
@@ -149,7 +150,7 @@ private:
     if (!all)
       return refuse(world_.terminal, all.why());
     if (all->empty())
-      world_.terminal.complain("there is no model in "
+      world_.terminal.complain("no model was found in "
                                + store_.folder().string()
                                + ", and Atelier's own are not beside the "
                                  "program");

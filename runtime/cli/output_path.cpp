@@ -40,8 +40,8 @@ core::result<std::string> format_of_file(const std::string& file,
   if (asked)
     return *asked;
   return fail(ec::invalid_argument,
-              "-o: {} ends in none of .png, .jpg, .jpeg and .webp; name one of "
-              "these, or the format by --format",
+              "-o: {} does not end in .png, .jpg, .jpeg or .webp; use one of "
+              "these, or set --format",
               show_value(file));
 }
 

@@ -332,7 +332,7 @@ private:
         add(x.options);
     const auto name = word.substr(0, word.find('='));
     return refuse(fmt::format("unknown option {}; the nearest is '{}' (a "
-                              "prompt that begins with - goes behind --)",
+                              "prompt that begins with - must follow --)",
                               show_value(word), nearest(name, known)));
   }
 

@@ -112,7 +112,7 @@ exit_status status(const server_arguments& arguments,
   if (arguments.authorities && !url)
     return refuse(world.terminal,
                   fail(ec::invalid_argument,
-                       "--cacert: without --server it means nothing"));
+                       "--cacert: it has no effect without --server"));
   ask.authorities = arguments.authorities.value_or("");
   if (!url) {
     auto there = find_server(common);
@@ -131,11 +131,11 @@ exit_status status(const server_arguments& arguments,
     return refuse(world.terminal, reply.why());
   const auto x = json::parse(reply->body, nullptr, false);
   if (!x.is_object() || !x.contains("status"))
-    return refuse(world.terminal,
-                  fail(ec::unavailable,
-                       "{} answers with status {}, but is no server of this "
-                       "kind",
-                       *url, reply->status));
+    return refuse(
+      world.terminal,
+      fail(ec::unavailable,
+           "{} answers with status {}, but is not an Atelier server", *url,
+           reply->status));
   if (common.json)
     world.terminal.out << x.dump() << '\n';
   else

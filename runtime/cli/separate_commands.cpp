@@ -28,7 +28,7 @@ exit_status go_on_as(const char* name,
                        "the program of this command, {}, is {}; in a clone "
                        "'./atelier' builds it",
                        name, program.why().text));
-  // What was wished of this program the other one would not know.
+  // The other program would not know of a signal that this one received.
   if (world.interrupted.count() > 0)
     return exit_status::interrupted;
   auto path = *program;

@@ -63,7 +63,7 @@ result<void> server_caller::check() const {
   if (x.is_object() && x.contains("status"))
     return {};
   return fail(ec::unavailable,
-              "{} answers with status {}, but is no server of this kind",
+              "{} answers with status {}, but is not an Atelier server",
               show_value(options_.url), reply->status);
 }
 

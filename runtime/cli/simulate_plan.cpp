@@ -97,7 +97,7 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
 result<void> read_masks(const simulate_arguments& arguments, scenario& x) {
   if (!arguments.edits || arguments.edits->find(',') != std::string::npos)
     return fail(ec::invalid_argument,
-                "--masks: goes with --edits SHARE, without a mean");
+                "--masks: needs --edits SHARE without a mean");
   const auto text = read_text("--masks", *arguments.masks, most_script_bytes);
   if (!text)
     return text.why();

@@ -28,7 +28,7 @@ result<planning::nirvana::eviction_rule> parse_rule(std::string_view argument,
     if (name == text)
       return rule;
   return fail(ec::invalid_argument,
-              "{}: {} is none of fifo, lru, lfu, lcbfu, marginal", argument,
+              "{}: {} is not one of fifo, lru, lfu, lcbfu, marginal", argument,
               show_value(text));
 }
 
@@ -114,10 +114,11 @@ result<cache_spec> parse_cache(std::string_view argument,
     } else if (name == "scale") {
       ok = real(out.scale);
     } else {
-      return fail(ec::invalid_argument,
-                  "{}: {} is none of entries, replace, topics, again, recent, "
-                  "scale",
-                  argument, show_value(name));
+      return fail(
+        ec::invalid_argument,
+        "{}: {} is not one of entries, replace, topics, again, recent, "
+        "scale",
+        argument, show_value(name));
     }
     if (!ok)
       return ok.why();

@@ -70,9 +70,9 @@ void admin_api::plan(const exchange_ptr& x) const {
 void admin_api::profile(const exchange_ptr& x) const {
   const auto now = with.condition->last();
   if (now.profiles.empty())
-    return x->reply(error_reply(shape, 503, "unavailable",
-                                "the scheduler has not reported its profile "
-                                "yet"));
+    return x->reply(
+      error_reply(shape, 503, "unavailable",
+                  "the scheduler has not reported its profile yet"));
   const auto asked = find_field(x->asked().query, "kind");
   const auto found =
     asked.empty()

@@ -42,7 +42,7 @@ struct place {
 result<place> read_url(const std::string& url) {
   const auto fault = [&] {
     return fail(ec::invalid_argument,
-                "'{}' is not the address of a server, such as "
+                "'{}' is not a server address, such as "
                 "http://127.0.0.1:7860",
                 url);
   };

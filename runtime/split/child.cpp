@@ -166,7 +166,8 @@ core::result<void> begin(life& x, const child_options& how,
     x.devices.push_back(std::move(*part));
     return {};
   }
-  return core::fail(core::ec::bad_config, "there is no part '{}'", told.part);
+  return core::fail(core::ec::bad_config, "part '{}' does not exist",
+                    told.part);
 }
 
 void deliver(life& x, actors::to_process message, actors::inline_unit* here) {

@@ -39,7 +39,7 @@ core::result<std::string> find_process_program(const std::string& configured) {
   if (!fs::is_regular_file(configured, ignored)
       || access(configured.c_str(), X_OK) != 0)
     return core::fail(core::ec::not_found,
-                      "processes.program '{}' is no program that can be run",
+                      "processes.program '{}' is not a program that can be run",
                       configured);
   return configured;
 }

@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(too_few_slots_for_any_source_refuse_it) {
   const auto refused = tiny.submit_image();
   BOOST_TEST((tiny.failure_of(refused) == ec::invalid_argument));
   BOOST_TEST(tiny.answer_to(refused).failure.text
-             == "a source image needs 3 image slots, there are 2 "
+             == "a source image needs 3 image slots, but only 2 exist "
                 "(arena.image_slots)");
   BOOST_TEST(!tiny.answered(tiny.submit()));
 }

@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(an_image_is_not_fetched_where_its_slots_can_never_be) {
   const auto id = rig.submit();
   rig.on(told_rig::reply(rig.order("find"), 1));
   BOOST_TEST(rig.answer_to(id).failure.text
-             == "route 'picture' needs 3 image slots, there are 2 "
+             == "route 'picture' needs 3 image slots, but only 2 exist "
                 "(arena.image_slots)");
 }
 

@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_route_that_the_arena_is_too_small_for_is_refused) {
   const auto id = few.rig->submit();
   BOOST_TEST((few.rig->failure_of(id) == core::ec::out_of_resources));
   BOOST_TEST(few.rig->answer_to(id).failure.text
-             == "route 'refine' needs 4 image slots, there are 3 "
+             == "route 'refine' needs 4 image slots, but only 3 exist "
                 "(arena.image_slots)");
   BOOST_TEST(few.rig->quiet());
 }

@@ -197,12 +197,12 @@ BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
   BOOST_TEST(!sut.too_few_for_source().has_value());
   along.legs.resize(3);
   BOOST_TEST(too_few()->text
-             == "route 'long' needs 4 image slots, there are 3 "
+             == "route 'long' needs 4 image slots, but only 3 exist "
                 "(arena.image_slots)");
   along.legs.resize(2);
   BOOST_TEST(!too_few().has_value());
   BOOST_TEST(sut.too_few_for(along.name, {3, 0, 0})->text
-             == "route 'long' needs 3 state slots, there are 2 "
+             == "route 'long' needs 3 state slots, but only 2 exist "
                 "(arena.state_slots)");
   const actors::slots two{1, {2, 2, 0}, store};
   BOOST_TEST((two.too_few_for_source()->code == core::ec::invalid_argument));

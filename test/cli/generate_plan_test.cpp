@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
     {"eta", "-1", "--eta: '-1' is not a number in 0..1"},
     {"strength", "0", "--strength: '0' is not a number above 0 and at most 1"},
     {"strength", "nan", "--strength: 'nan' is not"},
-    {"strength", "0.5", "--strength: '0.5' without --init IMAGE means nothing"},
+    {"strength", "0.5", "--strength: '0.5' has no effect without --init IMAGE"},
     {&generate_arguments::image, "/no/such.png",
      "--init: cannot read '/no/such.png': No such file or directory"},
     {&generate_arguments::image, "/",
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(what_is_the_servers_own_is_not_asked_of_it) {
   arguments.prompts = {"a"};
   arguments.output = path.string();
   arguments.key = "k";
-  BOOST_TEST(refusal() == "--key: without --server it means nothing");
+  BOOST_TEST(refusal() == "--key: it has no effect without --server");
 }
 
 BOOST_AUTO_TEST_CASE(too_many_pictures_in_all_are_refused) {

@@ -160,9 +160,9 @@ def case_files_without_an_end_are_refused(program):
 # What can be wrong with a document, whatever its format: its text, and what is
 # said of it.
 DOCUMENTS = {
-    "nothing": ("", r":1: is no JSON"),
-    "broken off": ('{"format":\n "atelier.', r":2: is no JSON"),
-    "a number that is none": ('{"version": NaN}', r":1: is no JSON"),
+    "nothing": ("", r":1: is not JSON"),
+    "broken off": ('{"format":\n "atelier.', r":2: is not JSON"),
+    "a number that is none": ('{"version": NaN}', r":1: is not JSON"),
     "a number beyond all": ('{"version": 1e999}', r"number overflow"),
     "a list": ("[]", "is not a JSON object"),
     "a deep one": ('{"a":' * 200_000, "nested more than 64 deep"),
@@ -228,7 +228,7 @@ def case_a_profile_without_what_is_named_is_told(program):
     refused(program, ["simulate", "--policy", "fixed", "--load",
                       "steady:1-1:10", "--profiles", "p.json", "--plan",
                       "d.json"],
-            r'workers\[0\]\.hosting\[0\]: "b@1" is no variant of the profile, '
+            r'workers\[0\]\.hosting\[0\]: "b@1" is not a variant of the profile, '
             "which has a@1")
     code, _, err = measured(program, [*SIMULATE, "--load", "steady:1-1:10",
                                       "--mix", "model=b"])

@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(a_name_in_other_letters_gets_a_suggestion) {
     return found.why().text;
   };
   BOOST_TEST(told("M")
-             == "--model: 'M' is no model; the nearest is 'm'; there "
-                "are m, other, stored; a folder or file of a model "
-                "does as well");
+             == "--model: 'M' is not a known model; the nearest is 'm'; "
+                "known models: m, other, stored; a folder or file of a model "
+                "is also accepted");
   BOOST_TEST(told("OTHER").find("the nearest is 'other'") != std::string::npos);
   BOOST_TEST(told("stord").find("the nearest is 'stored'")
              != std::string::npos);

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_refused_with_the_reason) {
   const row rows[] = {
     {"x.png", {}, 2, "-o: 'x.png' is one file, but 2 pictures"},
     {"x.png", "jpeg", 1, "--format: 'jpeg' contradicts"},
-    {"x.gif", {}, 1, "-o: 'x.gif' ends in none of .png"},
+    {"x.gif", {}, 1, "-o: 'x.gif' does not end in .png"},
     {"x.png", "gif", 1, "--format: 'gif' is not png, jpeg or webp"},
     {"-", {}, 1, "-o: '-' names no file"},
     {"", {}, 1, "-o: '' names no file"},

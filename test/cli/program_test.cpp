@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(what_goes_with_a_server_needs_one) {
         {"bench", "serve", "--rate", "1", "--key", "x"},
         {"bench", "serve", "--rate", "1", "--connections", "3"}}) {
     BOOST_TEST((run(arguments) == exit_status::bad_input));
-    BOOST_TEST(err.str().find("without --server it means nothing")
+    BOOST_TEST(err.str().find("it has no effect without --server")
                  != std::string::npos,
                err.str());
   }
@@ -308,8 +308,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_policy_gets_a_list_that_can_be_read) {
     BOOST_TEST(line.size() <= 80u, line);
   BOOST_TEST(count > 5u);
   BOOST_TEST(
-    err.str().starts_with("atelier: --policy: there is no policy "
-                          "'nosuch'; there are\n  atelier, argus, "
+    err.str().starts_with("atelier: --policy: unknown policy "
+                          "'nosuch'; known policies are\n  atelier, argus, "
                           "diffserve, instgenie, modm, nirvana, fixed, "
                           "vanilla\n  as published: argus-paper, "),
     err.str());

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(a_missing_program_is_told_with_the_places_looked_at) {
   const auto separate = handed_over({"train", "tiny"});
   BOOST_TEST((separate.train({}, {}, world) == exit_status::not_there));
   BOOST_TEST(err.str().starts_with("atelier: the program of this command, "
-                                   "atelier-training, is at none of /"),
+                                   "atelier-training, is not at any of /"),
              err.str());
   BOOST_TEST(err.str().find("/libexec/atelier/atelier-training")
              != std::string::npos);

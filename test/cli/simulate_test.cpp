@@ -246,8 +246,8 @@ BOOST_AUTO_TEST_CASE(masks_come_from_a_file) {
   BOOST_TEST(measured > 0.35);
   BOOST_TEST(measured < 0.6);
   for (const auto& [options, part] :
-       {std::pair{std::vector<std::string>{}, "--masks: goes with --edits"},
-        {{"--edits", "0.5,0.1"}, "--masks: goes with --edits"}}) {
+       {std::pair{std::vector<std::string>{}, "--masks: needs --edits"},
+        {{"--edits", "0.5,0.1"}, "--masks: needs --edits"}}) {
     auto all = options;
     all.insert(all.end(), {"--masks", at("masks.txt")});
     BOOST_TEST((simulate(all, "instgenie") == exit_status::bad_input));
@@ -303,10 +303,11 @@ BOOST_AUTO_TEST_CASE(a_cache_that_fills_is_simulated) {
         {"entries=100001", "1..100000"},
         {"entries=nan", "--cache entries: 'nan'"},
         {"replace=lru", "--cache: entries=N is missing"},
-        {"entries=5,replace=best", "--cache replace: 'best' is none of fifo"},
+        {"entries=5,replace=best",
+         "--cache replace: 'best' is not one of fifo"},
         {"entries=5,again=1.5", "--cache again: '1.5'"},
         {"entries=5,again=nan", "--cache again: 'nan'"},
-        {"entries=5,size=3", "--cache: 'size' is none of entries"},
+        {"entries=5,size=3", "--cache: 'size' is not one of entries"},
         {"entries", "--cache: 'entries' is not FIELD=VALUE"},
         {"", "--cache: '' is not FIELD=VALUE"}}) {
     BOOST_TEST((simulate({"--cache", text}, "nirvana", "t.txt", "r.json")
@@ -457,7 +458,8 @@ BOOST_AUTO_TEST_CASE(plans_that_do_not_fit_are_told) {
     (simulate({"--plan", at("x.json")}, "fixed") == exit_status::bad_input));
   for (const char* part :
        {"x.json: workers[0].count: -4 is not a whole number in 1..20000",
-        "\"light@2\" is no variant of the profile, which has light@1, heavy@10",
+        "\"light@2\" is not a variant of the profile, which has light@1, "
+        "heavy@10",
         "plan.share[0].0: 1.5 is not a number in 0..1"})
     BOOST_TEST(complains(part), part << "\nin\n" << err.str());
   BOOST_TEST(

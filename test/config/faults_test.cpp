@@ -103,7 +103,7 @@ const bad_text bad_texts[] = {
   {"[[devices]]\nvariants = 'base@50'", 2, "devices[0].variants",
    "the text \"base@50\" is not a list of"},
   {"[[devices]]\nvariants = [50]", 2, "devices[0].variants",
-   "the element 50 is no text; this is a list of"},
+   "the element 50 is not a text; this is a list of"},
   {"[[devices]]\nvariants = ['a@5', 'base']", 2, "devices[0].variants",
    "\"base\" is not NAME@STEPS"},
   {"http.origins = ['http://a', 'b']", 1, "http.origins",

@@ -87,9 +87,10 @@ BOOST_AUTO_TEST_CASE(unknown_level_is_refused_by_name) {
   const auto verdict = start_log("loud", "test");
   BOOST_REQUIRE(!verdict);
   BOOST_TEST((verdict.why().code == ec::bad_config));
-  BOOST_TEST(verdict.why().text
-             == "log level 'loud' is none of trace, debug, info, warn, error, "
-                "off");
+  BOOST_TEST(
+    verdict.why().text
+    == "log level 'loud' is not one of trace, debug, info, warn, error, "
+       "off");
 }
 
 BOOST_AUTO_TEST_CASE(off_starts_nothing) {

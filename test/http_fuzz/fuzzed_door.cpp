@@ -57,7 +57,7 @@ public:
       fault_ = "an event outside of a stream";
     const auto x = json::parse(data, nullptr, false);
     if (x.is_discarded() || name.empty())
-      fault_ = "an event that is no JSON";
+      fault_ = "an event that is not JSON";
   }
 
   void end_events() override {

@@ -49,15 +49,15 @@ BOOST_AUTO_TEST_CASE(an_object_is_read_whatever_its_texts_hold) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_json_is_told_with_its_line) {
-  refused("", "f:1: is no JSON from here on: \"\"");
+  refused("", "f:1: is not JSON from here on: \"\"");
   refused("{\n\"a\": 1,\n\"b\": NaN\n}",
-          "f:3: is no JSON from here on: \"\\\"b\\\": N\"");
-  refused("{\"a\": 1} x", "f:1: is no JSON from here on");
-  refused("{\"a\": \"\xFF\"}", "f:1: is no JSON from here on");
+          "f:3: is not JSON from here on: \"\\\"b\\\": N\"");
+  refused("{\"a\": 1} x", "f:1: is not JSON from here on");
+  refused("{\"a\": \"\xFF\"}", "f:1: is not JSON from here on");
   refused("{\"a\": -1e999}", "number overflow parsing '-1e999'");
   refused("[]", "f: is not a JSON object");
-  refused(std::string("{\"a\": \"\0\"}", 10), "is no JSON");
-  refused("\"\\", "is no JSON");
+  refused(std::string("{\"a\": \"\0\"}", 10), "is not JSON");
+  refused("\"\\", "is not JSON");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_stands_once_in_an_object) {

@@ -279,15 +279,15 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
   for (const char* part :
        {"p.json: plan.format: \"atelier.plans\"",
         "plan.version: 2",
-        "plan.policy: there is no policy 'vanila'",
+        "plan.policy: unknown policy 'vanila'",
         "plan.more",
         "workers[0].count: 0 is not a whole number in 1..20000",
-        "workers[0].hosting[0]: \"base@51\" is no variant of the "
+        "workers[0].hosting[0]: \"base@51\" is not a variant of the "
         "profile, which has base@50, base@20, turbo@1",
         "workers[0].batch: -1",
         "workers[1].hosting[1]: \"base@50\" occurs twice",
         "workers[1].batch: 1.5",
-        "workers[1].join: \"never\" is none of step, "
+        "workers[1].join: \"never\" is not one of step, "
         "whole_batch, single",
         "workers[1].level: null",
         "workers[1].batch_time_ms: -1",
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_together_is_told) {
                part << " in " << read.why().text);
   };
   // NaN and infinity are no JSON, and no numbers where they are forced in.
-  says("0.25", "NaN", "is no JSON from here on");
+  says("0.25", "NaN", "is not JSON from here on");
   says("0.25", "1e999", "number overflow parsing '1e999'");
   says("\"count\":3", "\"count\":-3", "workers[0].count: -3");
   says("\"count\":3", "\"count\":20000",
@@ -378,8 +378,9 @@ BOOST_AUTO_TEST_CASE(a_plan_for_another_profile_is_refused) {
   fewer.variants.pop_back();
   const auto lacks = parse_plan(text, "p.json", fewer);
   BOOST_REQUIRE(!lacks);
-  BOOST_TEST(lacks.why().text.find("\"turbo@1\" is no variant of the profile")
-             != std::string::npos);
+  BOOST_TEST(
+    lacks.why().text.find("\"turbo@1\" is not a variant of the profile")
+    != std::string::npos);
   auto more = test::full_profile();
   auto another = more.variants[0];
   another.name = "other@3";
@@ -465,10 +466,11 @@ BOOST_AUTO_TEST_CASE(a_policy_of_ones_own_keeps_its_memory) {
     BOOST_TEST(not_read.why().text.find(part) != std::string::npos,
                not_read.why().text);
   };
-  fails(text, {}, "there is no policy 'wordy'");
-  fails(replaced(text, "\"wordy\"", "\"vanilla\""), {},
-        "p.json: memory.of: 'word' is none of argus, atelier, diffserve, modm, "
-        "nirvana");
+  fails(text, {}, "unknown policy 'wordy'");
+  fails(
+    replaced(text, "\"wordy\"", "\"vanilla\""), {},
+    "p.json: memory.of: 'word' is not one of argus, atelier, diffserve, modm, "
+    "nirvana");
   fails(replaced(text, "\"of\":\"word\"", "\"of\":\"words\""), own,
         "diffserve, modm, nirvana, word");
   fails(replaced(text, "\"word\":\"before\"", "\"w\":1"), own,

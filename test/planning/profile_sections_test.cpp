@@ -79,11 +79,12 @@ BOOST_AUTO_TEST_CASE(the_first_version_has_no_sections) {
 }
 
 BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
-  check_fault("\"kind\": \"smaller_models\"", "\"kind\": \"smaller\"",
-              "p: ladders[1].kind: \"smaller\" is none of \"cached_latents\", "
-              "\"smaller_models\"\np: ladders[1].kind: occurs twice");
+  check_fault(
+    "\"kind\": \"smaller_models\"", "\"kind\": \"smaller\"",
+    "p: ladders[1].kind: \"smaller\" is not one of \"cached_latents\", "
+    "\"smaller_models\"\np: ladders[1].kind: occurs twice");
   check_fault("\"light\": \"turbo@1\"", "\"light\": \"turbo@2\"",
-              "p: cascades[0].light: \"turbo@2\" is none of the file's "
+              "p: cascades[0].light: \"turbo@2\" is not one of the file's "
               "variants");
   check_fault("\"deadline_ms\": 5000.0", "\"deadline_ms\": -1",
               "p: cascades[0].deadline_ms: -1 is not a number in 0..86400000");

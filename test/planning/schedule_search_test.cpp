@@ -576,7 +576,7 @@ BOOST_AUTO_TEST_CASE(too_few_slots_for_any_request_fail_the_check) {
   BOOST_TEST_REQUIRE(!found);
   BOOST_TEST(found.why().text
              == "the stages need 2 state and 3 image slots for a request of "
-                "one leg, there are 2 and 2 (arena.state_slots, "
+                "one leg, but only 2 and 2 exist (arena.state_slots, "
                 "arena.image_slots)");
 }
 

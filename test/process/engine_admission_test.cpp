@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(what_the_plan_does_not_take_on_is_refused_with_a_time) {
   };
   BOOST_TEST_REQUIRE(eventually(overloaded));
   const auto& why = std::get<failure>(refused.back());
-  BOOST_TEST(why.text.find("more requests come than the plan admits")
+  BOOST_TEST(why.text.find("more requests arrive than the plan admits")
                != std::string::npos,
              why.text);
   BOOST_TEST((why.retry_after >= 1s));

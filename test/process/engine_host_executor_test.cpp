@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE(what_it_throws_fails_one_row, executor_modes, how) {
     {painter::throws_in_open, "executor 'painter' threw in open: no paint"},
     {painter::throws_in_run, "executor 'painter' threw in run: no brush"},
     {painter::throws_in_decode,
-     "executor 'painter' threw in decode: what is no exception"},
+     "executor 'painter' threw in decode: something that is not an exception"},
     {painter::forgets, "executor 'painter' said nothing of the row"},
   };
   std::vector<generation> all;
@@ -146,10 +146,10 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_named_is_refused) {
   const auto why = executor_refusal(options);
   BOOST_TEST(why.code == "bad_config");
   BOOST_TEST(why.text
-             == "extensions::executors[1]: there is an executor 'painter' "
-                "already\n"
-                "extensions::executors[2]: there is an executor 'torch' "
-                "already\n"
+             == "extensions::executors[1]: executor 'painter' "
+                "already exists\n"
+                "extensions::executors[2]: executor 'torch' "
+                "already exists\n"
                 "extensions::executors[3]: its name 'with space' is not 1..64 "
                 "of the characters a-z, A-Z, 0-9, ., _ and -\n"
                 "extensions::executors[4]: executor 'none' has no factory");

@@ -163,14 +163,14 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_named_is_refused) {
                       std::make_shared<const named>("fixed"),
                       std::make_shared<const named>(""), own, own},
                      "turns")
-             == "extensions::policies[0]: there is a policy 'argus' "
-                "already\n"
+             == "extensions::policies[0]: policy 'argus' "
+                "already exists\n"
                 "extensions::policies[1]: is null\n"
-                "extensions::policies[2]: there is a policy 'fixed' "
-                "already\n"
+                "extensions::policies[2]: policy 'fixed' "
+                "already exists\n"
                 "extensions::policies[3]: has no name\n"
-                "extensions::policies[5]: there is a policy 'turns' "
-                "already");
+                "extensions::policies[5]: policy 'turns' "
+                "already exists");
   const auto unknown = refusal({own}, "nosuch");
   BOOST_TEST(unknown.find("\n  the host's own: turns") != std::string::npos,
              unknown);

@@ -130,7 +130,7 @@ BOOST_DATA_TEST_CASE(what_it_refuses_or_throws_fails_its_request_alone,
   check(safety::throws_in_begin, "internal",
         "stage 'safety' threw in begin: no begin");
   check(safety::throws_in_end, "internal",
-        "stage 'safety' threw in end: what is no exception");
+        "stage 'safety' threw in end: something that is not an exception");
   for (const uint64_t seed :
        {uint64_t{3}, uint64_t{4}, safety::throws_in_takes, uint64_t{10}}) {
     const auto& notes = test::picture_in(answers[seed - 3]).notes;

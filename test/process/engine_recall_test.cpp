@@ -347,7 +347,8 @@ BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
   const auto answer = odd->submit(x, {});
   const auto* const why = std::get_if<failure>(&answer);
   BOOST_TEST_REQUIRE(why != nullptr);
-  BOOST_TEST(why->text == "cache 'sometimes' is none of off, read, write, on");
+  BOOST_TEST(why->text
+             == "cache 'sometimes' is not one of off, read, write, on");
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_leaves_with_its_last_answer) {

@@ -28,15 +28,15 @@ struct bad_row {
 
 const std::vector<bad_row> bad_rows = {
   {"format", [](auto& x) { x.format = "gif"; }, ec::invalid_argument,
-   "format 'gif' is none of png, jpeg, webp"},
+   "format 'gif' is not one of png, jpeg, webp"},
   {"empty format", [](auto& x) { x.format = ""; }, ec::invalid_argument,
-   "format '' is none of png, jpeg, webp"},
+   "format '' is not one of png, jpeg, webp"},
   {"priority", [](auto& x) { x.priority = "urgent"; }, ec::invalid_argument,
-   "priority 'urgent' is none of low, normal, high"},
+   "priority 'urgent' is not one of low, normal, high"},
   {"noise", [](auto& x) { x.noise = "dice"; }, ec::invalid_argument,
-   "noise 'dice' is none of torch_cpu, philox"},
+   "noise 'dice' is not one of torch_cpu, philox"},
   {"sampler", [](auto& x) { x.sampler = "heun"; }, ec::invalid_argument,
-   "sampler 'heun' is none of ddim, euler, euler_ancestral, dpmpp_2m, lcm, "
+   "sampler 'heun' is not one of ddim, euler, euler_ancestral, dpmpp_2m, lcm, "
    "flow_match_euler"},
   {"deadline of now", [](auto& x) { x.deadline = std::chrono::seconds{0}; },
    ec::invalid_argument, "deadline 0 ms from now is not after now"},
@@ -197,8 +197,9 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
   auto got = enter(wanted, small);
   BOOST_TEST_REQUIRE(!got);
   BOOST_TEST((got.why().code == ec::invalid_argument));
-  BOOST_TEST(got.why().text
-             == "image needs 3 image slots, there are 2 (arena.image_slots)");
+  BOOST_TEST(
+    got.why().text
+    == "image needs 3 image slots, but only 2 exist (arena.image_slots)");
   small.arena.image_slots = 3;
   BOOST_TEST(enter(wanted, small).operator bool());
 

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(notes_of_a_host_are_checked) {
     return got ? std::string{} : got.why().text;
   };
   BOOST_TEST(refused({{"nonsense", ""}})
-             == "notes: 'nonsense' is no code of a note");
+             == "notes: 'nonsense' is not a note code");
   BOOST_TEST(refused({{"guidance", std::string(513, 'x')}})
              == "notes: a text of 513 bytes outside 0..512");
   BOOST_TEST(refused(std::vector<note>(17, {"guidance", ""}))

@@ -136,18 +136,18 @@ BOOST_AUTO_TEST_CASE(a_plan_of_what_is_not_there_is_none) {
   BOOST_TEST(x.fault([](plan& p) { p.routes[0].legs[0].any_of.clear(); })
              == "route 'base@50' has a stage without a variant");
   BOOST_TEST(x.fault([](plan& p) { p.routes[0].legs[0].any_of[0].value = 3; })
-             == "route 'base@50' names variant 3, there are 3");
+             == "route 'base@50' names variant 3, but there are 3");
   BOOST_TEST(x.fault([](plan& p) {
     p.routes[0].legs[0].check = gate{"eye", 0};
-  }) == "route 'base@50' names threshold 0, there are 0");
+  }) == "route 'base@50' names threshold 0, but there are 0");
   BOOST_TEST(x.fault([](plan& p) { p.workers[0].hosting[0].value = 9; })
-             == "worker 0 names variant 9, there are 3");
+             == "worker 0 names variant 9, but there are 3");
   BOOST_TEST(x.fault([](plan& p) { p.workers[0].batch = 0; })
              == "worker 0 has a batch of 0");
   BOOST_TEST(x.fault([](plan& p) { p.share[0].resize(9); })
-             == "a class has shares of 9 routes, there are 3");
+             == "a class has shares of 9 routes, but there are 3");
   BOOST_TEST(x.fault([](plan&) { throw 7; })
-             == "an exception that is no std::exception");
+             == "an exception that is not a std::exception");
   BOOST_TEST(x.fault([](plan& p) { p.version = 77; }) == "");
   BOOST_TEST(x.sut.replan({}, x.known, x.there, x.now).version
              == x.now.version + 1);

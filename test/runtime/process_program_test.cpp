@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_run_is_told_with_its_option) {
       BOOST_TEST((x.why().code == core::ec::not_found));
       BOOST_TEST(x.why().text
                  == "processes.program '" + std::string{bad}
-                      + "' is no program that can be run");
+                      + "' is not a program that can be run");
     }
   }
 }

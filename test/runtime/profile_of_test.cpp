@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   of.x.policy.name = "fixed";
   refused("planner.plan is empty");
   of.x.policy.name = "nobody";
-  refused("policy.name: there is no policy 'nobody'");
+  refused("policy.name: unknown policy 'nobody'");
   planning::plan plain;
   const auto vanilla = *planning::make_policy("vanilla");
   plain = vanilla->replan({}, known, {}, plain);

@@ -339,7 +339,7 @@ double torch_row::scored_by(const picture_judge& judge,
   if (said && std::isfinite(*said))
     return *said;
   core::log_error("judge '{}': {}", job_.judge,
-                  said ? "its score is no number" : said.why().text);
+                  said ? "its score is not a number" : said.why().text);
   return planning::unjudged;
 }
 

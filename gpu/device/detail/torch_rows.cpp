@@ -271,7 +271,7 @@ std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
     out.bytes = (*made)->bytes;
     out.score = (*made)->score;
     if (judge == judges_.end() && !asked.empty()) {
-      core::log_error("there is no judge '{}' on this device", asked);
+      core::log_error("judge '{}' was not found on this device", asked);
       out.score = planning::unjudged;
     }
   } else

@@ -249,7 +249,7 @@ core::result<void> check_target(const fs::path& to, bool replace) {
 core::result<void> import_model(const fs::path& from, const fs::path& to,
                                 const import_options& options) {
   if (options.as && !is_floating(*options.as))
-    return core::fail(ec::invalid_argument, "{} is no floating-point type",
+    return core::fail(ec::invalid_argument, "{} is not a floating-point type",
                       to_string(*options.as));
   if (to.filename().empty())
     return core::fail(ec::invalid_argument, "'{}' is not the name of a folder",

@@ -86,7 +86,7 @@ void load_state(torch::nn::Module& network, const tensor_source& from) {
   const auto own = state_of(network);
   for (const auto& name : from.names())
     if (!own.contains(name))
-      refuse(from, fmt::format("{} is no tensor of the network", name));
+      refuse(from, fmt::format("{} is not a tensor of the network", name));
   std::vector<std::pair<torch::Tensor, torch::Tensor>> values;
   for (const auto& [name, to] : own) {
     const auto found = from.find(name);

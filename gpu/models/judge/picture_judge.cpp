@@ -30,7 +30,7 @@ core::result<std::shared_ptr<picture_judge>> picture_judge::load(
   if (!files)
     return files.why();
   if (!*files)
-    return fail(ec::not_found, "{}: there is no tokenizer", folder.string());
+    return fail(ec::not_found, "{}: no tokenizer was found", folder.string());
   auto words = detail::load_words(**files, nullptr);
   if (!words)
     return words.why();

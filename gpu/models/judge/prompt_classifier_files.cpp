@@ -36,7 +36,7 @@ core::result<prompt_classifier_files> open_prompt_classifier(
   if (!files)
     return files.why();
   if (!*files)
-    return fail(ec::not_found, "{}: there is no tokenizer", folder.string());
+    return fail(ec::not_found, "{}: no tokenizer was found", folder.string());
   auto words = detail::load_words(**files, &config->encoder);
   if (!words)
     return words.why();

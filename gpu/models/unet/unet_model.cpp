@@ -38,7 +38,7 @@ core::result<std::shared_ptr<const unet_model>> unet_model::load(
     return text_2.why();
   out->text_2_ = std::move(*text_2);
   if (!out->text_ && !out->text_2_)
-    return core::fail(core::ec::not_found, "{}: there is no text encoder",
+    return core::fail(core::ec::not_found, "{}: no text encoder was found",
                       from.from.string());
   auto net = unet::load(from.denoiser, where);
   if (!net)

@@ -18,8 +18,8 @@ core::result<allocation> allocate_fixed(const ladder& levels,
                                         const load_to_place& asked,
                                         uint32_t level) {
   if (level >= levels.size())
-    return core::fail(core::ec::invalid_argument, "there is no level {} of {}",
-                      level, levels.size());
+    return core::fail(core::ec::invalid_argument,
+                      "level {} of {} does not exist", level, levels.size());
   // A ladder of one level allows only one plan.
   auto out = allocate_counts({levels[level]}, asked);
   if (!out)

@@ -28,7 +28,7 @@ core::result<void> sound(const stages_problem& asked) {
     if (gate.empty())
       return core::fail(ec::invalid_argument, "a gate has no threshold");
   if (!(asked.demand >= 0) || !std::isfinite(asked.demand))
-    return core::fail(ec::invalid_argument, "the demand {} is no number",
+    return core::fail(ec::invalid_argument, "the demand {} is not a number",
                       asked.demand);
   return {};
 }

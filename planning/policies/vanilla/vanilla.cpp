@@ -33,14 +33,16 @@ core::result<core::variant_id> pinned(const core::pins& fixed,
   if (fixed.model) {
     found = find_variant(costs, *fixed.model);
     if (!found)
-      return core::fail(ec::not_found, "model: there is no '{}'; there are {}",
+      return core::fail(ec::not_found,
+                        "model: '{}' was not found; available: {}",
                         *fixed.model, known(&variant_profile::model));
   }
   if (!fixed.variant)
     return *found;
   const auto exact = find_variant(costs, *fixed.variant);
   if (!exact)
-    return core::fail(ec::not_found, "variant: there is no '{}'; there are {}",
+    return core::fail(ec::not_found,
+                      "variant: '{}' was not found; available: {}",
                       *fixed.variant, known(&variant_profile::name));
   const std::string& model = costs.variants[found->value].model;
   if (fixed.model && costs.variants[exact->value].model != model)

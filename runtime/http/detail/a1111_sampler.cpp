@@ -69,9 +69,10 @@ void read_a1111_sampler(field_reader& r, generation& into) {
   else if (scheduler == "uniform" || scheduler == "normal")
     into.karras = false;
   else if (!scheduler.empty() && scheduler != "automatic")
-    r.refuse("scheduler",
-             fmt::format("scheduler '{}' is none of automatic, uniform, karras",
-                         scheduler));
+    r.refuse(
+      "scheduler",
+      fmt::format("scheduler '{}' is not one of automatic, uniform, karras",
+                  scheduler));
 }
 
 } // namespace atelier::runtime::http::detail

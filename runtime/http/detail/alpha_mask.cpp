@@ -38,9 +38,9 @@ core::result<std::vector<uint8_t>> white_mask_of(
     return core::fail(got.why().code, "mask: {}", got.why().text);
   if (got->channels != 4)
     return core::fail(ec::bad_payload,
-                      "mask has no transparency: it is to be transparent where "
-                      "the image is edited (a mask that is white there goes "
-                      "into mask_image)");
+                      "mask has no transparency: it must be transparent where "
+                      "the image is edited (send a mask that is white there "
+                      "as mask_image)");
   const auto mask = image::upright(std::move(*got), head->orientation);
   const auto factor = factor_for(mask.px, within.picture_px);
   const core::extent px{(mask.px.width + factor - 1) / factor,

@@ -220,7 +220,7 @@ void connection::overdue() {
       ++server_->counts->timed_out;
       keep_alive_ = false;
       refuse(error_reply(entry_.errors, 408, "too_slow",
-                         "the request did not come in time"));
+                         "the request did not arrive in time"));
       break;
     case phase::streaming:
       if (output_.empty()) {

@@ -193,7 +193,7 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
     }
     case kind::not_allowed:
       return error_reply(so_far.errors, 403, "not_allowed",
-                         "this call needs an admin key");
+                         "the key may not do this: only an admin's key may");
     case kind::later: {
       auto reply =
         error_reply(so_far.errors, 429, "too_many_requests",

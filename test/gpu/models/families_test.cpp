@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_family_is_refused) {
   BOOST_TEST(refused([](auto& x) { x.denoiser_class = {}; }).find("class")
              != std::string::npos);
   BOOST_TEST(refused([](auto& x) { x.name = "unet"; })
-             == "there is a family 'unet' already");
+             == "family 'unet' already exists");
   BOOST_TEST(
     refused([](auto& x) { x.pipelines = unet_family.pipelines; })
     == "family 'families_test': the pipeline StableDiffusionPipeline is of the "

@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(an_autoencoder_from_elsewhere_replaces_the_models) {
   BOOST_TEST(static_cast<bool>(open()));
   options.vae = path;
   BOOST_TEST(refusal(ec::not_found)
-             == "M: there is no autoencoder: neither config.json nor "
+             == "M: no autoencoder was found: neither config.json nor "
                 "vae/config.json");
   options.vae = path / "unet";
   BOOST_TEST(refusal(ec::bad_payload)

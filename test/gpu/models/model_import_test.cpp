@@ -186,7 +186,8 @@ BOOST_AUTO_TEST_CASE(a_fault_is_told_before_anything_is_written) {
   remove("text_encoder");
   BOOST_TEST(refused(ec::not_found).ends_with(": text_encoder missing"));
   options.as = tensor_type::int8;
-  BOOST_TEST(refused(ec::invalid_argument) == "I8 is no floating-point type");
+  BOOST_TEST(refused(ec::invalid_argument)
+             == "I8 is not a floating-point type");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_beyond_the_type_are_refused_and_leave_nothing) {

@@ -145,7 +145,7 @@ private:
     }
     if (x_.has(attention) && linear_ && width % head_width != 0)
       x_.fault(attention + "proj_in.weight",
-               fmt::format("of width {} cannot be told apart into heads of {}",
+               fmt::format("of width {} cannot be split into heads of {}",
                            width, head_width));
     return std::max<int64_t>(1, width / head_width);
   }
@@ -291,8 +291,8 @@ core::result<json_object> infer_text_config(const tensor_source& from,
   const auto width = x.side(embeddings + "token_embedding.weight", 1);
   if (width % head_width != 0)
     x.fault(embeddings + "token_embedding.weight",
-            fmt::format("of width {} cannot be told apart into heads of {}",
-                        width, head_width));
+            fmt::format("of width {} cannot be split into heads of {}", width,
+                        head_width));
   const bool projects = x.has("text_projection.weight");
   const auto* class_name =
     projects ? "CLIPTextModelWithProjection" : "CLIPTextModel";

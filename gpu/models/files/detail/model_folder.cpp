@@ -359,7 +359,7 @@ core::result<component> open_vae_folder(const fs::path& folder,
   const auto part = is_there(folder / "config.json") ? folder : folder / "vae";
   if (!is_there(part / "config.json"))
     return core::fail(ec::not_found,
-                      "{}: there is no autoencoder: neither config.json nor "
+                      "{}: no autoencoder was found: neither config.json nor "
                       "vae/config.json",
                       folder.string());
   auto out = open_diffusers_part(part, {}, variant);

@@ -18,8 +18,7 @@ result<std::string> read_text_file(const std::string& path, size_t most_bytes,
                 std::generic_category().message(number));
   };
   const auto too_long = [&] {
-    return fail(ec::bad_payload,
-                "{} has more than {} bytes, the most it may have", shown,
+    return fail(ec::bad_payload, "{} has more than {} bytes, the limit", shown,
                 most_bytes);
   };
   if (auto good = check_input_file(path, shown); !good)

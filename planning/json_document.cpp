@@ -69,7 +69,7 @@ private:
   void add_key() {
     auto& keys = inside_.back();
     if (!keys.insert(last_).second)
-      what_ = fmt::format("the key '{}' stands twice in an object",
+      what_ = fmt::format("the key '{}' occurs twice in an object",
                           last_.substr(0, 60));
     else if (keys.size() > most_keys)
       what_ = fmt::format("more than {} keys in an object", most_keys);

@@ -36,7 +36,7 @@ core::result<variant_profile> parse_variant(std::string_view name) {
   const auto* end = rest.data() + rest.size();
   const auto parsed = std::from_chars(rest.data(), end, v.steps);
   if (parsed.ec != std::errc{} || parsed.ptr != end || v.steps == 0)
-    return bad("the steps are no whole number above 0");
+    return bad("the steps are not a whole number above 0");
   return v;
 }
 

@@ -304,7 +304,7 @@ private:
     const auto free = free_in(x.rows);
     const auto& step = ways_[row].steps[x.rows[row].step];
     std::string out = fmt::format(
-      "row {} (route '{}'{}) waits for ever for {}, which needs", row + 1,
+      "row {} (route '{}'{}) waits forever for {}, which needs", row + 1,
       rows_[row].along.name, rows_[row].brings_image ? ", with an image" : "",
       place_of(row, step));
     std::string_view between = " ";
@@ -425,7 +425,7 @@ core::result<void> check(const pipeline& stages, const slot_counts& there) {
           if (auto stuck =
                 stuck_schedule(stages, {one, other, other}, few, rules))
             return core::fail(ec::bad_config,
-                              "requests can wait for slots for ever, with {} "
+                              "requests can wait for slots forever, with {} "
                               "of states and {} of images:\n{}",
                               few[state_kind], few[image_kind], *stuck);
         }

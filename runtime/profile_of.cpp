@@ -437,7 +437,7 @@ core::result<void> check_compared(const config::settings& x,
   return core::fail(
     core::ec::bad_config,
     "cache.memory_mib: policy '{}' compares prompts with pictures "
-    "(reuse.images_by in the profile), and this server compares prompts alone; "
+    "(reuse.images_by in the profile), and this server compares only prompts; "
     "it takes thresholds of reuse.images that were measured so, with "
     "reuse.images_by \"prompts\", or cache.memory_mib = 0",
     by.name());

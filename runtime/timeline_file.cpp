@@ -55,9 +55,9 @@ core::result<std::shared_ptr<timeline_file>> timeline_file::open(
   if (about.st_size > 0 && pread(file.number(), &first, 1, 0) != 1)
     return io_fault(path);
   if (first != '[')
-    return core::fail(core::ec::invalid_argument,
-                      "timeline {} is there and is none: it is not replaced",
-                      path);
+    return core::fail(
+      core::ec::invalid_argument,
+      "timeline {} exists and is not a timeline: it is not replaced", path);
   if (flock(file.number(), LOCK_EX | LOCK_NB) != 0)
     return core::fail(core::ec::invalid_argument,
                       "timeline {} is being written by another engine", path);

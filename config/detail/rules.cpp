@@ -68,11 +68,11 @@ private:
       return;
     if (!c.folder.empty())
       add({key(c.folder), key(c.memory_bytes)},
-          fmt::format("a folder is for a cache, and {} is none",
+          fmt::format("a folder needs a cache, and {} means no cache",
                       told(c.memory_bytes)));
     if (!c.encoder.empty())
       add({key(c.encoder), key(c.memory_bytes)},
-          fmt::format("an encoder is for a cache, and {} is none",
+          fmt::format("an encoder needs a cache, and {} means no cache",
                       told(c.memory_bytes)));
   }
 

@@ -113,7 +113,7 @@ void read_pairs(json_reader& r, const json& x, const std::string& at,
     if (!first || !second)
       return;
     if (!into.empty() && *first <= into.back().first)
-      r.complain(here, "does not lie above the one before");
+      r.complain(here, "is not above the one before");
     into.emplace_back(*first, *second);
   });
 }

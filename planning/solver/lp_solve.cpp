@@ -181,12 +181,12 @@ core::result<model> model_of(const linear_program& p, bool relaxed = false) {
   model lp{make_lp(0, static_cast<int>(p.columns.size()))};
   if (!lp)
     return core::fail(core::ec::out_of_resources,
-                      "no memory for a programme of {} columns",
+                      "no memory for a program of {} columns",
                       p.columns.size());
   set_verbose(lp.get(), NEUTRAL);
   if (!fill(lp.get(), p, relaxed))
     return core::fail(core::ec::internal,
-                      "lp_solve refused a programme of {} columns and {} "
+                      "lp_solve refused a program of {} columns and {} "
                       "constraints",
                       p.columns.size(), p.rows.size());
   return lp;

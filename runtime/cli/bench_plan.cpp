@@ -88,8 +88,8 @@ result<arrivals> read_times(std::string_view argument,
   for (const auto& name : read->columns)
     if (name != "ms" && name != "content" && name != "prompt")
       return fail(ec::invalid_argument,
-                  "{}: {}: the column '{}' is for 'simulate' alone; here a "
-                  "trace has ms, content and prompt",
+                  "{}: {}: the column '{}' is only for 'simulate'; here a "
+                  "trace may have ms, content and prompt",
                   argument, path, name);
   return std::move(read->arrivals);
 }

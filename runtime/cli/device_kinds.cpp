@@ -70,9 +70,8 @@ core::result<std::vector<planning::device_group>> read_devices(
     return std::vector{planning::device_group{{}, static_cast<uint32_t>(*n)}};
   }
   if (workers)
-    return fail(ec::invalid_argument,
-                "--kind: says how many devices there are, as --workers does: "
-                "leave one of both out");
+    return fail(ec::invalid_argument, "--kind: it sets the number of devices, "
+                                      "like --workers: leave one of them out");
   std::vector<planning::device_group> out;
   uint64_t all = 0;
   for (const auto& text : kinds) {

@@ -29,7 +29,7 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
       "Captions that start from others' latents and images; 0: none (default: "
       "24)");
   add("--batch", into.batch, "N", "Images drawn together (default: 8)");
-  add("--seed", into.seed, "N", "Of captions and noise (default: 1)");
+  add("--seed", into.seed, "N", "Seed of captions and noise (default: 1)");
   add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add("--threads", into.threads, "N", "Threads of one operator on the CPU");
   add("-o,--output", into.output, "DIR",

@@ -68,7 +68,7 @@ void add_place_options(CLI::App& to, generate_arguments& into) {
   add(to, "--server", into.server, "URL",
       "Let a running server make them; --model is then a name that it knows");
   add(to, "--key", into.key, "KEY",
-      "With --server: a key, where it requires one (default: $ATELIER_KEY)");
+      "With --server: a key, if it requires one (default: $ATELIER_KEY)");
   add(to, "--cacert", into.authorities, "FILE",
       "With --server: trust these certificates (PEM), such as the server's own "
       "self-signed one, instead of this machine's");
@@ -87,7 +87,7 @@ void add_expert_options(CLI::App& to, generate_arguments& into) {
   add(to, "--priority", into.priority, "LEVEL",
       words("--priority") + " (default: normal)");
   add(to, "--timeline", into.timeline, "FILE",
-      "Write what happens when, for https://ui.perfetto.dev");
+      "Write a timeline for https://ui.perfetto.dev");
 }
 
 /// Adds what both commands have.

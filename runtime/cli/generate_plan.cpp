@@ -108,11 +108,12 @@ result<void> read_words(const generate_arguments& arguments,
 result<void> read_images(const generate_arguments& arguments,
                          const core::limits& within, generation& out) {
   if (arguments.edit && !arguments.image)
-    return fail(ec::invalid_argument, "IMAGE is missing: what is to be edited");
+    return fail(ec::invalid_argument,
+                "IMAGE is missing: name the image to edit");
   if (arguments.edit && !arguments.mask)
     return fail(ec::invalid_argument,
-                "--mask is missing: it is white where IMAGE is repainted; a "
-                "whole picture is made from another by generate --init IMAGE");
+                "--mask is missing: it is white where IMAGE is repainted; to "
+                "redraw a whole image, use generate --init IMAGE");
   if (!arguments.image) {
     if (const auto& strength = arguments.parameters["strength"])
       return fail(ec::invalid_argument,
@@ -199,8 +200,8 @@ std::vector<std::string> remarks_on(const generate_plan& plan,
                                     const generate_arguments& arguments) {
   std::vector<std::string> out;
   if (arguments.quality && plan.common.format == "png")
-    out.push_back(fmt::format("--quality: {} has no effect on PNG, which loses "
-                              "nothing; it is for jpeg and webp",
+    out.push_back(fmt::format("--quality: {} has no effect on PNG, which is "
+                              "lossless; it is for jpeg and webp",
                               *arguments.quality));
   const auto blank = std::count_if(
     plan.prompts.begin(), plan.prompts.end(), [](const auto& prompt) {

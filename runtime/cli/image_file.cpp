@@ -48,7 +48,7 @@ core::result<std::vector<uint8_t>> read_image_file(std::string_view argument,
                 show_value(path));
   if (bytes.size() > within.source_bytes)
     return fail(ec::invalid_argument,
-                "{}: {} has more than {} bytes, the most it may have "
+                "{}: {} has more than {} bytes, the limit "
                 "(limits.source_kib)",
                 argument, show_value(path), within.source_bytes);
   const auto head = image::read_header(bytes);

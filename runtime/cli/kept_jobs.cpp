@@ -16,9 +16,9 @@ using http::result_files;
 result<void> open_journal(const config::http_settings& http,
                           const std::filesystem::path& data, kept_jobs& into) {
   if (data.empty())
-    return core::fail(core::ec::bad_config,
-                      "http.journal \"on\" needs a data folder: name one by "
-                      "--data");
+    return core::fail(
+      core::ec::bad_config,
+      "http.journal \"on\" needs a data folder: name one with --data");
   auto file = http::journal_file::open(data / "jobs.sqlite", http.jobs);
   if (!file)
     return file.why();

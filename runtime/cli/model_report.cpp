@@ -214,7 +214,7 @@ std::string to_text(const model_outline& x) {
            + row("not loaded", joined(x.not_loaded))
            + row("missing", joined(x.missing));
   if (x.traits.native_only)
-    out += row("draws at", "its own size alone; others are scaled");
+    out += row("draws at", "only its own size; others are scaled");
   if (x.traits.most_guidance)
     out += row("guidance", fmt::format("up to {}", *x.traits.most_guidance));
   if (x.traits.captions == gpu::caption_kind::scenes)

@@ -301,18 +301,19 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
       "what the set-up fetched)");
   group("Check");
   sub->add_flag("--scan", into.scan,
-                "Read every number, find those that are none");
+                "Read every number; report NaN and infinite ones");
   sub->add_flag("--checksums", into.checksums,
                 "Print the SHA-256 digest of every file");
   group("Show, import and check");
-  add("--vae", into.vae, "NAME|DIR|FILE", "An autoencoder from elsewhere");
+  add("--vae", into.vae, "NAME|DIR|FILE",
+      "A model or file whose autoencoder is used instead");
   add("--parts-from", into.parts_from, "NAME|DIR|FILE",
-      "A model that lends the parts which this one lacks");
+      "A model that supplies the parts that this one lacks");
   add("--prediction", into.prediction, "TYPE",
       "What a single file's denoiser predicts: "
         + list_choices(choices_of("--prediction")));
   add("--variant", into.variant, "NAME",
-      "Of weights that lie side by side, such as fp16");
+      "Variant of the weight files, such as fp16");
   add("--links", into.links, "WHERE",
       "Where links in a folder may lead: " + list_choices(choices_of("--links"))
         + " (default: inside)");

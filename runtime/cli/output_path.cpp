@@ -72,10 +72,10 @@ core::result<output_target> read_output(std::optional<std::string> output,
   if (kind_of(*output) == kind::folder)
     return output_target{kind::folder, *output, format.value_or("png")};
   if (pictures > 1)
-    return fail(ec::invalid_argument,
-                "-o: {} is one file, but {} pictures are asked for; name a "
-                "folder",
-                show_value(*output), pictures);
+    return fail(
+      ec::invalid_argument,
+      "-o: {} is one file, but {} pictures are requested; name a folder",
+      show_value(*output), pictures);
   auto chosen = format_of_file(*output, std::move(format));
   if (!chosen)
     return chosen.why();

@@ -206,15 +206,14 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
     sub->option_defaults()->group(name);
   };
   group("Demand and devices");
-  add("--profiles", into.profiles, "FILE",
-      "What variants cost and how good they are");
+  add("--profiles", into.profiles, "FILE", "Cost and quality of the variants");
   add("--demand", into.demand, "FILE|QPS",
       "Demand, or a rate in requests a second");
   add("--workers", into.workers, "N", "Devices (default: 16)");
-  add_repeated_option(*sub, "--kind", into.kinds,
-                      "N devices of a kind whose costs FILE has, a profile "
-                      "(default: those of --profiles); repeatable, instead of "
-                      "--workers")
+  add_repeated_option(
+    *sub, "--kind", into.kinds,
+    "N devices of a kind whose costs are in FILE, a profile (default: the one "
+    "of --profiles); repeatable, instead of --workers")
     ->type_name("NAME=N[:FILE]");
   add("--policy", into.policy, "P", policy_help("Policy (default: atelier)"));
   add_repeated_option(*sub, "--plan", into.plans,

@@ -211,7 +211,7 @@ private:
     }
     if (command == bench_) {
       if (words != std::vector<std::string>{"serve"})
-        return refuse("bench: name what is measured: serve");
+        return refuse("bench: name the benchmark: serve");
       return bench(bench_arguments_, common_, world_);
     }
     if (command == help_)
@@ -253,11 +253,11 @@ private:
   exit_status edit(std::vector<std::string> words) {
     edit_arguments_.edit = true;
     if (words.empty())
-      return refuse("IMAGE is missing: what is to be edited");
+      return refuse("IMAGE is missing: name the image to edit");
     if (!edit_arguments_.mask)
       return refuse("--mask is missing: it is white where IMAGE is repainted");
     if (words.size() == 1 && !edit_arguments_.prompts_file)
-      return refuse("PROMPT is missing: give one or more behind IMAGE, or "
+      return refuse("PROMPT is missing: give one or more after IMAGE, or "
                     "--prompts FILE");
     edit_arguments_.image = std::move(words.front());
     words.erase(words.begin());

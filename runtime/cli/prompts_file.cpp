@@ -49,20 +49,20 @@ core::result<std::vector<std::string>> read_prompts(
       continue;
     if (line.size() > within.prompt_bytes)
       return fail(ec::invalid_argument,
-                  "{}: the prompt has more than {} bytes, the most it may have",
-                  place, within.prompt_bytes);
+                  "{}: the prompt has more than {} bytes, the limit", place,
+                  within.prompt_bytes);
     if (auto ok = check_text(place, line, within.prompt_bytes); !ok)
       return ok.why();
     bytes += line.size();
     if (bytes > within.request_bytes)
       return fail(ec::invalid_argument,
-                  "{}: more than {} bytes of prompts, the most there may be",
-                  place, within.request_bytes);
+                  "{}: more than {} bytes of prompts, the limit", place,
+                  within.request_bytes);
     prompts.push_back(line);
   }
   if (prompts.empty())
-    return fail(ec::invalid_argument, "--prompts: {} has no prompt, 1 at least",
-                name);
+    return fail(ec::invalid_argument,
+                "--prompts: {} has no prompt; at least 1 is needed", name);
   return prompts;
 }
 

@@ -89,7 +89,7 @@ CLI::App* add_status(CLI::App& app, server_arguments& into) {
   auto* sub =
     app.add_subcommand("status", "Show the status of a running server");
   add_text_option(*sub, "--server", into.server,
-                  "Where it is (default: the one of the data folder)")
+                  "Address of the server (default: the one of the data folder)")
     ->type_name("URL");
   add_text_option(*sub, "--key", into.key,
                   "A key, if the server requires one (default: $ATELIER_KEY)")

@@ -196,7 +196,7 @@ private:
     for (const auto& x : changes)
       tell(x);
     if (changes.empty())
-      core::log_warn("read again: the configuration is as it was");
+      core::log_warn("read again: the configuration is unchanged");
     in_force_ = merged;
     // After the lines that a quieter log would not show.
     if (const auto& level = in_force_.log.level;
@@ -214,7 +214,7 @@ private:
   }
 
   static void complain_of(const core::error& why) {
-    core::log_error("nothing was taken over from the files read again: {}",
+    core::log_error("no changes were applied from the files read again: {}",
                     why.text);
   }
 
@@ -353,9 +353,9 @@ private:
     condition_->end(core::after(std::chrono::steady_clock::now(),
                                 chosen_.settings.processes.grace));
     if (!common_.json)
-      world_.terminal.err << "Ending: what runs is finished. Once more to "
-                             "wait for nothing.\n"
-                          << std::flush;
+      world_.terminal.err
+        << "Ending: running work is finished first. Once more to end at once.\n"
+        << std::flush;
     {
       const background ending{
         world_.interrupted,

@@ -28,14 +28,15 @@ CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
   add("--processes", into.processes, "MODE",
       list_choices(choices_of("--processes"))
         + ": one process, or several (default: split)");
-  add("--model", into.model, "NAME|DIR|FILE", "What the first device hosts");
+  add("--model", into.model, "NAME|DIR|FILE",
+      "The model that the first device hosts");
   add("--device", into.device, "NAME", "cpu:N or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
   group("Expert");
   add("--policy", into.policy, "NAME",
       policy_help("How requests are answered"));
   add("--timeline", into.timeline, "FILE",
-      "Write what happens when, for https://ui.perfetto.dev");
+      "Write a timeline for https://ui.perfetto.dev");
   return sub;
 }
 

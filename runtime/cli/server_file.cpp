@@ -89,7 +89,7 @@ result<std::optional<server_place>> read_server_file(const fs::path& file) {
   const auto x = json::parse(text, nullptr, false);
   if (!x.is_object() || !x.contains("url") || !x["url"].is_string()
       || !x.contains("pid") || !x["pid"].is_number_integer())
-    return fail(ec::io_failed, "{} does not tell where a server is",
+    return fail(ec::io_failed, "{} does not name the address of a server",
                 file.string());
   return std::optional{
     server_place{x["url"].get<std::string>(), x["pid"].get<pid_t>()}};

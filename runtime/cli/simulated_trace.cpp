@@ -56,9 +56,8 @@ core::result<std::string> read_requests(std::string_view argument,
   into.trace_moved = read->moved;
   if (read->moved == 0)
     return std::string{};
-  return fmt::format(
-    "{}: {} of {} lines lay before one above them; they were sorted", path,
-    read->moved, into.trace.size());
+  return fmt::format("{}: {} of {} lines were out of order; they were sorted",
+                     path, read->moved, into.trace.size());
 }
 
 } // namespace atelier::runtime::cli

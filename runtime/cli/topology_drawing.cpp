@@ -89,7 +89,7 @@ std::string box(const topology_part& x, int left, int top, int height,
 topology topology_of(const config::settings& x) {
   const bool split = x.processes.mode == process_mode::split;
   topology out;
-  out.title = split ? fmt::format("{} processes, joined by shared memory alone",
+  out.title = split ? fmt::format("{} processes, joined only by shared memory",
                                   x.devices.size() + 2)
                     : std::string{"one process"};
   topology_part control{

@@ -19,12 +19,12 @@ CLI::App* add_train(CLI::App& app, train_arguments& into) {
       "Time spent in steps, all runs together; 'all': of all networks "
       "(default: 30). Loading, drawing data and the figures at the end take "
       "more: a minute or two.");
-  add("--steps", into.steps, "N", "End after so many steps instead");
+  add("--steps", into.steps, "N", "Number of steps, instead of a time");
   sub->add_flag("--resume", into.resume,
                 "Continue at the last checkpoint, if there is one");
   sub->add_flag("--force", into.force,
-                "Begin anew and lose the checkpoints; replace models");
-  add("--seed", into.seed, "N", "Of data, noise and weights (default: 1)");
+                "Start again and discard the checkpoints; replace models");
+  add("--seed", into.seed, "N", "Seed of data, noise and weights (default: 1)");
   add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add("--threads", into.threads, "N", "Threads of one operator on the CPU");
   add("--data-threads", into.data_threads, "N",

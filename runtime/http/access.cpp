@@ -145,10 +145,10 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
     const auto [stop, error] =
       std::from_chars(text.data(), text.data() + text.size(), x.per_minute);
     if (error != std::errc{} || stop != text.data() + text.size())
-      return fail(ec::bad_config,
-                  "the requests a minute of '{}' are not a whole number in "
-                  "0..4294967295",
-                  x.name);
+      return fail(
+        ec::bad_config,
+        "the requests a minute of '{}' are not a whole number in 0..4294967295",
+        x.name);
   }
   return x;
 }

@@ -22,7 +22,7 @@ void call(const std::function<void(core::result<void>)>& then,
   try {
     then(done);
   } catch (const std::exception& e) {
-    core::log_error("a callback of the jobs' journal threw: {}", e.what());
+    core::log_error("a callback of the journal of jobs threw: {}", e.what());
   }
 }
 

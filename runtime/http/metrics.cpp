@@ -77,8 +77,8 @@ struct metrics::impl {
   prometheus::Family<Histogram>& door_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_http_door_seconds")
-      .Help("Time that the HTTP APIs spent on a call for an image, without the "
-            "time of the engine and of the client, by part.")
+      .Help("Time of a call for an image in the HTTP APIs, without the time of "
+            "the engine and of the client, by part.")
       .Register(all);
   Histogram& submit_seconds =
     door_seconds.Add({{"part", "submit"}}, seconds_bounds);

@@ -344,8 +344,8 @@ result<std::unique_ptr<server>> server::start(options with) {
   const bool anywhere = with.settings.without_key == "anywhere";
   if (open && !anywhere && !where->address().is_loopback())
     return fail(ec::bad_config,
-                "http.listen: {} is reachable from other machines, and anyone "
-                "there could use the server: name a file of keys in "
+                "http.listen: {} is reachable from outside this machine, and "
+                "any client there could use the server: name a file of keys in "
                 "http.keys, or set http.without_key = \"anywhere\" (serve "
                 "--insecure)",
                 with.settings.listen);

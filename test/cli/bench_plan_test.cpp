@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_trace_says_when_and_what) {
   BOOST_TEST(got->load[1].what.prompt == "zero");
   BOOST_TEST(got->load[2].what.prompt == "one");
   std::ofstream{path} << "ms,steps\n0,1\n";
-  BOOST_TEST(refused(x).find("the column 'steps' is for 'simulate' alone")
+  BOOST_TEST(refused(x).find("the column 'steps' is only for 'simulate'")
              != std::string::npos);
   std::ofstream{path} << "0,1\n250,0\n1500,1\n";
   x.duration = "1";

@@ -86,7 +86,7 @@ def case_one_line_out_of_order_is_sorted_and_told(program):
     write(program, "t.csv", *lines(0, 5000), "1,1\n", *lines(5000, 5009))
     code, _, err = measured(program, [*SIMULATE, "--trace", "t.csv",
                                       "--slo-ms", "200"])
-    expect(code == 0 and "t.csv: 1 of 5010 lines lay before one above" in err,
+    expect(code == 0 and "t.csv: 1 of 5010 lines were out of order" in err,
            code, err)
 
 
@@ -172,7 +172,7 @@ DOCUMENTS = {
     "one of many keys": ("{" + ",".join(f'"{k}":0' for k in range(LINES // 2))
                          + "}", r"more than (1024 keys|\d+ bytes)"),
     "a key twice": ('{"format": "x",\n "format": "y"}',
-                    r":2: the key 'format' stands twice"),
+                    r":2: the key 'format' occurs twice"),
 }
 
 

@@ -144,7 +144,7 @@ BAD = [
      r"--prompts: .* is a device, not a regular file"),
     (["generate", "a", "--model", "no-such-model"], 3, r"no-such-model"),
     (["config", "x"], 2, r"config takes no argument"),
-    (["bench"], 2, r"bench: name what is measured: serve"),
+    (["bench"], 2, r"bench: name the benchmark: serve"),
     (["bench", "serve"], 2, r"--trace FILE, --rate R"),
     (["bench", "serve", "--rate", "x"], 2, r"--rate: 'x'"),
     (["bench", "serve", "--rate", "1", "--mix", "colour=red"], 2,

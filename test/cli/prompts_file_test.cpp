@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(faults_are_told_with_their_line) {
 
 BOOST_AUTO_TEST_CASE(no_prompt_is_a_fault) {
   for (const auto* text : {"", "\n\n", "\xEF\xBB\xBF\n"})
-    BOOST_TEST(refusal(text) == "--prompts: p.txt has no prompt, 1 at least");
+    BOOST_TEST(refusal(text)
+               == "--prompts: p.txt has no prompt; at least 1 is needed");
 }
 
 BOOST_AUTO_TEST_CASE(a_dash_is_standard_input) {

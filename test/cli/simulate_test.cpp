@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_trace_out_of_order_is_sorted_and_says_so) {
   write("mixed.txt", "500,1\n0,2\n900,3\n");
   BOOST_TEST(
     (simulate({"--json"}, "vanilla", "mixed.txt") == exit_status::done));
-  BOOST_TEST(complains("mixed.txt: 1 of 3 lines lay before one above them"));
+  BOOST_TEST(complains("mixed.txt: 1 of 3 lines were out of order"));
   const auto x = nlohmann::json::parse(out.str());
   BOOST_TEST(x["trace"]["sorted_lines"] == 1);
   BOOST_TEST(x["requests"] == 3);

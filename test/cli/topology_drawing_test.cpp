@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_SUITE(topology_drawing_test)
 
 BOOST_AUTO_TEST_CASE(each_process_is_a_part) {
   const auto got = topology_of(two_devices());
-  BOOST_TEST(got.title == "4 processes, joined by shared memory alone");
+  BOOST_TEST(got.title == "4 processes, joined only by shared memory");
   BOOST_REQUIRE(got.parts.size() == 4u);
   BOOST_TEST(got.parts[0].name == "control");
   BOOST_TEST(got.parts[1].name == "cpu");

@@ -37,9 +37,10 @@ BOOST_AUTO_TEST_CASE(what_is_thrown_is_an_error_that_names_whose_it_is) {
   BOOST_TEST((what_comes_of("", []() -> int { throw std::bad_alloc{}; })
               == core::fail(ec::out_of_resources,
                             "stage 'safety' threw: out of memory")));
-  BOOST_TEST((what_comes_of("end", []() -> int { throw 7; })
-              == core::fail(ec::internal, "stage 'safety' threw in end: what "
-                                          "is no exception")));
+  BOOST_TEST(
+    (what_comes_of("end", []() -> int { throw 7; })
+     == core::fail(ec::internal, "stage 'safety' threw in end: something "
+                                 "that is not an exception")));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

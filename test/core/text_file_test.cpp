@@ -44,8 +44,7 @@ BOOST_AUTO_TEST_CASE(a_longer_one_is_refused_with_the_limit) {
   const auto text = read_text_file(path, 99'999, "it");
   BOOST_REQUIRE(!text);
   BOOST_TEST((text.why().code == ec::bad_payload));
-  BOOST_TEST(text.why().text
-             == "it has more than 99999 bytes, the most it may have");
+  BOOST_TEST(text.why().text == "it has more than 99999 bytes, the limit");
 }
 
 BOOST_AUTO_TEST_CASE(what_may_have_no_end_is_refused) {

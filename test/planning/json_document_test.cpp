@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_json_is_told_with_its_line) {
 
 BOOST_AUTO_TEST_CASE(a_key_stands_once_in_an_object) {
   refused("{\"a\": 1,\n \"b\": [{\"a\": 2, \"c\": 1, \"a\": 3}]}",
-          "f:2: the key 'a' stands twice in an object");
+          "f:2: the key 'a' occurs twice in an object");
 }
 
 BOOST_AUTO_TEST_CASE(what_would_take_much_to_build_is_refused) {

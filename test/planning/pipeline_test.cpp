@@ -92,9 +92,8 @@ BOOST_AUTO_TEST_CASE(a_stage_can_be_put_behind_another_one) {
   BOOST_TEST(
     error_of(sut.add(fetch_stage()))
     == "invalid_argument: stage "
-       "'fetch' cannot stand behind 'finish': stages before the route "
-       "come first, then those of each leg, those before the answer, and "
-       "those after it");
+       "'fetch' cannot be after 'finish': the order is stages before the "
+       "route, of each leg, before the answer, and after the answer");
   BOOST_TEST_REQUIRE(error_of(sut.add(fetch_stage(), "prepare")) == "");
   BOOST_TEST(sut.at(1).row().name == "fetch");
   BOOST_TEST_REQUIRE(

@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(each_fault_is_told_with_its_place_and_range) {
               "p.json: variants[0].guidance: \"much\" is not a number in "
               "0..1000");
   check_fault("dpmpp_2m", "dpm",
-              "p.json: variants[0].sampler: \"dpm\" is no "
+              "p.json: variants[0].sampler: \"dpm\" is not a "
               "sampler");
   check_fault("base@20", "base@50/bf16",
               "p.json: variants[1].name: 'base@50/bf16' occurs twice");

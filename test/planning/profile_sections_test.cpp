@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(lists_must_fit_together_and_rise) {
              == "p: ladders[0].levels[1].class_quality: has 2 values for 3 "
                 "classes\n"
                 "p: ladders[0].class_shares: has 1 values for 3 classes\n"
-                "p: cascades[0].deferred[1]: does not lie above the one "
+                "p: cascades[0].deferred[1]: is not above the one "
                 "before\n"
                 "p: cascades[0].deferred[2]: defers fewer than the threshold "
                 "before");

@@ -273,11 +273,11 @@ BOOST_AUTO_TEST_CASE(nothing_reserved_gets_stuck) {
     stuck_of(standard_rows(), 3, plain(), {2, 3, 0}, rules)
     == "row 1: prepare\n"
        "row 2: prepare\n"
-       "row 1 (route 'plain') waits for ever for denoise, which needs 1 free "
+       "row 1 (route 'plain') waits forever for denoise, which needs 1 free "
        "state slots where 0 of 2 are\n"
-       "row 2 (route 'plain') waits for ever for denoise, which needs 1 free "
+       "row 2 (route 'plain') waits forever for denoise, which needs 1 free "
        "state slots where 0 of 2 are\n"
-       "row 3 (route 'plain') waits for ever for prepare, which needs 1 free "
+       "row 3 (route 'plain') waits forever for prepare, which needs 1 free "
        "state slots where 0 of 2 are\n");
 }
 
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_without_the_encoded_file_gets_stuck) {
   });
   const auto text = stuck_of(standard_rows(), 4, plain(), {2, 3, 0}, rules);
   BOOST_TEST(names(text, "row 3: denoise\n"));
-  BOOST_TEST(names(text, "row 1 (route 'plain') waits for ever for finish, "
+  BOOST_TEST(names(text, "row 1 (route 'plain') waits forever for finish, "
                          "which needs 1 free image slots where 0 of 3 are\n"));
 }
 
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(an_upscaler_that_writes_where_its_row_reads_gets_stuck) {
   const auto does = with(standard_rows(), upscale_stage(writes), "denoise");
   const auto text = stuck_of(does, 4, plain(), {2, 3, 0}, pretending(says));
   BOOST_TEST(names(text, "row 1: prepare\n"));
-  BOOST_TEST(names(text, "waits for ever for upscale, which needs 2 free "
+  BOOST_TEST(names(text, "waits forever for upscale, which needs 2 free "
                          "image slots where 1 of 3 are\n"));
   BOOST_TEST(stuck_of(does, 4, plain(), {2, 3, 0}, {}) == "");
 }
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_state_that_no_row_counts_gets_stuck) {
     with(standard_rows(), stage({{held::state, writes}}), "prepare");
   const auto text = stuck_of(does, 4, plain(), {3, 5, 0}, pretending(says));
   BOOST_TEST(names(text, "row 1: prepare\n"));
-  BOOST_TEST(names(text, "waits for ever for vary, which needs 2 free state "
+  BOOST_TEST(names(text, "waits forever for vary, which needs 2 free state "
                          "slots where 1 of 3 are\n"));
   BOOST_TEST(stuck_of(does, 4, plain(), {3, 5, 0}, {}) == "");
 }
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(a_leg_that_waits_for_a_capture_gets_stuck) {
   const auto text = stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, rules);
   BOOST_TEST(names(text, "row 1: denoise of leg 1, keeps 1\n"));
   BOOST_TEST(names(text, "row 2: denoise of leg 1, keeps 1\n"));
-  BOOST_TEST(names(text, "row 2 (route 'kept') waits for ever for denoise of "
+  BOOST_TEST(names(text, "row 2 (route 'kept') waits forever for denoise of "
                          "leg 2, which needs 1 free capture slots where 0 of 2 "
                          "are\n"));
   BOOST_TEST(stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, {}) == "");
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_that_forgets_later_legs_gets_stuck) {
   };
   const auto text = stuck_of(stages, 3, drawn_on(), {3, 4, 0}, rules);
   BOOST_TEST(names(text, "row 1: denoise of leg 1\n"));
-  BOOST_TEST(names(text, "waits for ever for prepare of leg 2"));
+  BOOST_TEST(names(text, "waits forever for prepare of leg 2"));
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_that_replaces_what_is_not_there_gets_stuck) {
@@ -365,11 +365,11 @@ BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
        "row 1: prepare of leg 1\n"
        "row 3: denoise of leg 1\n"
        "row 2: prepare of leg 1\n"
-       "row 1 (route 'drawn on') waits for ever for denoise of leg 1, which "
+       "row 1 (route 'drawn on') waits forever for denoise of leg 1, which "
        "needs 4 free image slots where 3 of 4 are\n"
-       "row 2 (route 'drawn on') waits for ever for denoise of leg 1, which "
+       "row 2 (route 'drawn on') waits forever for denoise of leg 1, which "
        "needs 4 free image slots where 3 of 4 are\n"
-       "row 3 (route 'three') waits for ever for prepare of leg 2, which needs "
+       "row 3 (route 'three') waits forever for prepare of leg 2, which needs "
        "3 free state slots where 2 of 4 are\n");
   BOOST_TEST(
     stuck_schedule(standard_rows(), rows, {3, 4, 0}, rules).has_value());
@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(states_by_legs_get_stuck_with_five_legs) {
   const auto text =
     stuck_schedule(standard_rows(), rows, there, states_by_legs({}))
       .value_or("");
-  BOOST_TEST(names(text, "row 3 (route 'five') waits for ever for prepare of "
+  BOOST_TEST(names(text, "row 3 (route 'five') waits forever for prepare of "
                          "leg 2, which needs 5 free state slots where 4 of 6 "
                          "are\n"));
   BOOST_TEST(!stuck_schedule(standard_rows(), rows, there).has_value());
@@ -457,7 +457,7 @@ BOOST_AUTO_TEST_CASE(a_gate_lets_a_request_leave_out_its_later_legs) {
   };
   const auto text = stuck_of(standard_rows(), 2, gated(), {4, 2, 0}, rules);
   BOOST_TEST(names(text, "row 1: denoise of leg 1, passes the gate\n"));
-  BOOST_TEST(names(text, "row 1 (route 'gated') waits for ever for finish"));
+  BOOST_TEST(names(text, "row 1 (route 'gated') waits forever for finish"));
 }
 
 BOOST_AUTO_TEST_CASE(the_same_is_found_as_by_every_schedule_in_full) {
@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(a_pipeline_that_gets_stuck_fails_the_check) {
           {16, 16, 4});
   BOOST_TEST_REQUIRE(!found);
   BOOST_TEST((found.why().code == core::ec::bad_config));
-  BOOST_TEST(names(found.why().text, "requests can wait for slots for ever"));
+  BOOST_TEST(names(found.why().text, "requests can wait for slots forever"));
   BOOST_TEST(names(found.why().text, "row 1: mark\n"));
 }
 

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(where_it_throws_another_decision_is_made) {
   const auto& why = std::get<refuse>(choice).why;
   BOOST_TEST((why.code == core::ec::internal));
   BOOST_TEST(why.text
-             == "policy scripted chose no route: an exception that is no "
+             == "policy scripted chose no route: an exception that is not a "
                 "std::exception");
   const auto& leg = x.now.routes[1].legs[0];
   BOOST_TEST((x.sut.place(leg, by) == lane_of(core::variant_id{1})));

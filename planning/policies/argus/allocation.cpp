@@ -28,7 +28,7 @@ core::result<void> sound(const ladder& levels, double rate, uint64_t workers) {
     return core::fail(ec::invalid_argument,
                       "the load {} is not a number of requests a second", rate);
   if (workers == 0)
-    return core::fail(ec::unavailable, "no worker is there");
+    return core::fail(ec::unavailable, "no worker exists");
   return {};
 }
 

@@ -29,13 +29,12 @@ core::result<void> sound(const cascade_problem& asked) {
   for (const double x : {asked.demand, asked.slo, asked.wait_light,
                          asked.wait_heavy, asked.execution_factor})
     if (!(x >= 0) || !std::isfinite(x))
-      return core::fail(ec::invalid_argument,
-                        "demand {}, deadline {}, waits {} and {}: not numbers "
-                        "from 0 on",
-                        asked.demand, asked.slo, asked.wait_light,
-                        asked.wait_heavy);
+      return core::fail(
+        ec::invalid_argument,
+        "demand {}, deadline {}, waits {} and {}: not numbers of at least 0",
+        asked.demand, asked.slo, asked.wait_light, asked.wait_heavy);
   if (asked.workers == 0)
-    return core::fail(ec::unavailable, "no worker is there");
+    return core::fail(ec::unavailable, "no worker exists");
   return {};
 }
 

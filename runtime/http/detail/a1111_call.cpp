@@ -110,7 +110,7 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
     into.eta = static_cast<float>(*eta);
   else if (*eta != 0 && *eta != 1)
     r.refuse("eta",
-             fmt::format("eta {} is only supported with {}", *eta,
+             fmt::format("eta {} is supported only with {}", *eta,
                          core::list_samplers(&core::sampler_row::has_eta,
                                              &core::sampler_row::webui)));
 }
@@ -160,7 +160,7 @@ void read_common(field_reader& r, const a1111_options& set,
   one.width = side(r, "width", limits);
   one.height = side(r, "height", limits);
   if ((one.width == 0) != (one.height == 0))
-    r.refuse("width", "width and height go together");
+    r.refuse("width", "width and height need each other");
   read_native_only(r, one);
   each_wanted([&](const core::parameter& x, auto at, auto member) {
     if (x.webui_field.empty() || x.webui_by_hand)

@@ -162,7 +162,7 @@ void connection::close() {
     try {
       x->went();
     } catch (const std::exception& e) {
-      core::log_error("telling that a client went: {}", e.what());
+      core::log_error("reporting a lost client failed: {}", e.what());
     }
   }
 }

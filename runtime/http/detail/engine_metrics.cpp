@@ -118,10 +118,11 @@ public:
             "Requests dropped because their deadline passed.")
       .add(number(e.late));
     counter(to_, "atelier_requests_resumed_total",
-            "Requests that resumed from a published state after their worker "
+            "Requests that continued from a published state after their worker "
             "was lost.")
       .add(number(e.resumed));
-    gauge(to_, "atelier_jobs_open", "Jobs of HTTP clients that have not ended.")
+    gauge(to_, "atelier_jobs_open",
+          "Jobs of HTTP clients that have not ended yet.")
       .add(number(now_.open_jobs));
     gauge(to_, "atelier_results_bytes",
           "Bytes of images of ended jobs, kept for their clients.")
@@ -175,9 +176,10 @@ public:
       restarts.add(p.restarts, {{"process", p.role}});
       ready.add(seconds(p.up_time), {{"process", p.role}});
     }
-    family{to_, MetricType::Histogram, "atelier_recovery_seconds",
-           "Time from the death of a process until work resumed: the first "
-           "step of a request that it had, or the next encoded image."}
+    family{
+      to_, MetricType::Histogram, "atelier_recovery_seconds",
+      "From the death of a process until work continued: the first step of "
+      "a request that it had, the next encoded picture."}
       .add(now_.engine.until_step, {"until", "step"})
       .add(now_.engine.until_picture, {"until", "picture"});
     family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
@@ -218,21 +220,20 @@ public:
   void stages() {
     family left_out{
       to_, MetricType::Counter, "atelier_stages_left_out_total",
-      "Stages of a request's path that failed, were late or found no "
-      "free worker; their requests continued without them."};
+      "Stages of a request's path that failed, were late or found no free "
+      "worker; their requests continued without them."};
     for (const auto& x : now_.engine.stages)
       left_out.add(number(x.left_out), {{"stage", x.name}});
   }
 
   void cache() {
     const auto c = now_.engine.cache.value_or(cache_status{});
-    gauge(to_, "atelier_cache_entries", "Earlier requests in the cache.")
+    gauge(to_, "atelier_cache_entries", "Requests in the cache.")
       .add(number(c.entries));
-    gauge(to_, "atelier_cache_bytes", "Bytes of memory of the cache.")
+    gauge(to_, "atelier_cache_bytes", "Memory of the cache.")
       .add(number(c.bytes));
     counter(to_, "atelier_cache_searches_total",
-            "Searches in the cache, by whether they found a similar "
-            "entry.")
+            "Searches in the cache, by whether they found a similar request.")
       .add(number(c.hits), {{"outcome", "hit"}})
       .add(number(c.misses), {{"outcome", "miss"}});
     counter(to_, "atelier_cache_evictions_total",

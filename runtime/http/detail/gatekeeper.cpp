@@ -83,8 +83,8 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
       with_.only_loopback_hosts && !host.empty() && !is_loopback_host(host)) {
     out.refused = error_reply(
       out.errors, 403, "forbidden_host",
-      "without keys this server only answers requests to localhost; this one "
-      "names another host");
+      "without keys this server answers only to localhost; the request names "
+      "another host");
     return out;
   }
   if (const auto origin = find_field(asked.headers, "origin");
@@ -195,9 +195,8 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
       return error_reply(so_far.errors, 403, "not_allowed",
                          "the key may not do this: only an admin's key may");
     case kind::later: {
-      auto reply =
-        error_reply(so_far.errors, 429, "too_many_requests",
-                    "the key has reached its limit of requests per minute");
+      auto reply = error_reply(so_far.errors, 429, "too_many_requests",
+                               "the key has used its requests of this minute");
       reply.headers.emplace_back(
         "Retry-After",
         fmt::format("{:.0f}",

@@ -62,7 +62,7 @@ void read_sides(field_reader& r, const api_context& with, generation& into) {
   if (!width && !height)
     return;
   if (!width || !height) {
-    r.refuse(width ? "height" : "width", "width and height go together");
+    r.refuse(width ? "height" : "width", "width and height need each other");
     return;
   }
   const auto w = static_cast<uint32_t>(*width);

@@ -90,9 +90,9 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
       if (known->fingerprint != what.fingerprint)
         return failure{
           std::string{key_reused},
-          fmt::format("Idempotency-Key was used for job {}, with a "
-                      "different body",
-                      known->known.id),
+          fmt::format(
+            "Idempotency-Key belongs to job {}, which has another body",
+            known->known.id),
           {}};
       const bool useless =
         known->has_ended()

@@ -83,8 +83,8 @@ bool jobs::impl::put(const entry& x, uint32_t index, const picture& what) {
   remove_dropped();
   if (auto done = files_->put(x->number, index, what.bytes); !done) {
     if (!std::exchange(disk_fails_, true))
-      core::log_error("results of jobs stay in memory, and those not requested "
-                      "for the longest time will be dropped: {}",
+      core::log_error("results of jobs stay in memory, and those not fetched "
+                      "for the longest time are dropped first: {}",
                       done.why().text);
     return false;
   }

@@ -77,8 +77,9 @@ bytes take_file(field_reader& r, const call_body& body, std::string_view name,
   if (found.empty())
     return from_text;
   if (found.size() > 1 || !from_text.empty()) {
-    r.refuse(name, fmt::format("{} is sent {} times; send it once", name,
-                               found.size() + (from_text.empty() ? 0 : 1)));
+    r.refuse(name,
+             fmt::format("{} is sent {} times, but only one is allowed", name,
+                         found.size() + (from_text.empty() ? 0 : 1)));
     return {};
   }
   if (found.front().empty() || found.front().size() > within.source_bytes) {
@@ -106,7 +107,7 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
   if (alpha.empty() || !r.good())
     return;
   if (!into.mask.empty())
-    return r.refuse("mask", "mask and mask_image cannot be combined");
+    return r.refuse("mask", "mask and mask_image exclude each other");
   auto white = white_mask_of(alpha, with.limits, give_up_after(with));
   if (white)
     into.mask = std::move(*white);
@@ -149,8 +150,8 @@ void read_output(field_reader& r, openai_call& call, generation& into) {
   call.as_url =
     form ? *form == "url" : model.starts_with("dall-e-") && !call.stream;
   if (call.as_url && call.stream)
-    r.refuse("response_format", "response_format url cannot be combined with "
-                                "stream");
+    r.refuse("response_format",
+             "response_format url cannot be combined with stream");
 }
 
 /// Sets the steps, unless the client did: quality "low" runs half the model's
@@ -201,8 +202,8 @@ std::variant<openai_call, reply_message> read_openai_call(
   const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
   if (n > 1 && call.stream)
     r.refuse("n", fmt::format("n {} cannot be combined with stream: its events "
-                              "do not say which image they are of; request one "
-                              "image, or leave stream out",
+                              "do not name their image; ask for one image, "
+                              "or leave stream out",
                               n));
   r.no_others();
   note_ignored_fields(r.notes(), one);

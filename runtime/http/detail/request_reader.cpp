@@ -226,7 +226,7 @@ private:
     const auto encodings = count_of(in, "transfer-encoding");
     if (lengths + encodings > 1)
       return fail(400, "bad_request",
-                  "the request declares its length more than once");
+                  "the request states its length more than once");
     if (lengths == 1 && !is_number(find_field(in, "content-length")))
       return fail(400, "bad_request", "Content-Length is not a number");
     if (encodings == 1) {

@@ -58,13 +58,13 @@ size_t strict_framing::look_at_chunks(std::string_view bytes) {
 void strict_framing::see(char c) {
   if (std::exchange(after_return_, c == '\r')) {
     if (c != '\n')
-      return fail("a carriage return stands without a line feed");
+      return fail("a carriage return has no line feed after it");
     return begin_line();
   }
   if (c == '\r')
     return;
   if (c == '\n')
-    return fail("a line ends with a line feed alone");
+    return fail("a line ends with only a line feed");
   if (part_ == part::size)
     see_size(c);
   else if (part_ == part::data_end)

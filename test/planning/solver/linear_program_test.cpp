@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_programme_is_refused_with_its_name) {
              != std::string::npos);
   BOOST_TEST(refused([](auto& p) {
                p.rows[1].terms[0].column = lp_column_id{2};
-             }).find("no column 2")
+             }).find("column 2 of")
              != std::string::npos);
 }
 

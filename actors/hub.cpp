@@ -44,7 +44,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   if (requests_.find(id) != nullptr)
     return refuse(
       std::move(what),
-      core::fail(ec::internal, "request {} is known already", id.value), {},
+      core::fail(ec::internal, "request {} is already known", id.value), {},
       now);
   if (auto why = requests_.too_much(*what))
     return refuse(std::move(what), std::move(*why), retry_after(), now);
@@ -304,7 +304,7 @@ void hub::tick(core::time_point now) {
     if (now - w.last_sign > w.allowance) {
       w.told = true;
       ports_.watch->suspect(w.where.where,
-                            fmt::format("{} {} gave no sign for {:.1f} s",
+                            fmt::format("{} {} did not respond for {:.1f} s",
                                         to_string(w.where.what), w.where.index,
                                         core::to_seconds(now - w.last_sign)));
     }

@@ -217,10 +217,10 @@ void hub::tell_slow(core::time_point now) {
     offer(w);
     if (is)
       core::log_warn("device {} takes several times as long as others for the "
-                     "same steps: plans do without it",
+                     "same steps: plans leave it out",
                      w.device);
     else
-      core::log_info("device {} is planned with again", w.device);
+      core::log_info("plans use device {} again", w.device);
   }
   for (const auto id : *slow)
     rehome(id, now);

@@ -237,7 +237,7 @@ core::result<std::unique_ptr<arena_view>> arena_view::open_shared_memory(
   if (!segment)
     return segment.why();
   if (segment->bytes() < sizeof(arena_header))
-    return fail(ec::incompatible, "{}: {} bytes are no arena", name,
+    return fail(ec::incompatible, "{}: {} bytes are not an arena", name,
                 segment->bytes());
   const auto& header = *reinterpret_cast<const arena_header*>(segment->data());
   auto sizes = check_header(header, segment->bytes());

@@ -144,12 +144,14 @@ const queues::offers& queues::offered(core::lane_id lane) const {
 std::string queues::check() const {
   for (const auto& [lane, count] : held_up_)
     if (count == 0 || count > lanes_.size(lane))
-      return fmt::format("lane {} counts {} that are held up, {} wait there",
-                         lane.value, count, lanes_.size(lane));
+      return fmt::format(
+        "queue {} counts {} that are held up, but {} wait there", lane.value,
+        count, lanes_.size(lane));
   for (const auto& [lane, count] : under_way_)
     if (count == 0 || count > lanes_.size(lane))
-      return fmt::format("lane {} counts {} that are under way, {} wait there",
-                         lane.value, count, lanes_.size(lane));
+      return fmt::format(
+        "queue {} counts {} that are under way, but {} wait there", lane.value,
+        count, lanes_.size(lane));
   return {};
 }
 

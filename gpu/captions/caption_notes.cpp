@@ -190,7 +190,7 @@ note note_of(const misplaced_colour& x) {
       own ? nearest_colour<background_colour, object_colour>(*own, colour_count)
           : std::string_view{};
     return {note_code::background_colour_only,
-            fmt::format("'{}' is a colour of backgrounds alone: use '{}'; "
+            fmt::format("'{}' is a colour of backgrounds only: use '{}'; "
                         "objects are {}",
                         x.word, instead, list(group("object_colours")))};
   }
@@ -199,7 +199,7 @@ note note_of(const misplaced_colour& x) {
                          *own, background_colour_count)
                            : std::string_view{};
   return {note_code::object_colour_only,
-          fmt::format("'{}' is a colour of objects alone: use '{}'; "
+          fmt::format("'{}' is a colour of objects only: use '{}'; "
                       "backgrounds are {}",
                       x.word, instead, list(group("background_colours")))};
 }

@@ -24,7 +24,7 @@ public:
         take_word();
     end_clause();
     if (waiting_)
-      remark("nothing stands after '{}'", to_string(waiting_->what));
+      remark("nothing follows '{}'", to_string(waiting_->what));
     if (out_.says.objects.size() > most_objects)
       remark("{} objects: pictures have at most {}", out_.says.objects.size(),
              most_objects);

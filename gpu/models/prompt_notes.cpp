@@ -75,11 +75,12 @@ std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
   std::vector<note> out;
   const auto& px = how.px;
   if (const auto& to = how.scaled_to; to != core::extent{})
-    out.push_back({note_code::image_scaled,
-                   fmt::format("drawn at {}x{}, the model's own size, and "
-                               "scaled to {}x{}; native_only=off draws at the "
-                               "size asked for",
-                               px.width, px.height, to.width, to.height)});
+    out.push_back(
+      {note_code::image_scaled,
+       fmt::format(
+         "drawn at {}x{}, the model's own size, and "
+         "scaled to {}x{}; native_only=off draws at the requested size",
+         px.width, px.height, to.width, to.height)});
   const bool off = traits.native_only ? px != native : is_far_from(px, native);
   if (off)
     out.push_back(

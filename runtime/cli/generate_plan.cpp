@@ -209,8 +209,7 @@ std::vector<std::string> remarks_on(const generate_plan& plan,
     });
   if (blank > 0)
     out.push_back(
-      fmt::format("PROMPT: {} empty: nothing says what such an "
-                  "image shows",
+      fmt::format("PROMPT: {} empty: the image's content is not described",
                   blank == 1 ? "one is" : fmt::format("{} are", blank)));
   return out;
 }

@@ -132,7 +132,8 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_is_counted_while_it_waits) {
 
 BOOST_AUTO_TEST_CASE(counts_of_what_does_not_wait_are_found) {
   sut.hold_up(left);
-  BOOST_TEST(sut.check() == "lane 1 counts 1 that are held up, 0 wait there");
+  BOOST_TEST(sut.check()
+             == "queue 1 counts 1 that are held up, but 0 wait there");
   push(left, one);
   BOOST_TEST(sut.check() == "");
   // It left as another than it came.

@@ -162,7 +162,7 @@ core::result<expected_tensors> expect_tensors(const component& x, size_t most) {
     return known.why();
   if (out.full())
     return core::fail(ec::bad_config,
-                      "{}: its numbers ask for more than {} "
+                      "{}: its numbers require more than {} "
                       "tensors",
                       x.config_file, most);
   return std::move(out.tensors);

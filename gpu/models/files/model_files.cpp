@@ -82,10 +82,10 @@ core::result<void> borrow(model_files& x, const fs::path& from,
   const bool same =
     lender->pipeline == x.pipeline || lender->pipeline == x.pipeline->teacher;
   if (!same)
-    return core::fail(ec::bad_payload,
-                      "{}: it is of kind {}, and cannot lend parts to one of "
-                      "kind {}",
-                      from.string(), lender->pipeline->name, x.pipeline->name);
+    return core::fail(
+      ec::bad_payload,
+      "{}: it is of kind {}, and cannot supply parts to one of kind {}",
+      from.string(), lender->pipeline->name, x.pipeline->name);
   if (!x.vae.weights) {
     x.vae = std::move(lender->vae);
     x.preview = std::move(lender->preview);

@@ -95,7 +95,7 @@ public:
         if (type == tensor_type::float16
             && detail::count_non_finite(type, converted_)
                  != detail::count_non_finite(x.what.type, piece))
-          return refused(x, "it holds numbers beyond the range of F16");
+          return refused(x, "it holds numbers outside the range of F16");
         piece = converted_;
       }
       if (auto ok = to_.write(piece); !ok)
@@ -137,7 +137,7 @@ core::result<void> write_safetensors(
   uint64_t offset = 0;
   for (const auto* x : order) {
     if (header.contains(x->name))
-      return refused(*x, "it is there twice");
+      return refused(*x, "it occurs twice");
     const auto bytes = elements_of(x->what) * bytes_of(type_of(*x));
     header[x->name] = {{"dtype", to_string(type_of(*x))},
                        {"shape", x->what.shape},

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_no_scene_has_is_remarked) {
   remarked("a white star on a white background", "does not show");
   remarked("blue", "no shape");
   remarked("a large blue", "without a shape");
-  remarked("a star above", "nothing stands after 'above'");
+  remarked("a star above", "nothing follows 'above'");
   remarked("above a star", "'above'");
   remarked("a star above the star", "with itself");
   remarked("", "no shape");

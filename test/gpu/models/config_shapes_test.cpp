@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_known_is_refused_with_its_key) {
                 "1..64, or a list of 2");
   BOOST_TEST(unet(R"("layers_per_block": 64,
     "transformer_layers_per_block": 64)")
-             == "c.json: its numbers ask for more than 50000 tensors");
+             == "c.json: its numbers require more than 50000 tensors");
   BOOST_TEST(unet(R"("what_is_this": 1)")
              == "c.json: what_is_this is 1, which is not supported");
   BOOST_TEST(refusal("AutoencoderKL", {{"block_out_channels", nullptr}})

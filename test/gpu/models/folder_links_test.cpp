@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_part_elsewhere_is_refused_unless_it_is_allowed) {
   const auto why = refusal(ec::bad_payload);
   BOOST_TEST(why.starts_with("M/unet: it is a link to "
                              + fs::canonical(elsewhere.path / "unet").string()
-                             + ", which is outside of the model's folder"),
+                             + ", which is outside the model's folder"),
              why);
   BOOST_TEST(why.find("links = \"anywhere\"") != std::string::npos);
   const auto check = gpu::check_model(path, {});

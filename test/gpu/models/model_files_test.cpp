@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_denoiser_alone_takes_the_other_parts_from_a_model) {
                                                    "\"text_time\""));
   const auto unlike = gpu::open_model(lone.path, options);
   BOOST_TEST_REQUIRE(!unlike);
-  BOOST_TEST(unlike.why().text.find("cannot lend parts to one of kind "
+  BOOST_TEST(unlike.why().text.find("cannot supply parts to one of kind "
                                     "stable_diffusion_xl")
              != std::string::npos);
 }

@@ -91,11 +91,11 @@ BOOST_AUTO_TEST_CASE(a_scaled_image_is_told_with_both_sizes) {
   own.native_only = true;
   auto how = run_at(128, 128);
   how.scaled_to = {512, 256};
-  BOOST_TEST((notes_on_run(how, {128, 128}, own)
-              == notes{{note_code::image_scaled,
-                        "drawn at 128x128, the model's own size, and scaled to "
-                        "512x256; native_only=off draws at the size asked "
-                        "for"}}));
+  BOOST_TEST(
+    (notes_on_run(how, {128, 128}, own)
+     == notes{{note_code::image_scaled,
+               "drawn at 128x128, the model's own size, and scaled to "
+               "512x256; native_only=off draws at the requested size"}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_guidance_beyond_the_models_is_told) {

@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(ranges_that_overlap_leave_holes_or_a_rest_are_refused) {
   BOOST_TEST(refusal_of("{" + entry("a", "U8", "[1]", "[1,2]") + "}", 2)
                .starts_with("tensor a: its data begin at byte 1"));
   BOOST_TEST(refusal_of("{" + a + "}", 3)
-             == "1 bytes behind the last tensor, which ends at byte 2 of the "
+             == "1 bytes after the last tensor, which ends at byte 2 of the "
                 "data");
-  BOOST_TEST(refusal_of("{}", 1).starts_with("1 bytes behind the last tensor"));
+  BOOST_TEST(refusal_of("{}", 1).starts_with("1 bytes after the last tensor"));
 }
 
 BOOST_AUTO_TEST_CASE(a_truncated_file_is_refused) {
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_and_leaves_nothing) {
     return ok.why().text;
   };
   BOOST_TEST(write({{"x", x, {}}, {"x", x, {}}})
-             == "tensor x: it is there twice");
+             == "tensor x: it occurs twice");
   BOOST_TEST(write({{"x", short_x, {}}})
              == "tensor x: 4 bytes do not fit its shape and type");
   BOOST_TEST(write({{"\xff", x, {}}}).starts_with("tensor ?: its name"));
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_and_leaves_nothing) {
   BOOST_TEST(write({{"x", x, tensor_type::int8}})
              == "tensor x: F32 cannot be written as I8");
   BOOST_TEST(write({{"x", x, tensor_type::float16}})
-             == "tensor x: it holds numbers beyond the range of F16");
+             == "tensor x: it holds numbers outside the range of F16");
 }
 
 BOOST_AUTO_TEST_CASE(writing_that_is_ended_leaves_nothing) {

@@ -61,8 +61,8 @@ core::result<void> check_entry(const fs::path& entry, const fs::path& root) {
     return {};
   return core::fail(
     ec::bad_payload,
-    "{}: it is a link to {}, which is outside of the model's folder; where the "
-    "model can be trusted, allow it with links = \"anywhere\" in [[models]], "
+    "{}: it is a link to {}, which is outside the model's folder; if the model "
+    "can be trusted, allow it with links = \"anywhere\" in [[models]], "
     "or "
     "models --links anywhere",
     entry.string(), target.string());

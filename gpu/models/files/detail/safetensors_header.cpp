@@ -37,9 +37,7 @@ private:
   }
 
   core::error bad_json() const {
-    return core::fail(ec::bad_payload,
-                      "{}: the header is not as JSON has it, "
-                      "{}",
+    return core::fail(ec::bad_payload, "{}: the header is not valid JSON, {}",
                       where_, cursor_.fault());
   }
 
@@ -202,7 +200,7 @@ private:
       at = x->second.end;
     }
     if (at != data_bytes_)
-      return bad(fmt::format("{} bytes behind the last tensor, which ends at "
+      return bad(fmt::format("{} bytes after the last tensor, which ends at "
                              "byte {} of the data",
                              data_bytes_ - at, at));
     return {};

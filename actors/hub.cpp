@@ -25,6 +25,8 @@ hub::hub(hub_config config, hub_ports ports)
     slots_(config_.arena, config_.slots, ports_.slots),
     records_(config_.profile->variants.size(), ports_.drawing),
     plan_(config_.initial_plan),
+    route_slots_(std::make_shared<const planning::route_slots>(path_.stages(),
+                                                               plan_->routes)),
     requests_(config_.limits),
     queues_(config_.pace.ageing),
     forecast_(config_.profile) {}
@@ -54,6 +56,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   auto& r = requests_.accept(std::move(what));
   r.notes = r.what->notes;
   r.under = plan_;
+  r.slots = route_slots_;
   r.held = held;
   r.noted = held.trials > 0;
   r.keeps_suspicion = keeps_suspicion;
@@ -320,6 +323,10 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
                   core::time_point now) {
   if (what->version <= plan_->version)
     return;
+  // Most plans share out the same routes in another way.
+  if (what->routes != plan_->routes)
+    route_slots_ = std::make_shared<const planning::route_slots>(path_.stages(),
+                                                                 what->routes);
   plan_ = std::move(what);
   admission_.follow(*plan_, now);
   bool changed = false;

@@ -312,13 +312,10 @@ private:
   // hub_slots.cpp: the slots of a dispatch
   /// Returns a row's position on its route.
   static planning::pipeline::position place_of(const row& r);
-  /// Returns the slots that must stay free when a row gets those of its stage.
-  slot_counts left_for_next(const row& r) const;
+  /// Returns the slots that a row's stage takes, and that must stay free then.
+  static const planning::stage_slots& slots_at(const row& r);
   slot_counts left_for_others(const row& r, bool has_some) const;
   static slot_counts sum(slot_counts a, const slot_counts& b);
-  /// Whether a row's stage needs the request's files in a slot, which is one of
-  /// those that stay free.
-  bool reads_files(const row& r) const;
 
   /// Slots that a row's stage takes, and how many must stay free.
   struct slot_needs {
@@ -417,6 +414,8 @@ private:
   actors::slots slots_;
   actors::records records_;
   std::shared_ptr<const planning::plan> plan_;
+  /// Of the plan's routes.
+  std::shared_ptr<const planning::route_slots> route_slots_;
   requests requests_;
   std::unordered_map<core::ticket, dispatched> out_;
   actors::workers workers_;

@@ -214,7 +214,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   using planning::held;
   const auto* given = slots_.grant(
     who, w.where.where, {held::state, held::pixels},
-    sum(left_for_next(r), left_for_others(r, has_seat(w, r.what->tenant))));
+    sum(slots_at(r).reserve, left_for_others(r, has_seat(w, r.what->tenant))));
   if (given == nullptr)
     return std::nullopt;
   settle_start(who, r, w);

@@ -78,12 +78,12 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                                   config_.policy->name()),
                        {}, now);
     r.under = plan_;
+    r.slots = route_slots_;
     r.along = go.route;
     r.match = go.match;
     if (found && !ports_.found) {
       if (auto why = slots_.too_few_for(
-            along->name,
-            path_.stages().least(*along, r.what->source != nullptr)))
+            along->name, r.slots->least(r.along, r.what->source != nullptr)))
         return turn_away(id, r, std::move(*why), {}, now);
       r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
                                   *config_.profile);
@@ -105,7 +105,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
         workers_.members_changed();
     }
     if (auto why = slots_.too_few_for(
-          along->name, path_.stages().least(*along, r.what->source != nullptr)))
+          along->name, r.slots->least(r.along, r.what->source != nullptr)))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();

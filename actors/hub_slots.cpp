@@ -36,24 +36,13 @@ slot_counts hub::left_for_others(const row& r, bool has_some) const {
   return slots_.left_for_others(r.at);
 }
 
-slot_counts hub::left_for_next(const row& r) const {
-  return path_.stages().reserve(route_of(r), place_of(r),
-                                r.what->source != nullptr);
-}
-
-bool hub::reads_files(const row& r) const {
-  const auto uses = path_.at(r.stage).row().slots;
-  return r.what->source != nullptr
-      && std::any_of(uses.begin(), uses.end(), [&](const auto& x) {
-           return x.name == held::files && x.applies(leg_of(r), true);
-         });
+const planning::stage_slots& hub::slots_at(const row& r) {
+  return r.slots->at(r.along, place_of(r), r.what->source != nullptr);
 }
 
 hub::slot_needs hub::needs_of(const row& r) const {
-  slot_needs out;
-  out.takes =
-    path_.stages().granted(route_of(r), place_of(r), r.what->source != nullptr);
-  out.leaves = left_for_next(r);
+  const auto& at = slots_at(r);
+  slot_needs out{at.granted, at.reserve};
   if (r.at != phase::preparing)
     return out;
   // Others are left some slots of the kinds that this takes; it takes none of
@@ -61,7 +50,7 @@ hub::slot_needs hub::needs_of(const row& r) const {
   const auto others = left_for_others(r, requests_.has_ahead(r.what->tenant));
   auto shared = out.takes;
   shared[static_cast<size_t>(ipc::slot_kind::image)] +=
-    reads_files(r) ? 1u : 0u;
+    at.reads_files ? 1u : 0u;
   for (size_t kind = 0; kind < shared.size(); ++kind)
     if (shared[kind] > 0)
       out.leaves[kind] += others[kind];
@@ -81,10 +70,10 @@ const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
       names[granted++] = x.name;
   const auto wanted = std::span(names).first(granted);
   const auto left = needs_of(r).leaves;
-  const auto* const given =
-    reads_files(r) ? slots_.grant_with_files(who, w.where.where, wanted,
-                                             *r.what->source, left)
-                   : slots_.grant(who, w.where.where, wanted, left);
+  const auto* const given = slots_at(r).reads_files
+                            ? slots_.grant_with_files(
+                              who, w.where.where, wanted, *r.what->source, left)
+                            : slots_.grant(who, w.where.where, wanted, left);
   if (given == nullptr)
     return nullptr;
   for (const auto& x : uses)

@@ -52,7 +52,7 @@ queues::marks hub::marks_of(const row& r) {
 bool hub::has_room_for(const row& r) const {
   // `grant_for_stage` needs the same.
   const auto needs = needs_of(r);
-  const bool waits = needs.takes != slot_counts{} || reads_files(r);
+  const bool waits = needs.takes != slot_counts{} || slots_at(r).reads_files;
   for (size_t kind = 0; waits && kind < needs.takes.size(); ++kind)
     if (slots_.free(static_cast<ipc::slot_kind>(kind))
         < needs.takes[kind] + needs.leaves[kind])

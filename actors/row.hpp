@@ -9,6 +9,7 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/route.hpp>
+#include <atelier/planning/route_slots.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -61,8 +62,9 @@ struct row {
   /// Number of dispatches that moved the row. Random choices of queues use it,
   /// so that they do not depend on earlier questions.
   uint32_t moves = 0;
-  /// The plan under which the route was chosen.
+  /// The plan under which the route was chosen, and the slots of its routes.
   std::shared_ptr<const planning::plan> under;
+  std::shared_ptr<const planning::route_slots> slots;
   core::route_id along;
   planning::facts known;
   /// The facts that it asks for, when it started to ask, when it continues

@@ -40,11 +40,18 @@ bool seek(cursor& c, core::time_point from, core::time_point now,
   return true;
 }
 
+// Reading the first few rows of a queue needs no more parts at a time.
+constexpr size_t usual_parts = 32;
+
 // Yields the nodes of parts of trees, the most urgent first.
 class urgent_first {
 public:
   urgent_first() {
-    parts_.reserve(64);
+    parts_.reserve(usual_parts);
+  }
+
+  void clear() {
+    parts_.clear();
   }
 
   void add(const cursor& c) {
@@ -185,7 +192,7 @@ private:
     };
     const int64_t level =
       std::max_element(cursors_.begin(), cursors_.end(), lower)->level;
-    rows_ = {};
+    rows_.clear();
     std::erase_if(cursors_, [&](cursor& c) {
       if (c.level != level)
         return false;

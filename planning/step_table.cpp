@@ -6,24 +6,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace atelier::planning {
 
+// Returns the value at `x` of the line through two points. Before the first
+// one, the value is never below the line from the origin through that point, so
+// that it stays positive and rises.
+// @pre a.x < b.x
+double step_table::line_through(const point& a, const point& b, double x) {
+  const double y = a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x);
+  return x < a.x ? std::max(y, a.y * x / a.x) : y;
+}
+
 // Returns the value at `x` of the line through the two of `points` nearest to
-// it. Before the first point, the value is never below the line from the origin
-// through that point, so that it stays positive and rises.
+// it.
 // @pre points is not empty, x rises strictly, y does not fall
 double step_table::line_at(const std::vector<point>& points, double x) {
-  const point& first = points.front();
   if (points.size() == 1)
-    return first.y * x / first.x;
+    return points.front().y * x / points.front().x;
   size_t upper = 1;
   while (upper + 1 < points.size() && points[upper].x < x)
     ++upper;
-  const point& a = points[upper - 1];
-  const point& b = points[upper];
-  const double y = a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x);
-  return x < first.x ? std::max(y, first.y * x / first.x) : y;
+  return line_through(points[upper - 1], points[upper], x);
 }
 
 // Appends a point that is never lower than the previous ones: measurements
@@ -105,8 +110,9 @@ double step_table::grid_at(double batch, double px) const {
 }
 
 double step_table::plain_at(double batch, double px) const {
-  std::vector<point> by_size;
-  by_size.reserve(sizes_.size());
+  // The two sizes nearest to `px`.
+  point below;
+  point above;
   double slope = 0;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const point& last = rows_[i].back();
@@ -116,9 +122,12 @@ double step_table::plain_at(double batch, double px) const {
       slope = std::max(slope, line_at(rows_[i], last.x + 1) - last.y);
       took += slope * (batch - last.x);
     }
-    by_size.push_back({sizes_[i], took});
+    below = std::exchange(above, {sizes_[i], took});
+    if (i > 0 && above.x >= px)
+      break;
   }
-  return line_at(by_size, px);
+  return sizes_.size() == 1 ? above.y * px / above.x
+                            : line_through(below, above, px);
 }
 
 namespace {

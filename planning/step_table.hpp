@@ -43,6 +43,7 @@ private:
 
   static void keep_once(std::vector<double>& values);
   static void add_rising(std::vector<point>& points, double x, double y);
+  static double line_through(const point& a, const point& b, double x);
   static double line_at(const std::vector<point>& points, double x);
 
   /// Returns nanoseconds.

@@ -54,23 +54,23 @@ void denoise_step_state::admit(const denoise& x) {
 }
 
 void denoise_step_state::take_in(const denoise& x) {
-  if (tombstones.erase(x.who) != 0) {
-    std::erase(tombstone_order, x.who);
+  if (tombstones.erase(x.ticket) != 0) {
+    std::erase(tombstone_order, x.ticket);
     denoised reply;
-    reply.who = x.who;
+    reply.ticket = x.ticket;
     reply.failure = cancelled_error();
     config.hub->send(std::move(reply));
     return;
   }
-  const auto [at, fresh] = rows.try_emplace(x.who);
+  const auto [at, fresh] = rows.try_emplace(x.ticket);
   if (!fresh)
     return;
   auto& e = at->second;
   e.what = x;
-  e.steps = core::steps_to_run(x.how);
+  e.steps = core::steps_to_run(x.recipe);
   planning::batch_row row;
-  row.who = x.who;
-  row.shape = {x.how.variant, x.how.px};
+  row.ticket = x.ticket;
+  row.shape = {x.recipe.variant, x.recipe.px};
   row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
   row.tenant = x.tenant;
@@ -141,7 +141,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   if (e.opened)
     config.device_executor->close(who);
   denoised reply;
-  reply.who = who;
+  reply.ticket = who;
   reply.failure = std::move(why);
   reply.steps_done = e.steps_done;
   reply.steps_run = e.steps_run;
@@ -201,8 +201,8 @@ void denoise_step_state::start_next_run() {
     e.opened = true;
     ++opens;
     gpu::open_job job;
-    job.who = who;
-    job.how = e.what.how;
+    job.ticket = who;
+    job.recipe = e.what.recipe;
     job.text = e.what.text;
     job.from = e.what.from;
     job.state = e.what.state;
@@ -224,7 +224,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
   const auto ran = std::move(running);
   running.clear();
   stepped sign;
-  sign.who = config.self;
+  sign.worker = config.self;
   sign.batch = static_cast<uint32_t>(x.rows.size());
   sign.steps = x.steps;
   if (x.ended != core::never)
@@ -238,14 +238,14 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
   std::vector<core::ticket> went_on;
   std::vector<core::ticket> over;
   for (const auto& r : x.rows) {
-    const auto i = rows.find(r.who);
+    const auto i = rows.find(r.ticket);
     if (i == rows.end())
       continue;
     auto& e = i->second;
     e.captured.insert(e.captured.end(), r.captured.begin(), r.captured.end());
     if (r.failure.code != core::ec::none) {
-      batch->remove(r.who);
-      conclude(r.who, r.failure);
+      batch->remove(r.ticket);
+      conclude(r.ticket, r.failure);
       continue;
     }
     const auto first = e.steps_run == 0 && e.steps_done == 0;
@@ -259,12 +259,12 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     e.steps_run += x.steps;
     e.steps_done = r.steps_done;
     if (e.what.wants_progress || r.published != e.told_published)
-      sign.rows.push_back({r.who, r.steps_done, r.published});
+      sign.rows.push_back({r.ticket, r.steps_done, r.published});
     e.told_published = r.published;
     if (e.cancelled || r.steps_done >= e.steps)
-      over.push_back(r.who);
+      over.push_back(r.ticket);
     else
-      went_on.push_back(r.who);
+      went_on.push_back(r.ticket);
   }
   config.hub->send(std::move(sign));
   batch->ran(went_on, x.steps, x.took - x.opening);
@@ -283,14 +283,14 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
 }
 
 void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
-  const auto i = rows.find(x.who);
+  const auto i = rows.find(x.ticket);
   if (i == rows.end())
     return;
-  std::erase(decoding, x.who);
+  std::erase(decoding, x.ticket);
   if (i->second.cancelled)
-    conclude(x.who, cancelled_error());
+    conclude(x.ticket, cancelled_error());
   else
-    conclude(x.who, x.failure, &x);
+    conclude(x.ticket, x.failure, &x);
 }
 
 denoise_step_actor::behavior_type denoise_step(
@@ -322,7 +322,7 @@ denoise_step_actor::behavior_type denoise_step(
      [post](gpu::decode_report x) { post(picture_decoded{std::move(x)}); },
      [post](core::error x) { post(variants_loaded{std::move(x)}); }});
   worker_ready ready;
-  ready.who = st.config.self;
+  ready.worker = st.config.self;
   ready.seats = st.config.seats;
   ready.device = st.config.device;
   ready.kind = st.config.kind;
@@ -335,7 +335,7 @@ denoise_step_actor::behavior_type denoise_step(
   st.config.hub->send(std::move(ready));
   return {
     [self](const denoise& x) { self->state.admit(x); },
-    [self](const cancel_work& x) { self->state.cancel(x.who); },
+    [self](const cancel_work& x) { self->state.cancel(x.ticket); },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
     [self](const variants_loaded& x) {
       // The last load answers for the earlier ones, which it overtook.
@@ -343,8 +343,10 @@ denoise_step_actor::behavior_type denoise_step(
       if (state.loadings > 0 && --state.loadings == 0)
         state.complete_loading(x.failure);
     },
-    [self](const steps_ran& x) { self->state.complete_run(x.what); },
-    [self](const picture_decoded& x) { self->state.complete_decoding(x.what); },
+    [self](const steps_ran& x) { self->state.complete_run(x.report); },
+    [self](const picture_decoded& x) {
+      self->state.complete_decoding(x.report);
+    },
   };
 }
 

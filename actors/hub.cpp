@@ -54,14 +54,14 @@ void hub::submit(std::shared_ptr<const core::request> what,
     if (auto why = slots_.too_few_for_source())
       return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = requests_.accept(std::move(what));
-  r.notes = r.what->notes;
-  r.under = plan_;
+  r.notes = r.request->notes;
+  r.plan = plan_;
   r.slots = route_slots_;
   r.held = held;
   r.noted = held.trials > 0;
   r.keeps_suspicion = keeps_suspicion;
-  records_.accepted(*r.what);
-  probe(r.what, now);
+  records_.accepted(*r.request);
+  probe(r.request, now);
   if (!path_.has_unasked_facts() || !ask(id, r, {}, now))
     choose_route(id, r, now);
   settle(now);
@@ -69,11 +69,11 @@ void hub::submit(std::shared_ptr<const core::request> what,
 
 void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
                     core::time_point now) {
-  const auto& next = r.under->routes[r.along.value].legs[leg];
+  const auto& next = r.plan->routes[r.route.value].legs[leg];
   r.leg = leg;
-  r.how =
-    planning::recipe_of(*r.what, next, next.any_of.front(), *config_.profile);
-  r.saved = saved_by(r, next, r.how.variant, 0);
+  r.recipe = planning::recipe_of(*r.request, next, next.any_of.front(),
+                                 *config_.profile);
+  r.saved = saved_by(r, next, r.recipe.variant, 0);
   r.newest = {};
   drop_source(r);
   r.steps_done = 0;
@@ -84,29 +84,29 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
                queues::end at) {
   r.state = row_state::waiting;
   r.waiting_since = now;
-  if (r.at == phase::denoising)
-    requests_.count_ahead(r.what->tenant, true);
+  if (r.phase == phase::denoising)
+    requests_.count_ahead(r.request->tenant, true);
   count_work(r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
   // A request that can no longer be in time need not wait until it is late.
-  if (r.what->deadline != core::never && !r.known.best
-      && forecast_.knows_pace(r.how.variant))
-    requests_.set_due(r, r.what->deadline - entry.still_needs);
-  if (r.at == phase::denoising)
-    count_waiting(r.how.variant, lane, true);
+  if (r.request->deadline != core::never && !r.known.best
+      && forecast_.knows_pace(r.recipe.variant))
+    requests_.set_due(r, r.request->deadline - entry.still_needs);
+  if (r.phase == phase::denoising)
+    count_waiting(r.recipe.variant, lane, true);
   queues_.push(lane, entry, at, marks_of(r));
 }
 
 void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   const auto at = queues_.where(id);
-  if (at && r.at == phase::denoising) {
-    count_waiting(r.how.variant, *at, false);
-    requests_.count_ahead(r.what->tenant, false);
+  if (at && r.phase == phase::denoising) {
+    count_waiting(r.recipe.variant, *at, false);
+    requests_.count_ahead(r.request->tenant, false);
   }
   queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;
-  records_.waited(id, r.at, r.waiting_since, now);
+  records_.waited(id, r.phase, r.waiting_since, now);
   if (!r.alone)
     return;
   // A worker may be draining for this row only.
@@ -119,15 +119,15 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
 void hub::finish_with(core::request_id id, row& r, uint32_t done,
                       core::time_point now) {
   r.pixels = r.known.done[done].image;
-  r.how = r.ran[done];
+  r.recipe = r.ran[done];
   drop_source(r);
   r.answering = true;
   next_stage(id, r, path_.first(planning::hook::before_answer), now);
 }
 
 void hub::advance(core::request_id id, row& r, core::time_point now) {
-  const auto& along = r.under->routes[r.along.value];
-  const auto next = planning::walk(along, r.known, *r.under);
+  const auto& along = r.plan->routes[r.route.value];
+  const auto next = planning::walk(along, r.known, *r.plan);
   if (const auto* run = std::get_if<planning::run_leg>(&next)) {
     expire_in_time(r);
     return begin_leg(id, r, run->leg, now);
@@ -146,7 +146,7 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
                  core::timespan retry_after, core::time_point now) {
   records_.refused(*what, why, now);
   answer a;
-  a.what = std::move(what);
+  a.request = std::move(what);
   a.failure = std::move(why);
   a.retry_after = retry_after;
   ports_.clients->answered(std::move(a));
@@ -169,12 +169,12 @@ void hub::leave_worker(core::request_id id, row& r) {
   if (i == out_.end())
     return;
   if (const auto* w = workers_.find(i->second.worker))
-    ports_.workers->send(w->where, cancel_work{{id, r.attempt}});
+    ports_.workers->send(w->address, cancel_work{{id, r.attempt}});
 }
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
   const auto& all = config_.profile->variants;
-  const auto v = r.how.variant.value;
+  const auto v = r.recipe.variant.value;
   return {id, v < all.size() ? std::string_view{all[v].name} : "", r.steps_run};
 }
 
@@ -192,14 +192,14 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
     records_.failed(ending_of(id, r), why, now);
   slots_.end(id);
   answer a;
-  a.what = r.what;
+  a.request = r.request;
   a.failure = std::move(why);
-  a.how = r.how;
-  if (r.along.value < r.under->routes.size())
-    a.route = r.under->routes[r.along.value].name;
+  a.recipe = r.recipe;
+  if (r.route.value < r.plan->routes.size())
+    a.route = r.plan->routes[r.route.value].name;
   a.steps_run = r.steps_run;
   a.took = r.took;
-  a.took.total = now - r.what->arrived;
+  a.took.total = now - r.request->arrived;
   requests_.forget(id);
   ports_.clients->answered(std::move(a));
 }
@@ -216,23 +216,23 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   forecast_.answered(now);
   remember(id, r, now);
   slots_.answer(id, r.encoded);
-  const auto& v = config_.profile->variants[r.how.variant.value];
+  const auto& v = config_.profile->variants[r.recipe.variant.value];
   answer a;
-  a.what = r.what;
+  a.request = r.request;
   a.image = r.encoded;
   a.bytes = r.known.file->bytes;
   a.sha256 = std::move(r.known.file->sha256);
   if (r.known.tolerated && !r.known.tolerated->empty())
     a.tolerated = std::move(r.known.tolerated);
   a.reused = r.reused;
-  a.how = r.how;
+  a.recipe = r.recipe;
   a.model = v.model;
   a.variant = v.name;
-  a.route = r.under->routes[r.along.value].name;
+  a.route = r.plan->routes[r.route.value].name;
   a.steps_run = r.steps_run;
   a.notes = std::move(r.notes);
   a.took = r.took;
-  a.took.total = now - r.what->arrived;
+  a.took.total = now - r.request->arrived;
   ports_.clients->answered(std::move(a));
 }
 
@@ -258,14 +258,14 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   const auto next =
     r.state == row_state::asking
       ? planning::action{planning::give_up{core::ec::deadline_missed}}
-      : planning::walk_late(r.under->routes[r.along.value], r.known);
+      : planning::walk_late(r.plan->routes[r.route.value], r.known);
   const auto* with = std::get_if<planning::answer_with>(&next);
   if (with == nullptr)
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::deadline_missed,
                               "the deadline passed, or can no longer be met, "
                               "{:.1f} ms after arrival",
-                              core::to_ms(now - r.what->arrived)),
+                              core::to_ms(now - r.request->arrived)),
                    now);
   // An image exists already: only its encoding is left, late or not.
   requests_.set_due(r, core::never);
@@ -302,13 +302,14 @@ void hub::tick(core::time_point now) {
   while (const auto id = requests_.patience_over(now))
     go_on_without(*id, requests_.at(*id), now);
   for (auto& [id, w] : workers_.all()) {
-    if (w.view.seats_taken == 0 || w.told || w.where.where == control_life)
+    if (w.view.seats_taken == 0 || w.told || w.address.process == control_life)
       continue;
     if (now - w.last_sign > w.allowance) {
       w.told = true;
-      ports_.watch->suspect(w.where.where,
+      ports_.watch->suspect(w.address.process,
                             fmt::format("{} {} did not respond for {:.1f} s",
-                                        to_string(w.where.what), w.where.index,
+                                        to_string(w.address.role),
+                                        w.address.index,
                                         core::to_seconds(now - w.last_sign)));
     }
   }

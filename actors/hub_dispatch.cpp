@@ -23,21 +23,22 @@ core::lane_id hub::lane_for(const row& r) const {
     case role::denoise_step:
       break;
   }
-  core::philox random{config_.seed, core::purpose::routing, r.what->id};
+  core::philox random{config_.seed, core::purpose::routing, r.request->id};
   random.seek((uint64_t{r.moves} + 1) << 16);
-  const auto& next = r.under->routes[r.along.value].legs[r.leg];
-  const auto lane = config_.policy->place(
-    next, {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
+  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
+  const auto lane =
+    config_.policy->place(next, {*r.request, r.known, *forecast_.profile(),
+                                 *plan_, cluster(), random});
   return r.alone ? alone_lane(lane) : lane;
 }
 
 planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   planning::waiting x;
   x.request = id;
-  x.tenant = r.what->tenant;
-  x.prio = r.what->prio;
+  x.tenant = r.request->tenant;
+  x.prio = r.request->prio;
   x.since = r.waiting_since;
-  x.deadline = r.what->deadline;
+  x.deadline = r.request->deadline;
   x.still_needs = forecast_.least(rest_of(r));
   x.may_answer_best = r.known.best.has_value();
   return x;
@@ -79,7 +80,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = queues_.best(from, now, most);
     std::erase_if(queue, [&](const planning::waiting& x) {
-      if (counted && requests_.at(x.request).at == phase::preparing)
+      if (counted && requests_.at(x.request).phase == phase::preparing)
         return requests_.far_ahead(x.tenant, workers_.device_seats());
       return !pool
           && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
@@ -90,7 +91,7 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
     if (!pool && w.join == planning::joining::step)
       for (auto& x : queue)
         if (const auto& r = requests_.at(x.request);
-            x.deadline != core::never && forecast_.knows_pace(r.how.variant))
+            x.deadline != core::never && forecast_.knows_pace(r.recipe.variant))
           x.still_needs =
             std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
     switch (dispatch_one(std::move(queue), w, pool, now)) {
@@ -136,7 +137,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
       return dispatching::went;
     records_.slot_wait();
     // Slots are left for a tenant that has none.
-    const auto whose = requests_.at(id).what->tenant;
+    const auto whose = requests_.at(id).request->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
           || std::find(chosen.late.begin(), chosen.late.end(), x.request)
@@ -182,17 +183,17 @@ bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
   if (r.steps_done > r.saved)
     return;
-  const auto& next = r.under->routes[r.along.value].legs[r.leg];
+  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
   // The worker may host another of the variants that the leg allows.
   for (const auto v : next.any_of)
     if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end()) {
-      r.how = planning::recipe_of(*r.what, next, v, *config_.profile);
+      r.recipe = planning::recipe_of(*r.request, next, v, *config_.profile);
       if (r.source && starts_from_found(r))
-        r.how = planning::refining(r.how, next);
+        r.recipe = planning::refining(r.recipe, next);
       break;
     }
-  start_from_earlier(who, r, saved_by(r, next, r.how.variant, w.view.level));
+  start_from_earlier(who, r, saved_by(r, next, r.recipe.variant, w.view.level));
 }
 
 std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
@@ -201,7 +202,7 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
   if (held == nullptr)
     return std::nullopt;
   run_stage x;
-  x.who = who;
+  x.ticket = who;
   x.stage = static_cast<uint16_t>(r.stage);
   x.slots = held->told();
   x.is_short = path_.at(r.stage).is_short(r.order);
@@ -212,32 +213,33 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
 std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
                                           const worker& w) {
   using planning::held;
-  const auto* given = slots_.grant(
-    who, w.where.where, {held::state, held::pixels},
-    sum(slots_at(r).reserve, left_for_others(r, has_seat(w, r.what->tenant))));
+  const auto* given =
+    slots_.grant(who, w.address.process, {held::state, held::pixels},
+                 sum(slots_at(r).reserve,
+                     left_for_others(r, has_seat(w, r.request->tenant))));
   if (given == nullptr)
     return std::nullopt;
   settle_start(who, r, w);
   if (r.leg == 0)
     note_reuse(r);
-  slots_.read(who, w.where.where, held::state, r.newest);
+  slots_.read(who, w.address.process, held::state, r.newest);
   if (r.source)
-    slots_.read(who, w.where.where, held::source, r.source);
-  const auto& next = r.under->routes[r.along.value].legs[r.leg];
+    slots_.read(who, w.address.process, held::source, r.source);
+  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
   denoise d;
-  d.who = who;
-  d.how = r.how;
-  d.text = r.what->text;
+  d.ticket = who;
+  d.recipe = r.recipe;
+  d.text = r.request->text;
   d.from = r.newest;
   d.state = given->granted[held::state];
   d.image = given->granted[held::pixels];
   d.source = r.source;
   d.steps_done = r.steps_done;
-  d.prio = r.what->prio;
-  d.deadline_ns = r.what->deadline.time_since_epoch().count();
-  d.tenant = r.what->tenant;
-  d.wants_progress = r.what->wants_progress;
-  d.preview_every = r.what->preview_every;
+  d.prio = r.request->prio;
+  d.deadline_ns = r.request->deadline.time_since_epoch().count();
+  d.tenant = r.request->tenant;
+  d.wants_progress = r.request->wants_progress;
+  d.preview_every = r.request->preview_every;
   if (next.check)
     d.judge = next.check->judge;
   order_captures(who, r, w, d);
@@ -246,17 +248,17 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
 
 void hub::order_captures(core::ticket who, const row& r, const worker& w,
                          denoise& into) {
-  const auto& next = r.under->routes[r.along.value].legs[r.leg];
+  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
   // Captures are not needed without a stage that remembers them.
-  if (next.capture.empty() || !core::writes(r.what->cache)
+  if (next.capture.empty() || !core::writes(r.request->cache)
       || !path_.is(path_.first(planning::hook::after_answer),
                    planning::hook::after_answer))
     return;
   std::vector<uint32_t> wanted;
   for (const auto steps : next.capture)
-    if (steps > r.steps_done && steps <= core::steps_to_run(r.how))
+    if (steps > r.steps_done && steps <= core::steps_to_run(r.recipe))
       wanted.push_back(steps);
-  slots_.grant_captures(who, w.where.where, wanted.size());
+  slots_.grant_captures(who, w.address.process, wanted.size());
   const auto& given = slots_.of(who).granted.captures;
   for (size_t i = 0; i < given.size(); ++i)
     into.captures.push_back({wanted[i], given[i]});
@@ -265,28 +267,28 @@ void hub::order_captures(core::ticket who, const row& r, const worker& w,
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = requests_.at(id);
   const core::ticket who{id, r.dispatches + 1};
-  const auto waited_for = r.how.variant;
-  auto order = r.at == phase::denoising ? order_to_denoise(who, r, w)
-                                        : order_of_stage(who, r, w);
+  const auto waited_for = r.recipe.variant;
+  auto order = r.phase == phase::denoising ? order_to_denoise(who, r, w)
+                                           : order_of_stage(who, r, w);
   if (!order)
     return false;
   dispatched x;
   x.worker = w.view.worker;
-  x.tenant = r.what->tenant;
+  x.tenant = r.request->tenant;
   x.stage = r.stage;
-  x.at = r.at;
+  x.phase = r.phase;
   x.since = now;
-  x.variant = r.how.variant;
+  x.variant = r.recipe.variant;
   x.steps_before = x.steps_done = r.steps_done;
   x.alone = r.alone;
-  if (r.at == phase::preparing)
+  if (r.phase == phase::preparing)
     requests_.count_ahead(x.tenant, true);
-  if (r.at == phase::denoising) {
-    x.steps = core::steps_to_run(r.how);
+  if (r.phase == phase::denoising) {
+    x.steps = core::steps_to_run(r.recipe);
     x.masked = masked_as_it_runs(r);
     requests_.count_ahead(x.tenant, false);
     x.steps_left = steps_left(r);
-    queues_.charge(r.what->tenant,
+    queues_.charge(r.request->tenant,
                    forecast_.least_on(rest_of(r), w.view.device_kind), now);
     if (const auto lane = queues_.where(id))
       count_waiting(waited_for, *lane, false);
@@ -300,17 +302,17 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
     w.joining.push_back(std::move(*d));
   else
-    ports_.workers->send(w.where, std::move(*order));
+    ports_.workers->send(w.address, std::move(*order));
   return true;
 }
 
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;
-  records_.waited(id, r.at, r.waiting_since, now);
-  if (r.what->deadline != core::never && !r.known.best
-      && r.due != r.what->deadline)
-    requests_.set_due(r, r.what->deadline);
+  records_.waited(id, r.phase, r.waiting_since, now);
+  if (r.request->deadline != core::never && !r.known.best
+      && r.due != r.request->deadline)
+    requests_.set_due(r, r.request->deadline);
   r.state = row_state::running;
 }
 
@@ -326,7 +328,7 @@ void hub::take_seat(row& r, const dispatched& x, worker& w,
     w.filling = true;
     filling_.push_back(w.view.worker);
   }
-  workers_.sit(w, {r.what->id, r.attempt}, x.steps_left);
+  workers_.sit(w, {r.request->id, r.attempt}, x.steps_left);
   if (r.alone) {
     r.next_trial = trial::unasked;
     workers_.each_beside(w, [](worker& y) {
@@ -340,7 +342,7 @@ void hub::take_seat(row& r, const dispatched& x, worker& w,
 core::timespan hub::allowance_of(const row& r, const worker& w) const {
   auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
   // A pool's worker processes the orders of its seats one after the other.
-  if (r.at != phase::denoising)
+  if (r.phase != phase::denoising)
     predicted =
       w.seats
       * std::max(predicted, path_.at(r.stage).takes(r.order, *config_.profile));

@@ -43,7 +43,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
     core::philox random{config_.seed, core::purpose::routing, id};
     auto choice = config_.policy->choose(
-      {*r.what, r.known, *forecast_.profile(), *plan_, cluster(), random});
+      {*r.request, r.known, *forecast_.profile(), *plan_, cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (r.asked++ >= most_questions)
         return turn_away(id, r,
@@ -77,16 +77,16 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                                   "policy {} chose no route that can be run",
                                   config_.policy->name()),
                        {}, now);
-    r.under = plan_;
+    r.plan = plan_;
     r.slots = route_slots_;
-    r.along = go.route;
+    r.route = go.route;
     r.match = go.match;
     if (found && !ports_.found) {
       if (auto why = slots_.too_few_for(
-            along->name, r.slots->least(r.along, r.what->source != nullptr)))
+            along->name, r.slots->least(r.along, r.request->source != nullptr)))
         return turn_away(id, r, std::move(*why), {}, now);
-      r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
-                                  *config_.profile);
+      r.recipe = planning::recipe_of(
+        *r.request, {}, config_.profile->reuse->full, *config_.profile);
       r.leg = 0;
       count_choice(r);
       return next_stage(id, r, path_.first(planning::hook::each_leg), now);
@@ -99,13 +99,13 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       r.match.reset();
       continue;
     }
-    if (r.known.mask && r.what->source) {
+    if (r.known.mask && r.request->source) {
       r.masked = r.known.mask->ratio;
       if (!std::exchange(tells_rows_, true))
         workers_.members_changed();
     }
     if (auto why = slots_.too_few_for(
-          along->name, r.slots->least(r.along, r.what->source != nullptr)))
+          along->name, r.slots->least(r.along, r.request->source != nullptr)))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();
@@ -134,7 +134,7 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
     if (order && !*order)
       continue;
     const auto left = planning::question_budget(row.budget, row.budget_share,
-                                                now, r.what->deadline);
+                                                now, r.request->deadline);
     const bool asked =
       order && order_aside(id, r, i, std::move(**order), left, now);
     if (asked) {
@@ -262,16 +262,16 @@ void hub::note_reuse(row& r) {
   const auto* from = match_of(r);
   if (from == nullptr)
     return;
-  const auto& along = r.under->routes[r.along.value];
+  const auto& along = r.plan->routes[r.route.value];
   reused_work x;
   if (along.legs.empty()) {
     x.from = origin::image;
-    x.steps = r.how.steps;
+    x.steps = r.recipe.steps;
   } else if (along.legs.front().from == origin::image) {
     if (!r.source || !starts_from_found(r))
       return;
     x.from = origin::image;
-    x.steps = r.how.steps - core::steps_to_run(r.how);
+    x.steps = r.recipe.steps - core::steps_to_run(r.recipe);
   } else if (r.saved > 0) {
     x.steps = r.saved;
   } else {
@@ -285,14 +285,14 @@ void hub::note_reuse(row& r) {
          fmt::format("The image started from {} of an earlier image and left "
                      "out {} of {} steps (entry {}, similarity {:.3f}).",
                      x.from == origin::image ? "the pixels" : "the state",
-                     x.steps, r.how.steps, x.entry, x.similarity)}});
+                     x.steps, r.recipe.steps, x.entry, x.similarity)}});
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
                     core::timespan retry_after, core::time_point now) {
   close(r, row_state::failed);
   records_.turned_away(ending_of(id, r), why, now);
-  auto what = r.what;
+  auto what = r.request;
   requests_.forget(id);
   refuse(std::move(what), std::move(why), retry_after, now);
 }
@@ -300,37 +300,37 @@ void hub::turn_away(core::request_id id, row& r, core::error why,
 bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
                             core::time_point now) {
   // Kept work was drawn from scratch, by the variant that does that.
-  r.how = planning::recipe_of(*r.what, {}, config_.profile->reuse->full,
-                              *config_.profile);
+  r.recipe = planning::recipe_of(*r.request, {}, config_.profile->reuse->full,
+                                 *config_.profile);
   const auto picture =
     slots_.fill({id, r.attempt}, ipc::slot_kind::image, reserve_found,
                 [&](const ipc::slot_ref& slot) {
                   return ports_.found->give_picture(
-                    (*r.known.near)[match].entry, r.how.px, slot);
+                    (*r.known.near)[match].entry, r.recipe.px, slot);
                 });
   if (!picture)
     return false;
   count_choice(r);
   note_reuse(r);
   planning::outcome o;
-  o.variant = r.how.variant;
+  o.variant = r.recipe.variant;
   o.image = picture;
   r.known.best = 0;
   r.known.done.push_back(o);
-  r.ran.push_back(r.how);
+  r.ran.push_back(r.recipe);
   advance(id, r, now);
   return true;
 }
 
 void hub::count_choice(const row& r) {
-  const auto& along = r.under->routes[r.along.value];
+  const auto& along = r.plan->routes[r.route.value];
   const auto* first = along.legs.empty() ? nullptr : &along.legs.front();
   const auto from = first != nullptr ? first->from : along.from;
   if (from == planning::origin::latent || from == planning::origin::image) {
     // An image that is the answer saves all steps.
-    records_.hit(first != nullptr ? first->skip : r.how.steps);
+    records_.hit(first != nullptr ? first->skip : r.recipe.steps);
   }
-  if (r.what->source)
+  if (r.request->source)
     records_.edit(r.masked);
 }
 

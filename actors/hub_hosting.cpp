@@ -27,7 +27,7 @@ void hub::apply(const planning::assignment& x, worker& w,
     host(x, w, now);
   } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
     serve(w);
-    ports_.workers->send(w.where, workers::order_for(w, {}));
+    ports_.workers->send(w.address, workers::order_for(w, {}));
   } else {
     serve(w);
   }
@@ -63,7 +63,7 @@ void hub::tell_leaving(worker& w) {
     return std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end();
   });
-  ports_.workers->send(w.where, std::move(order));
+  ports_.workers->send(w.address, std::move(order));
 }
 
 void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
@@ -87,11 +87,11 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
   order.keep = w.view.hosting;
   for (const auto who : w.has)
     if (const auto* r = requests_.last(who))
-      if (const auto v = r->how.variant;
+      if (const auto v = r->recipe.variant;
           std::find(order.keep.begin(), order.keep.end(), v)
           == order.keep.end())
         order.keep.push_back(v);
-  ports_.workers->send(w.where, std::move(order));
+  ports_.workers->send(w.address, std::move(order));
 }
 
 void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
@@ -111,12 +111,12 @@ void hub::change_hosting(worker& w, core::time_point now) {
   // A loading worker hosts nothing meanwhile.
   if (w.view.hosting != *w.next_hosting)
     records_.loads();
-  ports_.workers->send(w.where, workers::order_for(w, *w.next_hosting));
+  ports_.workers->send(w.address, workers::order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }
 
 void hub::on(const adopted& x, core::time_point now) {
-  auto* w = workers_.find(x.who);
+  auto* w = workers_.find(x.worker);
   if (w == nullptr || x.number != w->adopts) {
     records_.stale_reply();
     return;
@@ -163,7 +163,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     hosting_changed();
     rehome(w.view.worker, now);
     // Sends the batch settings that plans changed since then.
-    ports_.workers->send(w.where, workers::order_for(w, {}));
+    ports_.workers->send(w.address, workers::order_for(w, {}));
     ports_.watch->cluster_changed(cluster());
   }
   tell_leaving(w);
@@ -197,7 +197,7 @@ void hub::look_for_host(core::lane_id lane) {
   const core::variant_id wanted{lane.value};
   bool any = false;
   for (const auto& [id, w] : workers_.all()) {
-    if (w.where.what != role::denoise_step || w.suspected)
+    if (w.address.role != role::denoise_step || w.suspected)
       continue;
     any = true;
     const auto& will = w.view.becoming;
@@ -249,7 +249,7 @@ void hub::end_filling() {
       auto rows = std::exchange(w.joining, {});
       for (auto& x : rows) {
         x.more = &x != &rows.back();
-        ports_.workers->send(w.where, std::move(x));
+        ports_.workers->send(w.address, std::move(x));
       }
     }
 }

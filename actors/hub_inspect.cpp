@@ -65,8 +65,8 @@ scheduler_status hub::status() const {
   s.slots = slots_.all();
   s.slots_in_use = slots_.in_use();
   for (const auto& [id, w] : workers_.all()) {
-    if (w.where.what != role::denoise_step) {
-      ++s.pool_workers[w.where.what];
+    if (w.address.role != role::denoise_step) {
+      ++s.pool_workers[w.address.role];
       continue;
     }
     worker_line line;
@@ -118,10 +118,11 @@ std::string hub::check_rows() const {
     }
     if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
       return fmt::format("row {} runs on no worker", id.value);
-    const bool has_source =
-      r.how.from_image && !is_terminal(r.state) && !r.answering
-      && (r.at == phase::denoising
-          || (r.at == phase::preparing && (r.newest || starts_from_found(r))));
+    const bool has_source = r.recipe.from_image && !is_terminal(r.state)
+                         && !r.answering
+                         && (r.phase == phase::denoising
+                             || (r.phase == phase::preparing
+                                 && (r.newest || starts_from_found(r))));
     if (has_source != static_cast<bool>(r.source)
         || (has_source && !slots_.holds(r.source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",
@@ -151,7 +152,7 @@ std::string hub::check_queues() const {
     return "rows that were delayed are not counted";
   for (const auto& [id, w] : workers_.all()) {
     const auto own = planning::lane_of(id);
-    if (w.where.what == role::denoise_step
+    if (w.address.role == role::denoise_step
         && w.view.waiting != queues_.size(own) + queues_.size(alone_lane(own)))
       return fmt::format("the queue of worker {} is not counted", id.value);
     if (w.filling)
@@ -196,14 +197,14 @@ std::string hub::check_seats() const {
 
 std::string hub::check_alone() const {
   for (const auto& [who, x] : out_) {
-    const auto& at = workers_.at(x.worker).where;
-    const bool pool = at.what != role::denoise_step;
+    const auto& at = workers_.at(x.worker).address;
+    const bool pool = at.role != role::denoise_step;
     for (const auto& [other, y] : out_)
-      if (const auto& there = workers_.at(y.worker).where;
+      if (const auto& there = workers_.at(y.worker).address;
           x.alone && other != who
           && (x.worker == y.worker
-              || (pool && there.what != role::denoise_step
-                  && there.where == at.where)))
+              || (pool && there.role != role::denoise_step
+                  && there.process == at.process)))
         return fmt::format("request {} is not alone", who.id.value);
   }
   return {};

@@ -34,7 +34,7 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
   like->source = nullptr;
   last_probe_ = now;
   row nobodys;
-  nobodys.what = like;
+  nobodys.request = like;
   nobodys.state = row_state::asking;
   planning::need wanted;
   wanted.near = true;
@@ -53,9 +53,9 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
 
 bool hub::probe_over(const stage_done& x, const dispatched& was,
                      const core::error& why, core::time_point now) {
-  if ((x.who.id.value & probe_bit) == 0)
+  if ((x.ticket.id.value & probe_bit) == 0)
     return false;
-  if (!probe_ || probe_->id != x.who.id)
+  if (!probe_ || probe_->id != x.ticket.id)
     return true;
   planning::facts told;
   const bool failed = why.code != core::ec::none

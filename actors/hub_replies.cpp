@@ -61,7 +61,7 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   if (w.draining && !w.on_device())
     queues_.touch(pool_suspects_lane);
   out.slots = slots_.conclude(who);
-  if (out.at == phase::preparing && !out.side)
+  if (out.phase == phase::preparing && !out.side)
     requests_.count_ahead(out.tenant, false);
   return true;
 }
@@ -82,7 +82,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
     return;
   }
   auto& w = *there;
-  records_.ready(x.who.where.process, now);
+  records_.ready(x.worker.process.process, now);
   if (w.on_device()) {
     forecast_.came(w.view.device_kind);
     queues_.touch(prepare_lane);
@@ -93,7 +93,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
   }
   hosting_changed();
   offer(w);
-  if (x.who.what == role::denoise_step)
+  if (x.worker.role == role::denoise_step)
     ports_.watch->cluster_changed(cluster());
   settle(now);
 }
@@ -102,11 +102,11 @@ void hub::on(const worker_ready& x, core::time_point now) {
 
 void hub::on(const stage_done& x, core::time_point now) {
   concluded done;
-  if (!conclude(x.who, now, done))
+  if (!conclude(x.ticket, now, done))
     return settle(now);
   records_.worked(track_of_worker(done.worker),
-                  to_string(path_.worker_of(done.stage)), x.who.id, x.began_ns,
-                  x.took);
+                  to_string(path_.worker_of(done.stage)), x.ticket.id,
+                  x.began_ns, x.took);
   auto why = x.failure;
   if (why.code == core::ec::none && x.stage != done.stage)
     why = core::fail(core::ec::internal,
@@ -117,13 +117,13 @@ void hub::on(const stage_done& x, core::time_point now) {
     aside_over(x, done, std::move(why), now);
     return settle(now);
   }
-  auto* r = requests_.running(x.who);
+  auto* r = requests_.running(x.ticket);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  note_returned(x.who.id, done, why, now);
-  if (done.at == phase::finishing) {
+  note_returned(x.ticket.id, done, why, now);
+  if (done.phase == phase::finishing) {
     r->took.postprocess += x.took;
     forecast_.finished(now - r->waiting_since);
   } else {
@@ -139,19 +139,19 @@ void hub::on(const stage_done& x, core::time_point now) {
   if (why.code == core::ec::none) {
     note(*r, x.notes);
     take_facts(*r, std::move(told));
-    next_stage(x.who.id, *r, done.stage + 1, now);
+    next_stage(x.ticket.id, *r, done.stage + 1, now);
   } else if (path_.at(done.stage).row().otherwise
              == planning::if_failed::fail) {
-    fall_back(x.who.id, *r, done, why, loss::told, now);
+    fall_back(x.ticket.id, *r, done, why, loss::told, now);
   } else {
     slots_.discard(done.slots);
-    stage_failed(x.who.id, *r, std::move(why), now);
+    stage_failed(x.ticket.id, *r, std::move(why), now);
   }
   settle(now);
 }
 
 void hub::on(const stepping& x, core::time_point now) {
-  auto* w = workers_.find(x.who);
+  auto* w = workers_.find(x.worker);
   if (w == nullptr) {
     records_.stale_reply();
     return;
@@ -168,7 +168,7 @@ void hub::on(const stepping& x, core::time_point now) {
 }
 
 void hub::on(const stepped& x, core::time_point now) {
-  auto* w = workers_.find(x.who);
+  auto* w = workers_.find(x.worker);
   if (w == nullptr) {
     records_.stale_reply();
     return;
@@ -179,8 +179,8 @@ void hub::on(const stepped& x, core::time_point now) {
   tell_slow(now);
   records_.ran(track_of_worker(w->view.worker), x, w->batch);
   for (const auto& p : x.rows) {
-    const auto i = out_.find(p.who);
-    if (i == out_.end() || i->second.at != phase::denoising)
+    const auto i = out_.find(p.ticket);
+    if (i == out_.end() || i->second.phase != phase::denoising)
       continue;
     auto& d = i->second;
     if (p.steps_done > d.steps_done) {
@@ -193,14 +193,14 @@ void hub::on(const stepped& x, core::time_point now) {
       }
     }
     if (p.published)
-      slots_.published(p.who);
-    records_.stepped_on(p.who.id, now);
-    if (auto* r = requests_.running(p.who);
-        r != nullptr && r->what->wants_progress)
+      slots_.published(p.ticket);
+    records_.stepped_on(p.ticket.id, now);
+    if (auto* r = requests_.running(p.ticket);
+        r != nullptr && r->request->wants_progress)
       ports_.clients->progressed(
-        p.who.id, p.steps_done, core::steps_to_run(r->how),
-        p.published && r->what->preview_every > 0
-          ? slots_.of(p.who).granted[planning::held::state]
+        p.ticket.id, p.steps_done, core::steps_to_run(r->recipe),
+        p.published && r->request->preview_every > 0
+          ? slots_.of(p.ticket).granted[planning::held::state]
           : ipc::slot_ref{});
   }
   settle(now);
@@ -217,50 +217,51 @@ std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
   const auto* w = records_.draws() ? workers_.find(id) : nullptr;
   if (w == nullptr)
     return std::nullopt;
-  return track_of(w->where, w->device);
+  return track_of(w->address, w->device);
 }
 
 void hub::note_returned(core::request_id id, const dispatched& x,
                         const core::error& why, core::time_point now) {
-  records_.returned(id, x.at, x.since, track_of_worker(x.worker), why, now);
+  records_.returned(id, x.phase, x.since, track_of_worker(x.worker), why, now);
 }
 
 void hub::on(const denoised& x, core::time_point now) {
   concluded done;
-  if (!conclude(x.who, now, done))
+  if (!conclude(x.ticket, now, done))
     return settle(now);
   records_.steps_run(x.steps_run);
   if (x.decoded_ns != 0)
-    records_.worked(track_of_worker(done.worker), "decode", x.who.id,
+    records_.worked(track_of_worker(done.worker), "decode", x.ticket.id,
                     x.decoded_ns - x.decode.count(), x.decode);
-  auto* r = requests_.running(x.who);
+  auto* r = requests_.running(x.ticket);
   if (r == nullptr) {
     slots_.discard(done.slots);
     return settle(now);
   }
-  note_returned(x.who.id, done, x.failure, now);
-  records_.parts_of(x.who.id, done.since, x, now);
+  note_returned(x.ticket.id, done, x.failure, now);
+  records_.parts_of(x.ticket.id, done.since, x, now);
   uncount_work(*r);
   r->took.text += x.text;
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
   if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
     r->took.first_step =
-      core::time_point{core::timespan{x.first_step_ns}} - r->what->arrived;
+      core::time_point{core::timespan{x.first_step_ns}} - r->request->arrived;
   r->steps_run += x.steps_run;
   // The decoding time of a judged image includes the judge's time.
-  if (const auto& ran = r->under->routes[r->along.value].legs[r->leg];
+  if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
-    forecast_.ended(r->how.variant, workers_.at(done.worker).view.device_kind,
-                    x.text, x.decode);
+    forecast_.ended(r->recipe.variant,
+                    workers_.at(done.worker).view.device_kind, x.text,
+                    x.decode);
     tell_costs();
   }
   if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.who.id, *r, done, x.failure, loss::told, now);
+    fall_back(x.ticket.id, *r, done, x.failure, loss::told, now);
     return settle(now);
   }
   // A row that had all its steps is only decoded after a death.
-  records_.stepped_on(x.who.id, now);
+  records_.stepped_on(x.ticket.id, now);
   note(*r, x.notes);
   using planning::held;
   slots_.drop(done.slots.reading[held::state]);
@@ -270,9 +271,9 @@ void hub::on(const denoised& x, core::time_point now) {
   r->newest = {};
   planning::outcome o;
   o.leg = r->leg;
-  o.variant = r->how.variant;
+  o.variant = r->recipe.variant;
   o.failure = x.failure.code;
-  if (const auto& ran = r->under->routes[r->along.value].legs[r->leg];
+  if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
@@ -284,15 +285,15 @@ void hub::on(const denoised& x, core::time_point now) {
   drop_source(*r);
   slots_.drop(std::exchange(r->found, {}));
   r->known.done.push_back(o);
-  r->ran.push_back(r->how);
-  const auto& along = r->under->routes[r->along.value];
+  r->ran.push_back(r->recipe);
+  const auto& along = r->plan->routes[r->route.value];
   if (x.failure.code == core::ec::none)
-    next_stage(x.who.id, *r, path_.denoise() + 1, now);
+    next_stage(x.ticket.id, *r, path_.denoise() + 1, now);
   else if (std::holds_alternative<planning::give_up>(
-             planning::walk(along, r->known, *r->under)))
-    end_row(x.who.id, *r, row_state::failed, x.failure, now);
+             planning::walk(along, r->known, *r->plan)))
+    end_row(x.ticket.id, *r, row_state::failed, x.failure, now);
   else
-    advance(x.who.id, *r, now);
+    advance(x.ticket.id, *r, now);
   settle(now);
 }
 
@@ -302,7 +303,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
   using planning::held;
   bool gained = false;
-  if (x.at == phase::denoising) {
+  if (x.phase == phase::denoising) {
     const auto& state = x.slots.granted[held::state];
     const auto seq = slots_.last_published(state);
     const auto held_steps =
@@ -355,13 +356,13 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
   bool changed = false;
   std::vector<core::worker_id> suspects;
   for (auto& [id, w] : workers_.all()) {
-    if (w.where.where != who || w.suspected)
+    if (w.address.process != who || w.suspected)
       continue;
     withdraw(w);
     w.suspected = true;
     suspects.push_back(id);
     hosting_changed();
-    changed = changed || w.where.what == role::denoise_step;
+    changed = changed || w.address.role == role::denoise_step;
   }
   for (const auto id : suspects)
     rehome(id, now);
@@ -380,7 +381,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   for (const auto& [ticket, x] : out_)
     if (gone.count(x.worker) != 0) {
       orphans.push_back(ticket);
-      if (x.at == phase::denoising && requests_.running(ticket) != nullptr)
+      if (x.phase == phase::denoising && requests_.running(ticket) != nullptr)
         denoised.push_back(ticket.id);
     }
   records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
@@ -394,9 +395,9 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     withdraw(w);
     // Workers that leave when the engine stops did not die.
     if (!stopping_)
-      records_.died(track_of(w.where, w.device), w.has, now);
+      records_.died(track_of(w.address, w.device), w.has, now);
     served.insert(w.serves.begin(), w.serves.end());
-    if (w.where.what == role::denoise_step) {
+    if (w.address.role == role::denoise_step) {
       devices = true;
       forecast_.gone(id);
       for (const auto lane : w.serves)
@@ -416,12 +417,12 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   const auto give_back = [&](core::ticket ticket, loss how) {
     const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
     out_.erase(ticket);
-    if (x.at == phase::preparing && !x.side)
+    if (x.phase == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
     if (x.side) {
       slots_.discard(x.slots);
       stage_done nothing;
-      nothing.who = ticket;
+      nothing.ticket = ticket;
       return aside_over(nothing, x, why, now);
     }
     auto* r = requests_.running(ticket);

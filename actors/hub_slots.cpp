@@ -16,7 +16,7 @@ using planning::access;
 using planning::held;
 
 const planning::route& route_of(const row& r) {
-  return r.under->routes[r.along.value];
+  return r.plan->routes[r.route.value];
 }
 
 const planning::leg* leg_of(const row& r) {
@@ -31,23 +31,24 @@ planning::pipeline::position hub::place_of(const row& r) {
 }
 
 slot_counts hub::left_for_others(const row& r, bool has_some) const {
-  if (r.what->tenant == core::tenant_id{} || r.leg > 0 || !has_some)
+  if (r.request->tenant == core::tenant_id{} || r.leg > 0 || !has_some)
     return {};
-  return slots_.left_for_others(r.at);
+  return slots_.left_for_others(r.phase);
 }
 
 const planning::stage_slots& hub::slots_at(const row& r) {
-  return r.slots->at(r.along, place_of(r), r.what->source != nullptr);
+  return r.slots->at(r.along, place_of(r), r.request->source != nullptr);
 }
 
 hub::slot_needs hub::needs_of(const row& r) const {
   const auto& at = slots_at(r);
   slot_needs out{at.granted, at.reserve};
-  if (r.at != phase::preparing)
+  if (r.phase != phase::preparing)
     return out;
   // Others are left some slots of the kinds that this takes; it takes none of
   // the other kinds.
-  const auto others = left_for_others(r, requests_.has_ahead(r.what->tenant));
+  const auto others =
+    left_for_others(r, requests_.has_ahead(r.request->tenant));
   auto shared = out.takes;
   shared[static_cast<size_t>(ipc::slot_kind::image)] +=
     at.reads_files ? 1u : 0u;
@@ -59,27 +60,28 @@ hub::slot_needs hub::needs_of(const row& r) const {
 
 const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
                                        const worker& w) {
-  const bool brings = r.what->source != nullptr;
+  const bool brings = r.request->source != nullptr;
   const auto* const leg = leg_of(r);
   std::array<held, planning::held_names> names{};
   size_t granted = 0;
   const auto uses = path_.at(r.stage).row().slots;
   for (const auto& x : uses)
-    if (x.how != access::reads && x.name != held::capture
+    if (x.mode != access::reads && x.name != held::capture
         && x.applies(leg, brings))
       names[granted++] = x.name;
   const auto wanted = std::span(names).first(granted);
   const auto left = needs_of(r).leaves;
-  const auto* const given = slots_at(r).reads_files
-                            ? slots_.grant_with_files(
-                              who, w.where.where, wanted, *r.what->source, left)
-                            : slots_.grant(who, w.where.where, wanted, left);
+  const auto* const given =
+    slots_at(r).reads_files
+      ? slots_.grant_with_files(who, w.address.process, wanted,
+                                *r.request->source, left)
+      : slots_.grant(who, w.address.process, wanted, left);
   if (given == nullptr)
     return nullptr;
   for (const auto& x : uses)
-    if (x.how != access::writes && x.applies(leg, brings))
+    if (x.mode != access::writes && x.applies(leg, brings))
       if (const auto slot = slot_of(r, x.name))
-        slots_.read(who, w.where.where, x.name, slot);
+        slots_.read(who, w.address.process, x.name, slot);
   return given;
 }
 

@@ -25,27 +25,27 @@ using planning::if_failed;
 
 planning::row_view hub::view_of(const row& r,
                                 const planning::need& asked) const {
-  planning::row_view v{*r.what, r.known, *config_.profile};
+  planning::row_view v{*r.request, r.known, *config_.profile};
   v.asked = asked;
   v.notes = r.notes;
   const auto note_held = [&](held name) {
     v.holds[static_cast<size_t>(name)] = static_cast<bool>(slot_of(r, name));
   };
-  v.holds[static_cast<size_t>(held::files)] = r.what->source != nullptr;
+  v.holds[static_cast<size_t>(held::files)] = r.request->source != nullptr;
   v.holds[static_cast<size_t>(held::capture)] = !r.captures.empty();
-  if (r.state == row_state::asking || r.along.value >= r.under->routes.size())
+  if (r.state == row_state::asking || r.route.value >= r.plan->routes.size())
     return v;
-  v.along = &r.under->routes[r.along.value];
-  const auto& legs = v.along->legs;
+  v.route = &r.plan->routes[r.route.value];
+  const auto& legs = v.route->legs;
   if (!r.answering && r.leg < legs.size())
     v.leg = &legs[r.leg];
-  v.how = &r.how;
+  v.recipe = &r.recipe;
   for (const auto name :
        {held::source, held::state, held::pixels, held::encoded})
     note_held(name);
   using planning::origin;
   const auto from = v.leg != nullptr ? v.leg->from
-                  : legs.empty()     ? v.along->from
+                  : legs.empty()     ? v.route->from
                                      : legs.front().from;
   const auto* earlier = match_of(r);
   if ((from == origin::latent || from == origin::image) && earlier != nullptr) {
@@ -53,7 +53,7 @@ planning::row_view hub::view_of(const row& r,
     v.skip = r.saved;
   }
   if (v.holds[static_cast<size_t>(held::pixels)])
-    v.drawn = r.found || r.answering ? &r.how : &r.ran[*r.known.best];
+    v.drawn = r.found || r.answering ? &r.recipe : &r.ran[*r.known.best];
   return v;
 }
 
@@ -68,7 +68,7 @@ ipc::slot_ref hub::slot_of(const row& r, held name) const {
     case held::pixels:
       if (r.answering)
         return r.pixels;
-      if (r.at == phase::finishing && !r.known.done.empty())
+      if (r.phase == phase::finishing && !r.known.done.empty())
         return r.known.done.back().image;
       if (r.found)
         return r.found;
@@ -82,10 +82,10 @@ ipc::slot_ref hub::slot_of(const row& r, held name) const {
 
 core::result<void> hub::keep(row& r, const held_slots& what) {
   const auto& given = what.granted;
-  for (size_t i = 0; i < given.at.size(); ++i) {
-    if (!given.at[i])
+  for (size_t i = 0; i < given.slots.size(); ++i) {
+    if (!given.slots[i])
       continue;
-    const auto seq = slots_.last_published(given.at[i]);
+    const auto seq = slots_.last_published(given.slots[i]);
     if (!seq || *seq == 0)
       return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
                         path_.at(r.stage).row().name,
@@ -107,12 +107,12 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
   }
   if (take(held::source, r.source) && starts_from_found(r)) {
     // Its run is shorter, and leaves out only that part.
-    r.how =
-      planning::refining(r.how, r.under->routes[r.along.value].legs[r.leg]);
+    r.recipe =
+      planning::refining(r.recipe, r.plan->routes[r.route.value].legs[r.leg]);
     r.saved = 0;
   }
   take(held::encoded, r.encoded);
-  const bool drawn = r.at == phase::finishing && !r.known.done.empty();
+  const bool drawn = r.phase == phase::finishing && !r.known.done.empty();
   take(held::pixels, r.answering ? r.pixels
                      : drawn     ? r.known.done.back().image
                                  : r.found);
@@ -133,7 +133,7 @@ void hub::keep_captures(row& r, const held_slots& what) {
 
 void hub::next_stage(core::request_id id, row& r, size_t from,
                      core::time_point now) {
-  const bool has_legs = !r.under->routes[r.along.value].legs.empty();
+  const bool has_legs = !r.plan->routes[r.route.value].legs.empty();
   const auto due = r.answering ? hook::before_answer : hook::each_leg;
   for (auto i = from; path_.is(i, due); ++i) {
     if (i == path_.denoise()) {
@@ -142,7 +142,7 @@ void hub::next_stage(core::request_id id, row& r, size_t from,
       continue;
     }
     r.stage = i;
-    r.at = path_.phase_of(i);
+    r.phase = path_.phase_of(i);
     auto order = path_.at(i).begin(view_of(r));
     if (!order)
       return stage_failed(id, r, std::move(order).why(), now);
@@ -157,16 +157,16 @@ void hub::next_stage(core::request_id id, row& r, size_t from,
 }
 
 void hub::leg_over(core::request_id id, row& r, core::time_point now) {
-  if (r.under->routes[r.along.value].legs.empty()) {
+  if (r.plan->routes[r.route.value].legs.empty()) {
     if (!r.found)
       return choose_again(id, r, now);
     note_reuse(r);
     planning::outcome o;
-    o.variant = r.how.variant;
+    o.variant = r.recipe.variant;
     o.image = std::exchange(r.found, {});
     r.known.best = 0;
     r.known.done.push_back(o);
-    r.ran.push_back(r.how);
+    r.ran.push_back(r.recipe);
   }
   advance(id, r, now);
 }
@@ -194,7 +194,7 @@ void hub::choose_again(core::request_id id, row& r, core::time_point now) {
   }
   r.match.reset();
   uncount_work(r);
-  r.how.from_image = r.what->source != nullptr;
+  r.recipe.from_image = r.request->source != nullptr;
   for (auto* slot : {&r.newest, &r.found, &r.source}) {
     slots_.drop(*slot);
     *slot = {};
@@ -211,20 +211,20 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   const auto wanted = path_.worker_of(stage);
   worker* free = nullptr;
   for (auto& [at, w] : workers_.all())
-    if (w.where.what == wanted && workers_.takes_more(w)
+    if (w.address.role == wanted && workers_.takes_more(w)
         && (free == nullptr || w.view.seats_taken < free->view.seats_taken))
       free = &w;
   if (free == nullptr)
     return false;
   auto& w = *free;
   const core::ticket who{id, r.dispatches + 1};
-  const auto life = w.where.where;
+  const auto life = w.address.process;
   const auto& row = path_.at(stage).row();
-  const bool brings = r.what->source != nullptr;
+  const bool brings = r.request->source != nullptr;
   planning::slot_set reads;
   bool files = false;
   for (const auto& x : row.slots) {
-    if (x.how != planning::access::reads || !x.applies(nullptr, brings))
+    if (x.mode != planning::access::reads || !x.applies(nullptr, brings))
       continue;
     files = files || (x.name == held::files && brings);
     if (x.name == held::capture)
@@ -236,17 +236,18 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   // continue.
   constexpr slot_counts left_free{0, 2, 0};
   const auto* given =
-    files ? slots_.grant_with_files(who, life, {}, *r.what->source, left_free)
-          : slots_.read_alone(who, life, reads);
+    files
+      ? slots_.grant_with_files(who, life, {}, *r.request->source, left_free)
+      : slots_.read_alone(who, life, reads);
   if (given == nullptr) {
     records_.slot_wait();
     return false;
   }
   dispatched x;
   x.worker = w.view.worker;
-  x.tenant = r.what->tenant;
+  x.tenant = r.request->tenant;
   x.stage = stage;
-  x.at = path_.phase_of(stage);
+  x.phase = path_.phase_of(stage);
   x.side = true;
   x.question = r.asked;
   x.since = now;
@@ -266,13 +267,13 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   records_.dispatched();
   out_.emplace(who, x);
   run_stage message;
-  message.who = who;
+  message.ticket = who;
   message.stage = static_cast<uint16_t>(stage);
   message.left = left;
   message.slots = given->told();
   message.is_short = path_.at(stage).is_short(order);
   message.order = std::move(order);
-  ports_.workers->send(w.where, std::move(message));
+  ports_.workers->send(w.address, std::move(message));
   return true;
 }
 
@@ -301,7 +302,7 @@ void hub::aside_over(const stage_done& x, const dispatched& was,
     }
     if (why.code != core::ec::none) {
       core::log_warn("stage '{}' of request {}: {}",
-                     path_.at(was.stage).row().name, x.who.id.value,
+                     path_.at(was.stage).row().name, x.ticket.id.value,
                      core::to_string(why));
       records_.stage_left_out(was.stage);
     }
@@ -309,13 +310,13 @@ void hub::aside_over(const stage_done& x, const dispatched& was,
   }
   if (probe_over(x, was, why, now))
     return;
-  auto* r = requests_.find(x.who.id);
+  auto* r = requests_.find(x.ticket.id);
   if (r == nullptr || r->state != row_state::asking
       || was.question != r->asked) {
     records_.stale_reply();
     return;
   }
-  question_over(x.who.id, *r, was.stage, x, std::move(why), now);
+  question_over(x.ticket.id, *r, was.stage, x, std::move(why), now);
 }
 
 } // namespace atelier::actors

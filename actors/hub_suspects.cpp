@@ -35,7 +35,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
   std::tuple<bool, bool, uint32_t> least;
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = requests_.at(x.request);
-    const std::tuple rank{!has_room_for(r), r.at == phase::preparing,
+    const std::tuple rank{!has_room_for(r), r.phase == phase::preparing,
                           r.strikes};
     if (next == core::request_id{} || rank < least) {
       next = x.request;
@@ -57,8 +57,8 @@ bool hub::has_room_for(const row& r) const {
     if (slots_.free(static_cast<ipc::slot_kind>(kind))
         < needs.takes[kind] + needs.leaves[kind])
       return false;
-  return r.at != phase::preparing || r.leg > 0
-      || !requests_.far_ahead(r.what->tenant, workers_.device_seats());
+  return r.phase != phase::preparing || r.leg > 0
+      || !requests_.far_ahead(r.request->tenant, workers_.device_seats());
 }
 
 // -- trials -------------------------------------------------------------------
@@ -66,7 +66,7 @@ bool hub::has_room_for(const row& r) const {
 void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
   auto serves = [&](const worker& w) {
-    return w.where.what == role::denoise_step && !w.suspected && !w.loading
+    return w.address.role == role::denoise_step && !w.suspected && !w.loading
         && !w.next_hosting
         && std::find(w.serves.begin(), w.serves.end(), beside)
              != w.serves.end();
@@ -119,7 +119,7 @@ void hub::pump_pool_suspects(core::time_point now) {
   // slots.
   const auto go_on = [this] {
     for (auto& [id, w] : workers_.all())
-      if (w.draining && is_pool(w.where.what)) {
+      if (w.draining && is_pool(w.address.role)) {
         w.draining = false;
         offer(w);
       }
@@ -132,7 +132,7 @@ void hub::pump_pool_suspects(core::time_point now) {
   const auto wanted = path_.worker_of(r.stage);
   worker* chosen = nullptr;
   for (auto& [id, w] : workers_.all()) {
-    if (w.where.what != wanted || w.suspected)
+    if (w.address.role != wanted || w.suspected)
       continue;
     if (w.exclusive)
       return;
@@ -143,7 +143,7 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   // Finishing frees slots, preparing takes them.
   constexpr std::array others{finish_lane, prepare_lane};
-  const std::span first{others.data(), r.at == phase::finishing ? 1u : 2u};
+  const std::span first{others.data(), r.phase == phase::finishing ? 1u : 2u};
   if (queues_.delays_again(first) || !has_room_for(r)) {
     queues_.starve(lane);
     return go_on();
@@ -190,7 +190,7 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   if (r.alone)
     forgive(id, r);
   r.stage = stage;
-  r.at = path_.phase_of(stage);
+  r.phase = path_.phase_of(stage);
   r.alone = false;
   r.strikes = 0;
   r.losses = 0;
@@ -198,7 +198,7 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   r.next_trial = trial::unasked;
   // Recall runs in the scheduler's process, so it could not have ended another
   // one.
-  if (const auto was = r.held; was.trials > 0 && was.at == r.at
+  if (const auto was = r.held; was.trials > 0 && was.phase == r.phase
                                && was.leg == r.leg
                                && path_.worker_of(stage) != role::recall) {
     r.held = {};
@@ -216,7 +216,7 @@ void hub::note_suspicion(core::request_id id, row& r, uint32_t trials,
                          bool waits) {
   r.noted = trials > 0;
   ports_.clients->suspected(
-    id, {r.at, r.leg, std::max(r.reached, r.steps_done), trials}, waits);
+    id, {r.phase, r.leg, std::max(r.reached, r.steps_done), trials}, waits);
 }
 
 void hub::forgive(core::request_id id, row& r) {
@@ -231,9 +231,9 @@ void hub::take_trial_back(core::request_id id, row& r) {
 }
 
 core::error hub::poison_of(const row& r, std::string_view last) const {
-  const auto where = r.at == phase::denoising
+  const auto where = r.phase == phase::denoising
                      ? fmt::format("running it alone at step {}", r.steps_done)
-                   : r.at == phase::preparing
+                   : r.phase == phase::preparing
                      ? std::string{"preparing it alone"}
                      : std::string{"encoding its picture alone"};
   return core::fail(core::ec::poison,
@@ -257,7 +257,7 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
     if (named && !w.told)
       continue;
     // A pool's worker processes its orders one after the other, in order.
-    if (is_pool(w.where.what)) {
+    if (is_pool(w.address.role)) {
       if (!w.has.empty())
         out.insert(w.has.front());
       continue;

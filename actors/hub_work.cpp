@@ -25,12 +25,12 @@ constexpr double fresh_share = 0.05;
 } // namespace
 
 void hub::expire_in_time(row& r) {
-  const auto& along = r.under->routes[r.along.value];
+  const auto& along = r.plan->routes[r.route.value];
   if (r.due == core::never
       || !std::holds_alternative<planning::answer_with>(
         planning::walk_late(along, r.known)))
     return;
-  requests_.set_due(r, r.what->deadline - config_.answer_margin
+  requests_.set_due(r, r.request->deadline - config_.answer_margin
                          - 2 * forecast_.finishing());
 }
 
@@ -41,11 +41,11 @@ void hub::uncount_work(row& r) {
 
 void hub::count_work(row& r) {
   uncount_work(r);
-  if (r.at == phase::finishing)
+  if (r.phase == phase::finishing)
     return;
   cluster();
-  r.work_for = r.how.variant;
-  r.work = forecast_.add(r.how, steps_left(r));
+  r.work_for = r.recipe.variant;
+  r.work = forecast_.add(r.recipe, steps_left(r));
 }
 
 std::optional<core::error> hub::no_room_for(core::variant_id variant,
@@ -71,16 +71,16 @@ std::optional<core::error> hub::not_admitted(const row& r,
   // Rates that were planned with a guess are a guess.
   if (forecast_.guesses(cluster()))
     return std::nullopt;
-  const auto of =
-    config_.policy->admission_class(*r.what, r.known, *config_.profile, *plan_);
-  const auto wait = admission_.admit(of, r.what->prio, now);
+  const auto of = config_.policy->admission_class(*r.request, r.known,
+                                                  *config_.profile, *plan_);
+  const auto wait = admission_.admit(of, r.request->prio, now);
   if (wait == core::timespan{0})
     return std::nullopt;
   retry_after = std::max(plan_->retry_after, wait);
   return core::fail(core::ec::overloaded,
                     "more requests arrive than the plan admits, of priority {} "
                     "the next one in {:.1f} s",
-                    core::to_string(r.what->prio), core::to_seconds(wait));
+                    core::to_string(r.request->prio), core::to_seconds(wait));
 }
 
 core::timespan hub::retry_after() const {
@@ -89,7 +89,7 @@ core::timespan hub::retry_after() const {
 }
 
 work_left hub::rest_of(const row& r) {
-  return {*r.what, r.how, r.at, steps_left(r)};
+  return {*r.request, r.recipe, r.phase, steps_left(r)};
 }
 
 bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
@@ -99,7 +99,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
     return false;
   const auto& r = requests_.at(x.request);
   const auto left = rest_of(r);
-  return forecast_.knows_pace(r.how.variant)
+  return forecast_.knows_pace(r.recipe.variant)
       && core::after(now, forecast_.least_on(left, w.view.device_kind))
            > x.deadline
       && core::after(now, forecast_.least(left)) <= x.deadline;
@@ -111,7 +111,7 @@ worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   // The least loaded worker is the soonest if its batch has a free place and
   // all devices are of one kind.
   const bool alike = !forecast_.several_kinds();
-  if (offers.size() == 1 || best->where.what != role::denoise_step
+  if (offers.size() == 1 || best->address.role != role::denoise_step
       || (alike && best->view.seats_taken < best->view.max_batch))
     return *best;
   const core::lane_id served[] = {lane};
@@ -136,7 +136,7 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   size_t workers = 0;
   size_t idle = 0;
   for (const auto& [id, w] : workers_.all())
-    if (w.where.what == role::denoise_step && !w.suspected) {
+    if (w.address.role == role::denoise_step && !w.suspected) {
       ++workers;
       if (w.view.seats_taken == 0 && workers_.takes_more(w))
         ++idle;
@@ -180,7 +180,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
     });
   if (at == w.batch.rend())
     return;
-  const auto& how = requests_.at(at->id).how;
+  const auto& how = requests_.at(at->id).recipe;
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto* r = requests_.find(who.id);
     return r == nullptr || r->masked >= 1;

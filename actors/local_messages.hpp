@@ -29,7 +29,7 @@ namespace atelier::actors {
 
 /// A valid request enters.
 struct submit {
-  std::shared_ptr<const core::request> what;
+  std::shared_ptr<const core::request> request;
   /// The suspicion that an earlier server recorded against it.
   core::suspicion held = {};
   /// The client records suspicions against it: a trial alone waits for that
@@ -54,7 +54,7 @@ struct taken_answer {
 
 /// The planner publishes a plan.
 struct publish_plan {
-  std::shared_ptr<const planning::plan> what;
+  std::shared_ptr<const planning::plan> plan;
 };
 
 /// A worker joined or left.
@@ -64,13 +64,13 @@ struct cluster_changed {
 
 /// The scheduler finds a process silent.
 struct suspect_process {
-  ipc::process_life who;
+  ipc::process_life process;
   std::string why;
 };
 
 /// The supervisor reports that a process life may be dead.
 struct process_suspected {
-  ipc::process_life who;
+  ipc::process_life process;
 };
 
 /// How a process ended.
@@ -97,14 +97,14 @@ constexpr bool may_be_of_a_request(death x) {
 /// wrote was delivered before. If `confirmed` is false the process may still
 /// exist, so its slots stay quarantined until a second, confirmed message.
 struct process_lost {
-  ipc::process_life who;
+  ipc::process_life process;
   bool confirmed = true;
   death cause = death::outside;
 };
 
 /// The scheduler reports that a request caused the end of a process.
 struct request_caused {
-  ipc::process_life who;
+  ipc::process_life process;
 };
 
 /// The planner's offload ended, with a plan or an error.
@@ -113,7 +113,7 @@ struct plan_made {
   uint64_t number = 0;
   /// Number of devices for which it was solved.
   uint32_t devices = 0;
-  std::shared_ptr<const planning::plan> what;
+  std::shared_ptr<const planning::plan> plan;
   core::error failure;
 };
 
@@ -239,26 +239,26 @@ struct process_line {
 
 /// A process was started, or its start failed.
 struct process_started {
-  ipc::process_life who;
+  ipc::process_life process;
   int32_t pid = 0;
   core::error failure;
 };
 
 /// A process has certainly ended; its outbound ring was read to the end.
 struct process_exited {
-  ipc::process_life who;
-  std::string how;
+  ipc::process_life process;
+  std::string manner;
   death cause = death::outside;
 };
 
 /// A run of the executor ended.
 struct steps_ran {
-  gpu::run_report what;
+  gpu::run_report report;
 };
 
 /// A decoding of the executor ended.
 struct picture_decoded {
-  gpu::decode_report what;
+  gpu::decode_report report;
 };
 
 /// The executor loaded variants, or failed to.

@@ -46,8 +46,8 @@ std::string_view to_string(role x);
 
 /// Address of a worker: one life of a process, and its place in that process.
 struct worker_address {
-  ipc::process_life where;
-  role what = role::preprocess;
+  ipc::process_life process;
+  role role = role::preprocess;
   uint32_t index = 0;
 
   friend auto operator<=>(const worker_address&,
@@ -56,7 +56,7 @@ struct worker_address {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  worker_address& x) {
-    return f(x.where.process, x.where.life, x.what, x.index);
+    return f(x.process.process, x.process.life, x.role, x.index);
   }
 };
 
@@ -64,7 +64,7 @@ struct worker_address {
 
 /// A worker announces itself and accepts work up to its seats.
 struct worker_ready {
-  worker_address who;
+  worker_address worker;
   uint32_t seats = 1;
   /// Name of the device; empty for CPU pools.
   std::string device;
@@ -87,7 +87,7 @@ struct worker_ready {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  worker_ready& x) {
-    return f(x.who, x.seats, x.device, x.kind, x.variants, x.may_host,
+    return f(x.worker, x.seats, x.device, x.kind, x.variants, x.may_host,
              x.memory_bytes, x.loads_beside, x.max_batch, x.run_steps);
   }
 };
@@ -97,7 +97,7 @@ struct worker_ready {
 /// Orders a stage's work for a request (planning/stage.hpp); answered with
 /// `stage_done`.
 struct run_stage {
-  core::ticket who;
+  core::ticket ticket;
   /// Index in the pipeline.
   uint16_t stage = 0;
   /// How long the sender waits for the answer; the largest value: as long as
@@ -112,12 +112,12 @@ struct run_stage {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, run_stage& x) {
-    return f(x.who, x.stage, x.left, x.slots, x.is_short, x.order);
+    return f(x.ticket, x.stage, x.left, x.slots, x.is_short, x.order);
   }
 };
 
 struct stage_done {
-  core::ticket who;
+  core::ticket ticket;
   uint16_t stage = 0;
   core::error failure;
   core::timespan took{0};
@@ -131,7 +131,8 @@ struct stage_done {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, stage_done& x) {
-    return f(x.who, x.stage, x.failure, x.took, x.notes, x.began_ns, x.outcome);
+    return f(x.ticket, x.stage, x.failure, x.took, x.notes, x.began_ns,
+             x.outcome);
   }
 };
 
@@ -140,8 +141,8 @@ struct stage_done {
 /// Orders to run a leg from the state in `from`, to publish into `state` and to
 /// decode into `image`.
 struct denoise {
-  core::ticket who;
-  core::recipe how;
+  core::ticket ticket;
+  core::recipe recipe;
   core::prompt_pair text;
   ipc::slot_ref from;
   ipc::slot_ref state;
@@ -170,7 +171,7 @@ struct denoise {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
-    return f(x.who, x.how, x.text, x.from, x.state, x.image, x.source,
+    return f(x.ticket, x.recipe, x.text, x.from, x.state, x.image, x.source,
              x.steps_done, x.prio, x.deadline_ns, x.tenant, x.wants_progress,
              x.preview_every, x.judge, x.more, x.captures);
   }
@@ -180,20 +181,20 @@ struct denoise {
 /// from now on. It is sent before the device sees them, so that a death names
 /// its batch-mates.
 struct stepping {
-  worker_address who;
+  worker_address worker;
   std::vector<core::ticket> rows;
 
   friend bool operator==(const stepping&, const stepping&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, stepping& x) {
-    return f(x.who, x.rows);
+    return f(x.worker, x.rows);
   }
 };
 
 /// Progress of one row.
 struct row_progress {
-  core::ticket who;
+  core::ticket ticket;
   uint32_t steps_done = 0;
   bool published = false;
 
@@ -202,13 +203,13 @@ struct row_progress {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  row_progress& x) {
-    return f(x.who, x.steps_done, x.published);
+    return f(x.ticket, x.steps_done, x.published);
   }
 };
 
 /// A run of steps ended: the worker's sign of life.
 struct stepped {
-  worker_address who;
+  worker_address worker;
   /// The rows that have news.
   std::vector<row_progress> rows;
   /// The number of rows in the run, and its steps.
@@ -224,13 +225,13 @@ struct stepped {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, stepped& x) {
-    return f(x.who, x.rows, x.batch, x.steps, x.ended_ns, x.took, x.opening);
+    return f(x.worker, x.rows, x.batch, x.steps, x.ended_ns, x.took, x.opening);
   }
 };
 
 /// A leg ended; its pixels are in the image slot unless it failed.
 struct denoised {
-  core::ticket who;
+  core::ticket ticket;
   core::error failure;
   uint32_t steps_done = 0;
   /// Steps of this attempt only.
@@ -257,7 +258,7 @@ struct denoised {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
-    return f(x.who, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
+    return f(x.ticket, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
              x.decode, x.bytes, x.first_step_ns, x.notes,
              core::float_bits{x.score}, x.decoded_ns, x.captured);
   }
@@ -289,7 +290,7 @@ struct adopt {
 };
 
 struct adopted {
-  worker_address who;
+  worker_address worker;
   uint32_t number = 0;
   /// Set if the variants were not loaded. A worker that loads beside its rows
   /// then still has its previous ones; others have none. out_of_resources from
@@ -301,7 +302,7 @@ struct adopted {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, adopted& x) {
-    return f(x.who, x.number, x.failure);
+    return f(x.worker, x.number, x.failure);
   }
 };
 
@@ -310,13 +311,13 @@ struct adopted {
 /// Orders to stop working on this ticket. It is still answered, as cancelled,
 /// so that its seat and slots are freed.
 struct cancel_work {
-  core::ticket who;
+  core::ticket ticket;
 
   friend bool operator==(const cancel_work&, const cancel_work&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, cancel_work& x) {
-    return f(x.who);
+    return f(x.ticket);
   }
 };
 
@@ -368,7 +369,7 @@ struct blocked_handlers {
 };
 
 struct pong {
-  ipc::process_life who;
+  ipc::process_life process;
   uint64_t number = 0;
   /// Counts of this life until now.
   std::vector<blocked_handlers> blocked = {};
@@ -377,13 +378,13 @@ struct pong {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, pong& x) {
-    return f(x.who.process, x.who.life, x.number, x.blocked);
+    return f(x.process.process, x.process.life, x.number, x.blocked);
   }
 };
 
 /// A new process cannot be set up as ordered, and ends.
 struct setup_refused {
-  ipc::process_life who;
+  ipc::process_life process;
   core::error why;
 
   friend bool operator==(const setup_refused&, const setup_refused&) = default;
@@ -391,7 +392,7 @@ struct setup_refused {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  setup_refused& x) {
-    return f(x.who.process, x.who.life, x.why);
+    return f(x.process.process, x.process.life, x.why);
   }
 };
 

@@ -45,7 +45,7 @@ plan_made solved(uint64_t number, const planning::policy& by,
                                  wanted.told_to_leave, known, there);
     if (!made.grouped)
       made = planning::hosting_waiting(std::move(made), asked, known, there);
-    out.what = std::make_shared<const planning::plan>(
+    out.plan = std::make_shared<const planning::plan>(
       planning::judged(std::move(made), known, there));
   } catch (const std::exception& e) {
     out.failure = core::fail(core::ec::internal, "policy {} cannot plan: {}",
@@ -139,13 +139,13 @@ void publish(pointer self, const plan_made& x) {
   st.solved_for = x.devices;
   // Only once: a policy whose plans are all provisional waits for the next
   // period.
-  const bool hasty = x.what && x.what->provisional && !st.in_force->provisional;
-  if (x.what) {
-    if (x.what->feasible == planning::feasibility::never
-        && x.what->reason != st.in_force->reason)
-      core::log_warn("no request can be answered: {}", x.what->reason);
-    st.in_force = x.what;
-    self->send(st.config.hub, publish_plan{x.what});
+  const bool hasty = x.plan && x.plan->provisional && !st.in_force->provisional;
+  if (x.plan) {
+    if (x.plan->feasible == planning::feasibility::never
+        && x.plan->reason != st.in_force->reason)
+      core::log_warn("no request can be answered: {}", x.plan->reason);
+    st.in_force = x.plan;
+    self->send(st.config.hub, publish_plan{x.plan});
   } else {
     ++st.failures;
     core::log_warn("the plan in force stays: {}", x.failure.text);

@@ -80,13 +80,13 @@ struct reused_work {
 
 /// The end of a request: an image in a slot, or the reason for its failure.
 struct answer {
-  std::shared_ptr<const core::request> what;
+  std::shared_ptr<const core::request> request;
   core::error failure;
   core::timespan retry_after{0};
   ipc::slot_ref image;
   uint64_t bytes = 0;
   std::string sha256;
-  core::recipe how;
+  core::recipe recipe;
   std::string model;
   std::string variant;
   std::string route;

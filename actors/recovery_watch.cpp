@@ -52,7 +52,7 @@ void recovery_watch::lost(core::process_id who,
 void recovery_watch::stepped(core::request_id who, core::time_point now) {
   for (auto& x : deaths_)
     if (std::find(x.rows.begin(), x.rows.end(), who) != x.rows.end()) {
-      until_step_.add(now - x.at);
+      until_step_.add(now - x.time);
       x.rows.clear();
     }
   forget_answered();
@@ -61,7 +61,7 @@ void recovery_watch::stepped(core::request_id who, core::time_point now) {
 void recovery_watch::encoded(core::time_point now) {
   for (auto& x : deaths_)
     if (std::exchange(x.waits_for_picture, false))
-      until_picture_.add(now - x.at);
+      until_picture_.add(now - x.time);
   forget_answered();
 }
 

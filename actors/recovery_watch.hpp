@@ -75,7 +75,7 @@ private:
   };
 
   struct death {
-    core::time_point at;
+    core::time_point time;
     /// Empty if their step was seen, or if no request was denoised there.
     std::vector<core::request_id> rows;
     bool waits_for_picture = true;

@@ -45,12 +45,12 @@ constexpr bool is_terminal(row_state x) {
 /// The scheduler's record of a request: the only place where its answer is
 /// committed.
 struct row {
-  std::shared_ptr<const core::request> what;
+  std::shared_ptr<const core::request> request;
   row_state state = row_state::waiting;
   /// Position: the stage of the pipeline that runs or comes next, the phase of
   /// that stage, and its order if a pool's worker runs it.
   size_t stage = 0;
-  phase at = phase::preparing;
+  phase phase = phase::preparing;
   core::typed_body order;
   /// Its legs are over: only stages before the answer are left.
   bool answering = false;
@@ -63,9 +63,9 @@ struct row {
   /// so that they do not depend on earlier questions.
   uint32_t moves = 0;
   /// The plan under which the route was chosen, and the slots of its routes.
-  std::shared_ptr<const planning::plan> under;
+  std::shared_ptr<const planning::plan> plan;
   std::shared_ptr<const planning::route_slots> slots;
-  core::route_id along;
+  core::route_id route;
   planning::facts known;
   /// The facts that it asks for, when it started to ask, when it continues
   /// without them, and how often it asked.
@@ -88,7 +88,7 @@ struct row {
   double masked = 1;
   /// Index of the leg that runs or comes next.
   uint32_t leg = 0;
-  core::recipe how;
+  core::recipe recipe;
   /// The recipe of each leg of `known.done`.
   std::vector<core::recipe> ran;
   /// The state to continue from: the noise, or the newest published state.
@@ -146,14 +146,14 @@ inline bool is_under_way(const row& r) {
 
 /// Returns the number of steps that are left in a row's leg.
 inline uint32_t steps_left(const row& r) {
-  const auto all = core::steps_to_run(r.how);
+  const auto all = core::steps_to_run(r.recipe);
   return all - std::min(std::max(r.steps_done, r.saved), all);
 }
 
 /// Whether a row's leg starts from an image that earlier work left.
 inline bool starts_from_found(const row& r) {
-  const auto& legs = r.under->routes[r.along.value].legs;
-  return !r.what->source && !r.answering && r.leg < legs.size()
+  const auto& legs = r.plan->routes[r.route.value].legs;
+  return !r.request->source && !r.answering && r.leg < legs.size()
       && legs[r.leg].from == planning::origin::image;
 }
 
@@ -169,7 +169,7 @@ inline const planning::match* match_of(const row& r) {
 /// Returns the masked share with which a row's leg runs: 1 if the whole image
 /// is computed.
 inline double masked_as_it_runs(const row& r) {
-  const auto& leg = r.under->routes[r.along.value].legs[r.leg];
+  const auto& leg = r.plan->routes[r.route.value].legs[r.leg];
   return leg.from == planning::origin::template_image && !leg.record ? r.masked
                                                                      : 1;
 }
@@ -181,7 +181,7 @@ struct dispatched {
   core::worker_id worker;
   core::tenant_id tenant;
   size_t stage = 0;
-  phase at = phase::preparing;
+  phase phase = phase::preparing;
   /// It moves no row: it finds facts, or remembers. If it finds facts, the
   /// number of the question that they answer.
   bool side = false;

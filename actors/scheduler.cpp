@@ -60,7 +60,7 @@ scheduler_actor::behavior_type scheduler(
   return {
     [self](const submit& x) {
       handle(self, [&](hub& h, auto now) {
-        h.submit(x.what, now, x.held, x.keeps_suspicion);
+        h.submit(x.request, now, x.held, x.keeps_suspicion);
       });
     },
     [self](const trial_noted& x) {
@@ -79,15 +79,15 @@ scheduler_actor::behavior_type scheduler(
     [note](const denoised& x) { note(x); },
     [note](const adopted& x) { note(x); },
     [self](const process_suspected& x) {
-      handle(self, [&](hub& h, auto now) { h.suspected(x.who, now); });
+      handle(self, [&](hub& h, auto now) { h.suspected(x.process, now); });
     },
     [self](const process_lost& x) {
       handle(self, [&](hub& h, auto now) {
-        h.lost(x.who, x.confirmed, x.cause, now);
+        h.lost(x.process, x.confirmed, x.cause, now);
       });
     },
     [self](const publish_plan& x) {
-      handle(self, [&](hub& h, auto now) { h.publish(x.what, now); });
+      handle(self, [&](hub& h, auto now) { h.publish(x.plan, now); });
     },
     [self](tick_atom) {
       self->state.ticking = false;

@@ -13,11 +13,11 @@ using planning::hook;
 using planning::place;
 
 role worker_for(const planning::stage_row& row, bool after_steps) {
-  if (row.where == place::device)
+  if (row.place == place::device)
     return role::denoise_step;
-  if (row.where == place::background)
+  if (row.place == place::background)
     return role::recall;
-  if (row.at == hook::before_route)
+  if (row.hook == hook::before_route)
     return role::classifier;
   return after_steps ? role::postprocess : role::preprocess;
 }
@@ -37,7 +37,7 @@ stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
     at_.push_back(x);
     const auto& row = stages_->at(i).row();
     has_unasked_facts_ =
-      has_unasked_facts_ || (row.at == hook::before_route && !row.on_demand);
+      has_unasked_facts_ || (row.hook == hook::before_route && !row.on_demand);
   }
 }
 
@@ -48,7 +48,7 @@ bool stage_path::has_stage_of(role workers) const {
 
 size_t stage_path::first(hook of) const {
   size_t i = 0;
-  while (i < size() && at(i).row().at < of)
+  while (i < size() && at(i).row().hook < of)
     ++i;
   return i;
 }

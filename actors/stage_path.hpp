@@ -53,7 +53,7 @@ public:
 
   /// Whether the stage exists and belongs to that hook.
   bool is(size_t stage, planning::hook of) const {
-    return stage < size() && at(stage).row().at == of;
+    return stage < size() && at(stage).row().hook == of;
   }
 
   /// Whether a stage looks for facts that no policy asked for.

@@ -25,7 +25,7 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
   auto& st = self->state;
   st.config = std::move(config);
   worker_ready ready;
-  ready.who = st.config.self;
+  ready.worker = st.config.self;
   ready.seats = st.config.seats;
   st.config.hub->send(std::move(ready));
   return {
@@ -46,7 +46,7 @@ stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
                     ipc::slot_store& slots,
                     const std::function<core::time_point()>& now) {
   stage_done reply;
-  reply.who = order.who;
+  reply.ticket = order.ticket;
   reply.stage = order.stage;
   const auto begin = now();
   reply.began_ns = begin.time_since_epoch().count();

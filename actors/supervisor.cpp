@@ -44,7 +44,7 @@ void start(pointer self, process& p) {
   ++p.life.value;
   add(p.blocked_before, p.blocked);
   p.blocked.clear();
-  p.at = stage::starting;
+  p.stage = stage::starting;
   p.was_up = false;
   p.last_sign = self->clock().now();
   p.last_ping = p.last_sign;
@@ -53,10 +53,11 @@ void start(pointer self, process& p) {
 
 void suspect(pointer self, process& p, const std::string& why) {
   auto& st = self->state;
-  if (p.at != stage::up && p.at != stage::setting_up && p.at != stage::starting)
+  if (p.stage != stage::up && p.stage != stage::setting_up
+      && p.stage != stage::starting)
     return;
   core::log_warn("process {} (pid {}) is suspected: {}", p.part, p.pid, why);
-  p.at = stage::suspected;
+  p.stage = stage::suspected;
   p.due = self->clock().now() + st.config.settings.confirm;
   self->send(st.config.hub, process_suspected{st.life_of(p)});
   st.config.host->kill(st.life_of(p));
@@ -67,10 +68,10 @@ void schedule_restart(pointer self, process& p) {
   const auto now = self->clock().now();
   const auto& s = st.config.settings;
   if (st.stopping) {
-    p.at = stage::over;
+    p.stage = stage::over;
     return;
   }
-  p.at = stage::down;
+  p.stage = stage::down;
   p.due = now + pause_after_death(p.deaths, now, p.was_up, s);
   ++p.restarts;
 }
@@ -95,7 +96,7 @@ void look(pointer self, process& p) {
   const auto& s = st.config.settings;
   if (st.stopping && now >= st.leave_by)
     suspect(self, p, "it did not leave in time");
-  switch (p.at) {
+  switch (p.stage) {
     case stage::down:
       if (now >= p.due)
         start(self, p);
@@ -121,7 +122,7 @@ void look(pointer self, process& p) {
         core::log_error("the exit of process {} (pid {}) is not confirmed; its "
                         "slots stay quarantined",
                         p.part, p.pid);
-        p.at = stage::unconfirmed;
+        p.stage = stage::unconfirmed;
         self->send(st.config.hub,
                    process_lost{st.life_of(p), false, death::watchdog});
       }
@@ -146,14 +147,14 @@ void start_all(pointer self) {
 /// Shortens the pause before a restart if a request killed the process.
 void restart_sooner(pointer self, const request_caused& x) {
   auto& s = self->state;
-  auto* p = s.find(x.who);
-  if (p != nullptr && p->at == stage::down)
+  auto* p = s.find(x.process);
+  if (p != nullptr && p->stage == stage::down)
     p->due = std::min(p->due, due_after_request(p->deaths, s.config.settings));
 }
 
 void began(pointer self, const process_started& x) {
-  auto* p = self->state.find(x.who);
-  if (p == nullptr || p->at == stage::over)
+  auto* p = self->state.find(x.process);
+  if (p == nullptr || p->stage == stage::over)
     return;
   if (x.failure.code != core::ec::none) {
     core::log_error("process {} could not be started: {}", p->part,
@@ -161,8 +162,8 @@ void began(pointer self, const process_started& x) {
     return schedule_restart(self, *p);
   }
   p->pid = x.pid;
-  if (p->at == stage::starting) {
-    p->at = stage::setting_up;
+  if (p->stage == stage::starting) {
+    p->stage = stage::setting_up;
     p->last_sign = self->clock().now();
     // The process reads the ping as soon as it is set up: it is up before it
     // has its workers.
@@ -171,19 +172,19 @@ void began(pointer self, const process_started& x) {
 }
 
 void showed_life(pointer self, const pong& x) {
-  auto* p = self->state.find(x.who);
+  auto* p = self->state.find(x.process);
   if (p == nullptr)
     return;
   p->last_sign = self->clock().now();
   p->refusal = {};
   p->blocked = x.blocked;
   p->was_up = true;
-  if (p->at == stage::setting_up)
-    p->at = stage::up;
+  if (p->stage == stage::setting_up)
+    p->stage = stage::up;
 }
 
 void refused(pointer self, const setup_refused& x) {
-  auto* p = self->state.find(x.who);
+  auto* p = self->state.find(x.process);
   if (p == nullptr)
     return;
   core::log_error("process {} (pid {}) cannot be set up: {}", p->part, p->pid,
@@ -193,12 +194,12 @@ void refused(pointer self, const setup_refused& x) {
 
 void ended(pointer self, const process_exited& x) {
   auto& s = self->state;
-  auto* p = s.find(x.who);
-  if (p == nullptr || p->at == stage::down)
+  auto* p = s.find(x.process);
+  if (p == nullptr || p->stage == stage::down)
     return;
   if (!s.stopping)
-    core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.how);
-  self->send(s.config.hub, process_lost{x.who, true, x.cause});
+    core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.manner);
+  self->send(s.config.hub, process_lost{x.process, true, x.cause});
   schedule_restart(self, *p);
 }
 
@@ -207,7 +208,7 @@ void look_at_all(pointer self) {
   bool any = false;
   for (auto& p : s.processes) {
     look(self, p);
-    any = any || p.at != stage::over;
+    any = any || p.stage != stage::over;
   }
   if (any)
     self->delayed_send(self, tick_of(s.config.settings), tick_atom::value);
@@ -220,9 +221,9 @@ void stop_all(pointer self) {
   s.stopping = true;
   s.leave_by = self->clock().now() + s.config.settings.grace;
   for (auto& p : s.processes) {
-    if (p.at == stage::down)
-      p.at = stage::over;
-    else if (p.at != stage::over)
+    if (p.stage == stage::down)
+      p.stage = stage::over;
+    else if (p.stage != stage::over)
       s.config.host->ask_to_leave(s.life_of(p));
   }
 }
@@ -233,8 +234,8 @@ std::vector<process_line> lines_of(const std::vector<process>& processes) {
     auto blocked = p.blocked_before;
     add(blocked, p.blocked);
     lines.push_back({p.part, p.pid, p.restarts,
-                     p.at == stage::up || p.at == stage::setting_up,
-                     std::move(blocked), p.at == stage::up, p.refusal});
+                     p.stage == stage::up || p.stage == stage::setting_up,
+                     std::move(blocked), p.stage == stage::up, p.refusal});
   }
   return lines;
 }
@@ -267,7 +268,7 @@ supervisor_actor::behavior_type supervisor(
   return {
     [self](start_atom) { start_all(self); },
     [self](const suspect_process& x) {
-      if (auto* p = self->state.find(x.who))
+      if (auto* p = self->state.find(x.process))
         suspect(self, *p, x.why);
     },
     [self](const request_caused& x) { restart_sooner(self, x); },

@@ -16,7 +16,7 @@ namespace atelier::actors {
 
 /// Name of one worker, independent of its location and of how often it dies.
 struct timeline_track {
-  role what = role::preprocess;
+  role role = role::preprocess;
   /// Its place in its pool; 0 for a device.
   uint32_t index = 0;
   /// Name of the device; empty for CPU pools.
@@ -41,7 +41,7 @@ struct timeline_event {
     instant,
   };
 
-  kind what = kind::span;
+  kind kind = kind::span;
   /// The name of this sort of event; the string must live forever.
   std::string_view name;
   core::time_point from;
@@ -49,7 +49,7 @@ struct timeline_event {
   /// The request on whose track it is drawn, if any.
   std::optional<core::request_id> request;
   /// The worker on whose track it is drawn, if any.
-  std::optional<timeline_track> where;
+  std::optional<timeline_track> track;
   /// Requests that share it.
   std::vector<core::request_id> rows;
   /// Additional values, by fixed names.

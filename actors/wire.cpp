@@ -70,7 +70,7 @@ core::result<body_of<Message>> read_any(core::record_reader& source) {
 void write(const to_process& x, std::vector<std::byte>& into) {
   into.clear();
   core::record_writer sink{into};
-  sink(x.what, x.index);
+  sink(x.role, x.index);
   write_body(x.body, sink);
 }
 
@@ -83,7 +83,7 @@ void write(const from_process& x, std::vector<std::byte>& into) {
 core::result<to_process> read_to_process(std::span<const std::byte> from) {
   core::record_reader source{from};
   to_process x;
-  if (!source(x.what, x.index))
+  if (!source(x.role, x.index))
     return core::fail(core::ec::bad_payload, "a record without an address");
   auto body = read_any<to_process>(source);
   if (!body)

@@ -10,7 +10,7 @@ namespace atelier::actors {
 namespace {
 
 stage_actor spawn_worker(caf::actor_system& sys, stage_worker_config with) {
-  switch (with.self.what) {
+  switch (with.self.role) {
     case role::postprocess:
       return sys.spawn(postprocess, std::move(with));
     case role::classifier:

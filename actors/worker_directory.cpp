@@ -55,17 +55,17 @@ void worker_directory::send(const worker_address& to, work what,
   const std::lock_guard guard{mutex_};
   const auto i = to.index;
   if (auto* x = std::get_if<run_stage>(&what)) {
-    if (const auto& there = pool(to.what); i < there.size())
+    if (const auto& there = pool(to.role); i < there.size())
       post(there[i], std::move(*x), here);
   } else if (auto* y = std::get_if<denoise>(&what)) {
-    if (to.what == role::denoise_step && i < denoise_step_.size())
+    if (to.role == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], std::move(*y), here);
   } else if (auto* c = std::get_if<cancel_work>(&what)) {
     // The pools' work is short: it ends by itself.
-    if (to.what == role::denoise_step && i < denoise_step_.size())
+    if (to.role == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], *c, here);
   } else if (auto* a = std::get_if<adopt>(&what)) {
-    if (to.what == role::denoise_step && i < denoise_step_.size())
+    if (to.role == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], std::move(*a), here);
   }
 }

@@ -47,7 +47,7 @@ public:
       good(slots_->publish(order->slots[prepares ? held::state : held::encoded],
                            1, 0));
       actors::stage_done reply;
-      reply.who = order->who;
+      reply.ticket = order->ticket;
       reply.stage = order->stage;
       if (prepares)
         reply.outcome = core::typed_body::of(actors::prepare_stage::done{});
@@ -57,10 +57,10 @@ public:
     } else if (auto* d = std::get_if<actors::denoise>(&what)) {
       good(slots_->publish(d->state, 2, 0));
       good(slots_->publish(d->image, 1, 0));
-      hub_->send(actors::stepping{to, {d->who}});
-      hub_->send(actors::stepped{to, {{d->who, 1, true}}});
+      hub_->send(actors::stepping{to, {d->ticket}});
+      hub_->send(actors::stepped{to, {{d->ticket, 1, true}}});
       actors::denoised reply;
-      reply.who = d->who;
+      reply.ticket = d->ticket;
       reply.steps_done = reply.steps_run = 1;
       hub_->send(std::move(reply));
     }
@@ -89,7 +89,7 @@ public:
     if (what.failure.code != core::ec::none)
       ++failed_count;
     else
-      caf::anon_send(hub, actors::taken_answer{what.what->id});
+      caf::anon_send(hub, actors::taken_answer{what.request->id});
     ++answered_count;
     room.release();
   }
@@ -145,7 +145,7 @@ double hub_rate(int requests) {
     ready.variants = {v.name};
     for (auto what : {actors::role::preprocess, actors::role::denoise_step,
                       actors::role::postprocess}) {
-      ready.who = {{}, what, i};
+      ready.worker = {{}, what, i};
       hub->send(ready);
     }
   }

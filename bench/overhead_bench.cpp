@@ -95,7 +95,7 @@ struct answers : actors::gateway {
   void answered(actors::answer what) override {
     if (what.failure.code != core::ec::none)
       stop("a request failed");
-    done.push_back(what.what->id);
+    done.push_back(what.request->id);
   }
 
   void progressed(core::request_id, uint32_t, uint32_t,
@@ -182,16 +182,16 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
   ready.max_batch = 8;
   for (const auto what :
        {actors::role::preprocess, actors::role::postprocess}) {
-    ready.who = {cpu, what, 0};
+    ready.worker = {cpu, what, 0};
     hub.on(ready, clock_type::now());
   }
   ready.seats = 2 * in_flight / devices;
   for (const auto& v : known->variants)
     ready.variants.push_back(v.name);
   for (uint32_t i = 0; i < devices; ++i) {
-    ready.who = {{core::process_id{i + 2}, core::incarnation{1}},
-                 actors::role::denoise_step,
-                 0};
+    ready.worker = {{core::process_id{i + 2}, core::incarnation{1}},
+                    actors::role::denoise_step,
+                    0};
     hub.on(ready, clock_type::now());
   }
   // The second plan knows what the devices host by then.
@@ -239,7 +239,7 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     const auto* order = std::get_if<actors::run_stage>(&what);
     actors::stage_done ended;
     if (order != nullptr) {
-      ended.who = order->who;
+      ended.ticket = order->ticket;
       ended.stage = order->stage;
     }
     if (order != nullptr && order->slots[held::state]) {
@@ -247,17 +247,17 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       ended.outcome = core::typed_body::of(actors::prepare_stage::done{});
       const auto took = timed([&](auto now) { hub.on(ended, now); });
       placing.push_back(took);
-      both.push_back(choosing.at(ended.who.id) + took);
-      choosing.erase(ended.who.id);
+      both.push_back(choosing.at(ended.ticket.id) + took);
+      choosing.erase(ended.ticket.id);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
-      const auto steps = d->how.steps;
+      const auto steps = d->recipe.steps;
       good(slots->publish(d->state, steps + 1, 0));
       good(slots->publish(d->image, 1, 0));
       const auto now = clock_type::now();
-      hub.on(actors::stepping{where, {d->who}}, now);
-      hub.on(actors::stepped{where, {{d->who, steps, true}}}, now);
+      hub.on(actors::stepping{where, {d->ticket}}, now);
+      hub.on(actors::stepped{where, {{d->ticket, steps, true}}}, now);
       actors::denoised reply;
-      reply.who = d->who;
+      reply.ticket = d->ticket;
       reply.steps_done = reply.steps_run = steps;
       hub.on(reply, now);
     } else if (const auto* a = std::get_if<actors::adopt>(&what)) {
@@ -353,10 +353,10 @@ void batch(uint32_t most_rows, int changes) {
   std::unordered_map<core::ticket, uint32_t> done;
   const auto give = [&] {
     actors::denoise d;
-    d.who = {core::request_id{++last}, 1};
+    d.ticket = {core::request_id{++last}, 1};
     // Unlike ends, so that one row or none ends with a step.
-    d.how.steps = 2 * most_rows + static_cast<uint32_t>(last % 7);
-    d.how.px = {64, 64};
+    d.recipe.steps = 2 * most_rows + static_cast<uint32_t>(last % 7);
+    d.recipe.px = {64, 64};
     d.text.positive = "a red circle above a blue square";
     d.deadline_ns = core::never.time_since_epoch().count();
     here.deliver(sut, d);
@@ -433,11 +433,11 @@ int64_t now_ns() {
     const auto x = actors::read_to_process(bytes);
     const auto* work = x ? std::get_if<actors::denoise>(&x->body) : nullptr;
     const auto arrived = now_ns();
-    if (work == nullptr || work->who.id.value != ++expected
+    if (work == nullptr || work->ticket.id.value != ++expected
         || work->text.positive != "a red circle above a blue square")
       _exit(1);
     actors::denoised reply;
-    reply.who = work->who;
+    reply.ticket = work->ticket;
     reply.denoise = core::timespan{arrived - work->deadline_ns};
     reply.decoded_ns = now_ns();
     actors::write(actors::from_process{reply}, bytes);
@@ -469,7 +469,7 @@ void hand_off(int count) {
       cpu,
       {[&](actors::from_process x) {
          const auto* r = std::get_if<actors::denoised>(&x.body);
-         if (r == nullptr || r->who.id.value != answered + 1)
+         if (r == nullptr || r->ticket.id.value != answered + 1)
            stop("a report is not the next one");
          there.push_back(micros(r->denoise));
          back.push_back(micros(core::timespan{now_ns() - r->decoded_ns}));
@@ -484,10 +484,10 @@ void hand_off(int count) {
       due += pace;
       std::this_thread::sleep_until(due);
       actors::to_process x;
-      x.what = actors::role::denoise_step;
+      x.role = actors::role::denoise_step;
       actors::denoise d;
-      d.who = {core::request_id{static_cast<uint64_t>(i)}, 1};
-      d.how.steps = 20;
+      d.ticket = {core::request_id{static_cast<uint64_t>(i)}, 1};
+      d.recipe.steps = 20;
       d.text.positive = "a red circle above a blue square";
       d.deadline_ns = now_ns();
       x.body = std::move(d);

@@ -479,7 +479,7 @@ void print_batches(size_t rounds) {
     uint64_t last = 0;
     const auto come = [&](core::philox& random) {
       batch_row row;
-      row.who = {core::request_id{++last}, 1};
+      row.ticket = {core::request_id{++last}, 1};
       row.shape = {core::variant_id{0}, sizes[random.below(3)]};
       row.steps_left = static_cast<uint32_t>(1 + random.below(50));
       row.prio = static_cast<core::priority>(random.below(3));

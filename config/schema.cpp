@@ -513,7 +513,7 @@ instance option_at(const settings& values, const void* member) {
       if (std::visit([&](const auto* at) { return at == member; },
                      look_at(x, values, i)))
         found = {&x, i};
-  ATELIER_EXPECTS(found.what, "the member is an option's");
+  ATELIER_EXPECTS(found.option, "the member is an option's");
   return found;
 }
 

@@ -50,7 +50,7 @@ struct extent_of {
 /// The positions of the legend's entries: several in a row, in as many rows as
 /// needed.
 struct legend_layout {
-  std::vector<std::pair<double, double>> at;
+  std::vector<std::pair<double, double>> points;
   double rows = 0;
 };
 
@@ -65,7 +65,7 @@ legend_layout lay_out(const chart& x) {
       along = 0;
       ++row;
     }
-    out.at.emplace_back(along, row);
+    out.points.emplace_back(along, row);
     along += wide;
   }
   out.rows = x.lines.empty() ? 0 : row + 1;
@@ -87,7 +87,7 @@ std::vector<chart_line> placed(const chart& x) {
 }
 
 struct tick {
-  double at = 0;
+  double value = 0;
   std::string text;
 };
 
@@ -190,12 +190,12 @@ std::string to_svg(const chart& x) {
       at_y, anchor, escape_html(words));
   };
   for (const auto& t : x_ticks) {
-    axis(to_x(t.at), floor_y, to_x(t.at), floor_y + 4);
-    text(to_x(t.at), floor_y + 18, "middle", t.text);
+    axis(to_x(t.value), floor_y, to_x(t.value), floor_y + 4);
+    text(to_x(t.value), floor_y + 18, "middle", t.text);
   }
   for (const auto& t : even_ticks(up, y_tick)) {
-    axis(left, to_y(t.at), width - right, to_y(t.at));
-    text(left - 6, to_y(t.at) + 4, "end", t.text);
+    axis(left, to_y(t.value), width - right, to_y(t.value));
+    text(left - 6, to_y(t.value) + 4, "end", t.text);
   }
   text((left + width - right) / 2, floor_y + 36, "middle", x.x_axis);
 
@@ -227,7 +227,7 @@ std::string to_svg(const chart& x) {
     if (!points.empty())
       out += fmt::format("<polyline {} points=\"{}\"/>\n", style, points);
     out += dots;
-    const auto [lx, row] = legend.at[i];
+    const auto [lx, row] = legend.points[i];
     const double ly = legend_top + row * legend_row + 4;
     out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" "
                        "y2=\"{:.1f}\" {}/>\n",

@@ -66,7 +66,7 @@ constexpr cache_use without_reading(cache_use x) {
 /// The parameters that a client requested; the policy chooses the empty fields.
 struct wanted_parameters {
   std::optional<uint32_t> steps;
-  std::optional<sampler> with;
+  std::optional<sampler> sampler;
   std::optional<bool> karras;
   std::optional<float> guidance;
   /// Fraction of the schedule that an image-to-image or edit request runs.
@@ -95,7 +95,7 @@ struct settled_parameters {
 struct used_parameters {
   /// Steps of the whole schedule; fewer run if `strength` is below 1.
   uint32_t steps = 0;
-  sampler with = sampler::ddim;
+  sampler sampler = sampler::ddim;
   /// Uses Karras' spacing of sigmas if the sampler has sigmas.
   bool karras = false;
   float guidance = 0;
@@ -170,7 +170,7 @@ struct parameter {
   std::string_view name;
   /// A line for the command line's help, for /openapi.json and for the page.
   std::string_view doc;
-  any_member at;
+  any_member member;
   /// The range of a number.
   double least = 0;
   double most = 1;
@@ -211,8 +211,8 @@ double most_guidance(const limits& within);
 inline constexpr parameter parameters[] = {
   {.name = "steps",
    .doc = "Denoising steps (default: the policy's)",
-   .at = chosen_member<uint32_t>{&wanted_parameters::steps,
-                                 &used_parameters::steps},
+   .member = chosen_member<uint32_t>{&wanted_parameters::steps,
+                                     &used_parameters::steps},
    .least = 1,
    .bound = most_steps,
    .also = "num_inference_steps",
@@ -225,7 +225,7 @@ inline constexpr parameter parameters[] = {
    .webui_field = "steps"},
   {.name = "sampler",
    .doc = "Update rule and noise schedule (default: the model's)",
-   .at =
+   .member =
      chosen_member<sampler>{&wanted_parameters::with, &used_parameters::with},
    .value = "NAME",
    .page_by_hand = true,
@@ -233,7 +233,7 @@ inline constexpr parameter parameters[] = {
    .before_seed = true},
   {.name = "karras",
    .doc = "Karras' spacing of sigmas, where the sampler has sigmas",
-   .at =
+   .member =
      chosen_member<bool>{&wanted_parameters::karras, &used_parameters::karras},
    .webui = "Schedule type",
    .before_seed = true,
@@ -241,8 +241,8 @@ inline constexpr parameter parameters[] = {
    .told = telling::if_changed},
   {.name = "guidance",
    .doc = "How strongly the prompt counts (default: the model's)",
-   .at = chosen_member<float>{&wanted_parameters::guidance,
-                              &used_parameters::guidance},
+   .member = chosen_member<float>{&wanted_parameters::guidance,
+                                  &used_parameters::guidance},
    .bound = most_guidance,
    .also = "guidance_scale",
    .value = "G",
@@ -253,8 +253,8 @@ inline constexpr parameter parameters[] = {
    .webui_field = "cfg_scale"},
   {.name = "strength",
    .doc = "With an image: how much to change it, above 0, at most 1",
-   .at = chosen_member<float>{&wanted_parameters::strength,
-                              &used_parameters::strength},
+   .member = chosen_member<float>{&wanted_parameters::strength,
+                                  &used_parameters::strength},
    .least = 0.001,
    .open = true,
    .value = "S",
@@ -266,14 +266,15 @@ inline constexpr parameter parameters[] = {
    .webui_by_hand = true},
   {.name = "noise",
    .doc = "The generator of the noise (default: torch_cpu)",
-   .at = settled_member<noise_source>{&settled_parameters::noise,
-                                      &used_parameters::noise},
+   .member = settled_member<noise_source>{&settled_parameters::noise,
+                                          &used_parameters::noise},
    .option = option_group::by_hand,
    .webui = "RNG",
    .webui_field = "noise"},
   {.name = "eta",
    .doc = "Noise added in each step of ddim, 0..1 (default: 0)",
-   .at = chosen_member<float>{&wanted_parameters::eta, &used_parameters::eta},
+   .member =
+     chosen_member<float>{&wanted_parameters::eta, &used_parameters::eta},
    .value = "E",
    .webui = "Eta DDIM",
    .told = telling::if_changed,
@@ -281,22 +282,22 @@ inline constexpr parameter parameters[] = {
    .webui_by_hand = true},
   {.name = "guidance_rescale",
    .doc = "0..1: keeps strong guidance from washing images out (default: 0)",
-   .at = chosen_member<float>{&wanted_parameters::guidance_rescale,
-                              &used_parameters::guidance_rescale},
+   .member = chosen_member<float>{&wanted_parameters::guidance_rescale,
+                                  &used_parameters::guidance_rescale},
    .value = "R",
    .webui = "CFG Rescale",
    .told = telling::if_changed,
    .webui_field = "guidance_rescale"},
   {.name = "deterministic",
    .doc = "The same bits whatever else runs",
-   .at = settled_member<bool>{&settled_parameters::deterministic,
-                              &used_parameters::deterministic}},
+   .member = settled_member<bool>{&settled_parameters::deterministic,
+                                  &used_parameters::deterministic}},
   {.name = "cache",
    .doc =
      "Use of the cache: off, read (start from earlier images' work), write "
      "(keep this image's work) or on (both). Default: cache.use, but a "
      "seed or deterministic keeps the cache from being read",
-   .at = request_member<cache_use>{&settled_parameters::cache},
+   .member = request_member<cache_use>{&settled_parameters::cache},
    .value = "USE",
    .webui_field = "cache"},
 };
@@ -307,14 +308,14 @@ using parameter_numbers = std::make_index_sequence<parameter_count>;
 /// Returns the members that hold parameter I, with their own type.
 template <size_t I>
 constexpr auto member_of() {
-  return std::get<parameters[I].at.index()>(parameters[I].at);
+  return std::get<parameters[I].member.index()>(parameters[I].member);
 }
 
 /// The parameters that a stage runs with: the first ones of the table.
 inline constexpr size_t used_parameter_count =
   static_cast<size_t>(std::count_if(
     std::begin(parameters), std::end(parameters), [](const parameter& x) {
-      return !std::holds_alternative<request_member<cache_use>>(x.at);
+      return !std::holds_alternative<request_member<cache_use>>(x.member);
     }));
 using used_parameter_numbers = std::make_index_sequence<used_parameter_count>;
 
@@ -322,7 +323,8 @@ static_assert(
   std::all_of(std::begin(parameters) + used_parameter_count,
               std::end(parameters),
               [](const parameter& x) {
-                return std::holds_alternative<request_member<cache_use>>(x.at);
+                return std::holds_alternative<request_member<cache_use>>(
+                  x.member);
               }),
   "parameters that only a request has come last");
 

@@ -58,7 +58,7 @@ bool is_number(std::string_view x) {
 
 /// The positions of a bracket and its parts in the prompt.
 struct open_bracket {
-  size_t at;
+  size_t offset;
   /// The bracket's own bar and colons.
   std::optional<size_t> bar = std::nullopt;
   std::optional<size_t> first_colon = std::nullopt;
@@ -182,9 +182,9 @@ private:
     const auto x = mine.back();
     mine.pop_back();
     last_is_round_.pop_back();
-    drop(x.at, x.at + 1);
+    drop(x.offset, x.offset + 1);
     drop(i, i + 1);
-    add(round ? close_round(x, i) : close_square(x, i), x.at, i + 1);
+    add(round ? close_round(x, i) : close_square(x, i), x.offset, i + 1);
   }
 
   prompt_mark close_round(const open_bracket& x, size_t end) {
@@ -205,10 +205,10 @@ private:
       return prompt_mark::emphasis;
     const auto first = *x.first_colon;
     const auto last = *x.last_colon;
-    const auto from = strip(text_.substr(x.at + 1, first - x.at - 1));
+    const auto from = strip(text_.substr(x.offset + 1, first - x.offset - 1));
     if (first != last && from.empty()) {
       // [:other:0.5]
-      drop(x.at + 1, first + 1);
+      drop(x.offset + 1, first + 1);
       drop(last, end);
     } else {
       drop(first, end);
@@ -304,9 +304,9 @@ std::string_view name_of(prompt_mark x) {
 
 // Returns the text that remains of a mark, quoted.
 std::string left_of(const marked_text& x) {
-  if (x.what == prompt_mark::composition)
+  if (x.mark == prompt_mark::composition)
     return "'and'";
-  return x.plain.empty() || x.what == prompt_mark::chunk
+  return x.plain.empty() || x.mark == prompt_mark::chunk
          ? std::string{"nothing"}
          : fmt::format("'{}'", x.plain);
 }
@@ -319,18 +319,18 @@ unmarked_prompt read_prompt_syntax(std::string_view prompt) {
 
 bool is_deliberate(const marked_text& x) {
   // [word] rarely has another meaning.
-  return x.what != prompt_mark::emphasis || x.written.starts_with('[');
+  return x.mark != prompt_mark::emphasis || x.written.starts_with('[');
 }
 
 std::string told_as_text(const marked_text& x) {
   return fmt::format("'{}' is read as plain text, because {} is not supported; "
                      "write {} instead",
-                     x.written, name_of(x.what), left_of(x));
+                     x.written, name_of(x.mark), left_of(x));
 }
 
 std::string told_as_left_out(const marked_text& x) {
   return fmt::format("'{}' is read as {}, because {} is not supported",
-                     x.written, left_of(x), name_of(x.what));
+                     x.written, left_of(x), name_of(x.mark));
 }
 
 } // namespace atelier::core

@@ -29,7 +29,7 @@ enum class prompt_mark : uint8_t {
 
 /// One mark of a prompt, that is, one use of such syntax.
 struct marked_text {
-  prompt_mark what = prompt_mark::weight;
+  prompt_mark mark = prompt_mark::weight;
   /// The mark as written, at most 80 bytes of it.
   std::string written;
   /// Its words without the mark, at most 80 bytes of them.

@@ -8,7 +8,7 @@
 namespace atelier::core {
 
 uint32_t steps_to_run(const recipe& how) {
-  return std::max(steps_of_share(how.with, how.steps, how.strength), 1u);
+  return std::max(steps_of_share(how.sampler, how.steps, how.strength), 1u);
 }
 
 std::string_view to_string(request_kind x) {

@@ -262,7 +262,7 @@ void test_card_step(std::span<float> latent, const core::recipe& how,
                     uint64_t source) {
   auto key = fold(step, how.steps);
   key = fold(key, uint64_t{how.variant.value} << 8
-                    | static_cast<uint64_t>(how.with));
+                    | static_cast<uint64_t>(how.sampler));
   key = fold(key, std::bit_cast<uint32_t>(how.guidance));
   key = fold(key, uint64_t{how.px.width} << 32 | how.px.height);
   if (how.guidance_rescale != 0 || how.eta != 0 || how.karras) {

@@ -95,7 +95,7 @@ void keeper::end_read(const slot_ref& slot, core::ticket who) {
   auto* x = find(slot);
   if (x == nullptr)
     return;
-  std::erase_if(x->readers, [who](const reader& y) { return y.who == who; });
+  std::erase_if(x->readers, [who](const reader& y) { return y.ticket == who; });
   free_if_done(slot.kind, slot.slot);
 }
 

@@ -105,7 +105,7 @@ public:
 
 private:
   struct reader {
-    core::ticket who;
+    core::ticket ticket;
     process_life in;
 
     friend bool operator==(const reader&, const reader&) = default;

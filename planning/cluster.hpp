@@ -62,7 +62,7 @@ struct retrieval_sample {
   /// Whether it timed out, or the index or its store was down.
   bool failed = false;
   /// The time when it ended.
-  core::time_point at{};
+  core::time_point time{};
 
   friend bool operator==(const retrieval_sample&,
                          const retrieval_sample&) = default;

@@ -10,7 +10,7 @@ namespace {
 
 /// A measured mean, and the place where it is stored.
 struct measured_mean {
-  double* at = nullptr;
+  double* target = nullptr;
   uint32_t pictures = 0;
   double error = 0;
 };
@@ -20,18 +20,18 @@ void pool(std::vector<measured_mean> all) {
                    [](const auto& a, const auto& b) { return *a.at > *b.at; });
   for (auto best = all.begin(); best != all.end();) {
     const auto end = std::find_if(best, all.end(), [&](const auto& x) {
-      return *best->at - *x.at
+      return *best->target - *x.at
            > confident_errors * std::hypot(best->error, x.error);
     });
     double sum = 0;
     double pictures = 0;
     for (auto i = best; i != end; ++i) {
-      sum += *i->at * i->pictures;
+      sum += *i->target * i->pictures;
       pictures += i->pictures;
     }
     if (end - best > 1)
       for (auto i = best; i != end; ++i)
-        *i->at = sum / pictures;
+        *i->target = sum / pictures;
     best = end;
   }
 }

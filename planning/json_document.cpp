@@ -12,7 +12,7 @@ namespace {
 /// The fault of a text before it is parsed, and its line.
 struct scan_fault {
   size_t line = 1;
-  std::string what;
+  std::string text;
 };
 
 /// Scans the brackets, keys and commas of a text. The parser does not bound the
@@ -110,7 +110,7 @@ core::result<json> parse_document(std::string_view text, std::string_view where,
       fmt::format("{} bytes are more than {}", text.size(), most_bytes));
   if (const auto fault = json_scan{text}.run())
     return core::fail(core::ec::bad_payload, "{}:{}: {}", where, fault->line,
-                      fault->what);
+                      fault->text);
   try {
     auto document = json::parse(text);
     if (document.is_object())

@@ -30,7 +30,7 @@ bool seek(cursor& c, core::time_point from, core::time_point now,
   const waiting_node* first = c.tree->first_since(from);
   if (first == nullptr)
     return false;
-  const core::time_point since = first->what.since;
+  const core::time_point since = first->entry.since;
   int64_t raises = 0;
   if (ageing.count() > 0 && since < now)
     raises = (now - since) / ageing;
@@ -56,8 +56,9 @@ public:
 
   void add(const cursor& c) {
     const waiting_node* t = c.tree->root();
-    while (t != nullptr && !(t->what.since >= c.from && t->what.since <= c.to))
-      t = t->what.since < c.from ? t->right : t->left;
+    while (t != nullptr
+           && !(t->entry.since >= c.from && t->entry.since <= c.to))
+      t = t->entry.since < c.from ? t->right : t->left;
     if (t == nullptr)
       return;
     add_node(t);
@@ -112,7 +113,7 @@ private:
       return;
     }
     while (t != nullptr) {
-      if (t->what.since < from) {
+      if (t->entry.since < from) {
         t = t->right;
       } else {
         add_node(t);
@@ -128,7 +129,7 @@ private:
       return;
     }
     while (t != nullptr) {
-      if (t->what.since > to) {
+      if (t->entry.since > to) {
         t = t->left;
       } else {
         add_node(t);
@@ -166,7 +167,7 @@ public:
     if (!seek(c, core::time_point::min(), now_, ageing_))
       return;
     oldest_ =
-      std::min(oldest_, tree.first_since(core::time_point::min())->what.since);
+      std::min(oldest_, tree.first_since(core::time_point::min())->entry.since);
     cursors_.push_back(c);
   }
 
@@ -222,7 +223,7 @@ struct turn {
 bool goes_before(turn& a, turn& b, core::time_point now,
                  core::timespan ageing) {
   const auto level = [&](const turn& x, const waiting_node& head) {
-    const auto prio = static_cast<int64_t>(head.what.prio);
+    const auto prio = static_cast<int64_t>(head.entry.prio);
     return ageing.count() > 0 && x.unserved < now
            ? prio + (now - x.unserved) / ageing
            : prio;
@@ -259,8 +260,8 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
   if (!added)
     return false;
   waiting_node& node = at->second;
-  node.what = entry;
-  node.what.lane = where;
+  node.entry = entry;
+  node.entry.lane = where;
   node.lane = where;
   node.order = order;
   queue& to = queues_[where];
@@ -277,12 +278,12 @@ bool lanes::remove(core::request_id request) {
   waiting_node& node = at->second;
   const auto from = queues_.find(node.lane);
   auto& all = from->second.by_tenant;
-  const auto own = all.find(node.what.tenant);
-  own->second[static_cast<size_t>(node.what.prio)].erase(node);
+  const auto own = all.find(node.entry.tenant);
+  own->second[static_cast<size_t>(node.entry.prio)].erase(node);
   if (std::all_of(own->second.begin(), own->second.end(),
                   [](const auto& tree) { return tree.root() == nullptr; }))
     all.erase(own);
-  --accounts_.at(node.what.tenant).waiting;
+  --accounts_.at(node.entry.tenant).waiting;
   if (--from->second.count == 0)
     queues_.erase(from);
   nodes_.erase(at);
@@ -323,7 +324,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
       *std::min_element(turns.begin(), turns.end(), [&](turn& a, turn& b) {
         return goes_before(a, b, now, ageing);
       });
-    found.push_back(next.rows.next()->what);
+    found.push_back(next.rows.next()->entry);
     next.used += core::to_seconds(found.back().still_needs);
     next.unserved = now;
   }
@@ -379,7 +380,7 @@ std::vector<core::request_id> lanes::of(core::lane_id lane) const {
   std::vector<core::request_id> found;
   found.reserve(nodes.size());
   for (const waiting_node* node : nodes)
-    found.push_back(node->what.request);
+    found.push_back(node->entry.request);
   return found;
 }
 

@@ -22,8 +22,8 @@ void each_after(const pipeline& stages, const route& along,
   const auto runs_in = [&](size_t leg, hook at, size_t first) {
     for (size_t i = first; i < stages.size(); ++i)
       if (const auto& row = stages.at(i).row();
-          row.at == at
-          && (leg < along.legs.size() || row.where != place::device))
+          row.hook == at
+          && (leg < along.legs.size() || row.place != place::device))
         f(leg < along.legs.size() ? &along.legs[leg] : nullptr, row);
   };
   auto first = from.stage + 1;
@@ -52,8 +52,8 @@ public:
   /// @param text name and version, as in a signature
   place_holder(std::string text, hook at) : text_(std::move(text)) {
     row_.name = std::string_view{text_}.substr(0, text_.rfind('/'));
-    row_.where = place::background;
-    row_.at = at;
+    row_.place = place::background;
+    row_.hook = at;
   }
 
   const stage_row& row() const override {
@@ -114,14 +114,14 @@ states_of_leg states_of(const pipeline& stages, const route& along, size_t leg,
   states_of_leg out;
   for (size_t i = first; i <= last && i < stages.size(); ++i) {
     const auto& row = stages.at(i).row();
-    if (row.at != due)
+    if (row.hook != due)
       continue;
     for (const auto& x : row.slots) {
       if (x.name != held::state || !x.applies(leg_at(along, leg), brings_image))
         continue;
-      if (x.how == access::writes)
+      if (x.mode == access::writes)
         ++out.written;
-      else if (x.how == access::replaces)
+      else if (x.mode == access::replaces)
         out.replaced = true;
     }
   }
@@ -172,7 +172,8 @@ core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
     where = *before + 1;
   }
   const auto out_of_order = [&](const stage_ptr& other, size_t i) {
-    return i < where ? other->row().at > row.at : other->row().at < row.at;
+    return i < where ? other->row().hook > row.hook
+                     : other->row().hook < row.hook;
   };
   for (size_t i = 0; i < stages_.size(); ++i)
     if (out_of_order(stages_[i], i))
@@ -182,8 +183,8 @@ core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
                         "and after the answer",
                         row.name, i < where ? "after" : "before",
                         stages_[i]->row().name);
-  if (row.where == place::device
-      && (row.at != hook::each_leg || denoise_ != stages_.size()))
+  if (row.place == place::device
+      && (row.hook != hook::each_leg || denoise_ != stages_.size()))
     return core::fail(ec::invalid_argument,
                       "stage '{}': exactly one stage of each leg runs on the "
                       "devices",
@@ -191,7 +192,7 @@ core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
   const bool counted = denoise_ == stages_.size();
   stages_.insert(stages_.begin() + static_cast<std::ptrdiff_t>(where),
                  std::move(x));
-  if (stages_[where]->row().where == place::device)
+  if (stages_[where]->row().place == place::device)
     denoise_ = where;
   else if (counted || where <= denoise_)
     ++denoise_;
@@ -222,7 +223,7 @@ std::string pipeline::signature() const {
   for (const auto& x : stages_)
     out += fmt::format(
       "{}{}/{}{}", out.empty() ? "" : " ", x->row().name, x->row().version,
-      x->row().where == place::background ? background_mark : "");
+      x->row().place == place::background ? background_mark : "");
   return out;
 }
 
@@ -234,7 +235,7 @@ core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
   };
   auto mine = stages_.begin();
   const auto skip_background = [&] {
-    while (mine != stages_.end() && (*mine)->row().where == place::background)
+    while (mine != stages_.end() && (*mine)->row().place == place::background)
       ++mine;
   };
   pipeline out;
@@ -246,7 +247,7 @@ core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
     if (text.ends_with(background_mark)) {
       const auto shown = text.substr(0, text.size() - background_mark.size());
       const auto at =
-        mine != stages_.end() ? (*mine)->row().at : hook::after_answer;
+        mine != stages_.end() ? (*mine)->row().hook : hook::after_answer;
       out.stages_.push_back(
         std::make_shared<const place_holder>(std::string{shown}, at));
       continue;
@@ -256,7 +257,7 @@ core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
              != fmt::format("{}/{}", (*mine)->row().name,
                             (*mine)->row().version))
       return differs();
-    if ((*mine)->row().where == place::device)
+    if ((*mine)->row().place == place::device)
       on_devices = out.stages_.size();
     out.stages_.push_back(*mine++);
   }
@@ -271,7 +272,7 @@ slot_counts pipeline::granted(const route& along, position at,
                               bool brings_image) const {
   slot_counts out{};
   for (const auto& x : stages_[at.stage]->row().slots)
-    if (x.how != access::reads && x.name != held::capture
+    if (x.mode != access::reads && x.name != held::capture
         && x.applies(leg_at(along, at.leg), brings_image))
       count(out, x);
   return out;
@@ -288,11 +289,12 @@ slot_counts pipeline::reserve(const route& along, position at,
     for (const auto& x : row.slots) {
       if (!x.applies(in, brings_image))
         continue;
-      if (x.how == access::writes)
+      if (x.mode == access::writes)
         count(out, x);
-      else if (x.how == access::replaces)
+      else if (x.mode == access::replaces)
         count(replaced, x);
-      if (kind_of(x.name) == ipc::slot_kind::image && x.how == access::replaces)
+      if (kind_of(x.name) == ipc::slot_kind::image
+          && x.mode == access::replaces)
         ++beside;
     }
     if (reads_files(row, in, brings_image))
@@ -303,7 +305,7 @@ slot_counts pipeline::reserve(const route& along, position at,
   out[image_kind] = std::max(out[image_kind], with_files);
   const auto& own = stages_[at.stage]->row();
   for (const auto& x : own.slots)
-    if (x.how == access::replaces
+    if (x.mode == access::replaces
         && x.applies(leg_at(along, at.leg), brings_image)) {
       auto& left = out[static_cast<size_t>(kind_of(x.name))];
       left -= std::min(left, 1u);
@@ -323,7 +325,7 @@ slot_counts pipeline::least(const route& along, bool brings_image) const {
   const auto count_at = [&](size_t leg, hook at) {
     for (size_t i = 0; i < stages_.size(); ++i) {
       const auto& row = stages_[i]->row();
-      if (row.at != at || (leg >= legs && row.where == place::device))
+      if (row.hook != at || (leg >= legs && row.place == place::device))
         continue;
       const auto takes = granted(along, {leg, i}, brings_image);
       if (takes == slot_counts{}

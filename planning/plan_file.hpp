@@ -60,7 +60,7 @@ struct saved_memory {
   std::string_view json;
   /// The start of each line of an error; the field follows, such as
   /// "memory.levels".
-  std::string_view where;
+  std::string_view file;
   /// The plan without the memory, and its profile.
   const saved_plan& of;
   const profile& known;

@@ -16,7 +16,7 @@ constexpr uint32_t worker_lane = 1u << 31;
 // full strength if that leaves no step.
 float own_strength(bool whole_picture, const core::recipe& how) {
   constexpr float of_image = 0.8f;
-  const bool runs = core::steps_of_share(how.with, how.steps, of_image) > 0;
+  const bool runs = core::steps_of_share(how.sampler, how.steps, of_image) > 0;
   return whole_picture && runs ? of_image : 1;
 }
 
@@ -50,7 +50,7 @@ std::string policy::save(const policy_memory&) const {
 
 core::result<policy_memory> policy::restore(const saved_memory& from) const {
   return core::fail(core::ec::bad_payload,
-                    "{}: plan.memory: policy '{}' keeps none", from.where,
+                    "{}: plan.memory: policy '{}' keeps none", from.file,
                     name());
 }
 
@@ -133,7 +133,7 @@ core::recipe refining(core::recipe how, const leg& runs) {
                     : runs.skip;
   how.from_image = true;
   how.strength = strength_after(
-    how.with, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
+    how.sampler, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
     how.steps);
   return how;
 }
@@ -145,7 +145,7 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   const variant_profile& v = known.variants[variant.value];
   core::recipe how;
   how.variant = variant;
-  how.with = v.with;
+  how.sampler = v.sampler;
   how.steps = v.steps;
   how.guidance = v.guidance;
   take_asked(wanted.fixed, wanted, how);
@@ -153,8 +153,8 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
     how.steps = runs.steps;
   // A model's preference for Karras' spacing applies only to samplers that
   // support it.
-  how.karras =
-    wanted.fixed.karras.value_or(v.karras && core::has_karras_sigmas(how.with));
+  how.karras = wanted.fixed.karras.value_or(
+    v.karras && core::has_karras_sigmas(how.sampler));
   how.strength = 1;
   how.from_image = wanted.source != nullptr;
   if (how.from_image)

@@ -92,7 +92,7 @@ struct variant_profile : running_costs {
   uint32_t quality_pictures = 0;
   double quality_deviation = 0;
   /// The settings of its runs unless a request names others.
-  core::sampler with = core::sampler::ddim;
+  core::sampler sampler = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
 

@@ -59,7 +59,7 @@ json variant_json(const variant_profile& v) {
     {"name", v.name},
     {"native", {{"width", v.native_px.width}, {"height", v.native_px.height}}},
     {"latent", {{"channels", v.latent_channels}, {"factor", v.latent_factor}}},
-    {"sampler", core::to_string(v.with)},
+    {"sampler", core::to_string(v.sampler)},
     {"karras", v.karras},
     {"guidance", v.guidance},
     {"text_ms", ms_of(v.text)},
@@ -158,7 +158,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
         ? core::parse_sampler(with->get_ref<const std::string&>())
         : std::nullopt;
     if (parsed)
-      v.with = *parsed;
+      v.sampler = *parsed;
     else
       r.complain(at + ".sampler",
                  fmt::format("{} is not a sampler", json_reader::shown(*with)));

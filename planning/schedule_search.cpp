@@ -86,12 +86,12 @@ struct event {
 struct node {
   std::vector<row_state> rows;
   size_t parent = 0;
-  event how;
+  event cause;
 };
 
 way_step step_of(const pipeline& stages, const searched_row& row,
                  pipeline::position at, const search_rules& rules) {
-  const auto& along = row.along;
+  const auto& along = row.route;
   const auto* in = at.leg < along.legs.size() ? &along.legs[at.leg] : nullptr;
   way_step out;
   out.name = stages.at(at.stage).row().name;
@@ -99,12 +99,12 @@ way_step step_of(const pipeline& stages, const searched_row& row,
   for (const auto& x : stages.at(at.stage).row().slots) {
     if (!x.applies(in, row.brings_image))
       continue;
-    if (x.how == access::reads)
+    if (x.mode == access::reads)
       out.reads_files = out.reads_files || x.name == held::files;
     else if (x.name == held::capture)
       out.captures = static_cast<uint16_t>(
         std::max<size_t>(1, in == nullptr ? 0 : in->capture.size()));
-    else if (x.how == access::writes)
+    else if (x.mode == access::writes)
       ++out.writes[index_of(x.name)];
     else
       out.replaces[index_of(x.name)] = true;
@@ -120,14 +120,14 @@ way_step step_of(const pipeline& stages, const searched_row& row,
 way way_of(const pipeline& stages, const searched_row& row,
            const search_rules& rules) {
   way out;
-  const auto legs = row.along.legs.size();
+  const auto legs = row.route.legs.size();
   const auto append = [&](size_t leg, hook at) {
     std::vector<size_t> due;
     for (size_t i = 0; i < stages.size(); ++i)
       if (const auto& x = stages.at(i).row();
-          x.at == at && (leg < legs || x.where != place::device))
+          x.hook == at && (leg < legs || x.place != place::device))
         due.push_back(i);
-    const bool gated = leg < legs && row.along.legs[leg].check.has_value();
+    const bool gated = leg < legs && row.route.legs[leg].check.has_value();
     const auto first = out.steps.size();
     for (const auto i : due) {
       auto x = step_of(stages, row, {leg, i}, rules);
@@ -160,7 +160,7 @@ public:
       alike_[i] = i;
       for (size_t j = 0; j < i && alike_[i] == i; ++j)
         if (rows[j].brings_image == rows[i].brings_image
-            && rows[j].along == rows[i].along)
+            && rows[j].route == rows[i].route)
           alike_[i] = j;
     }
   }
@@ -273,7 +273,7 @@ private:
   }
 
   std::string place_of(size_t row, const way_step& x) const {
-    const auto legs = rows_[row].along.legs.size();
+    const auto legs = rows_[row].route.legs.size();
     return x.leg < legs && legs > 1
            ? fmt::format("{} of leg {}", x.name, x.leg + 1)
            : std::string{x.name};
@@ -285,7 +285,7 @@ private:
       path.push_back(i);
     std::string out;
     for (auto i = path.rbegin(); i != path.rend(); ++i) {
-      const auto& how = nodes_[*i].how;
+      const auto& how = nodes_[*i].cause;
       out += fmt::format("row {}: {}", how.row + 1,
                          place_of(how.row, ways_[how.row].steps[how.step]));
       if (how.captures > 0)
@@ -305,7 +305,7 @@ private:
     const auto& step = ways_[row].steps[x.rows[row].step];
     std::string out = fmt::format(
       "row {} (route '{}'{}) waits forever for {}, which needs", row + 1,
-      rows_[row].along.name, rows_[row].brings_image ? ", with an image" : "",
+      rows_[row].route.name, rows_[row].brings_image ? ", with an image" : "",
       place_of(row, step));
     std::string_view between = " ";
     for (size_t kind = 0; kind < free.size(); ++kind)
@@ -344,8 +344,8 @@ std::vector<searched_row> usual_rows() {
   const auto row = [](std::string name, std::vector<leg> legs,
                       bool brings_image) {
     searched_row out;
-    out.along.name = std::move(name);
-    out.along.legs = std::move(legs);
+    out.route.name = std::move(name);
+    out.route.legs = std::move(legs);
     out.brings_image = brings_image;
     return out;
   };
@@ -389,19 +389,19 @@ core::result<void> check(const pipeline& stages, const slot_counts& there) {
   using core::ec;
   for (size_t i = 0; i < stages.size(); ++i) {
     const auto& row = stages.at(i).row();
-    if (row.at != hook::before_route && row.at != hook::after_answer)
+    if (row.hook != hook::before_route && row.hook != hook::after_answer)
       continue;
     for (const auto& x : row.slots)
-      if (x.how != access::reads)
+      if (x.mode != access::reads)
         return core::fail(ec::bad_config,
                           "stage '{}' writes '{}' {}, where no slots are "
                           "granted",
                           row.name, to_string(x.name),
-                          row.at == hook::before_route ? "before the route"
-                                                       : "after the answer");
+                          row.hook == hook::before_route ? "before the route"
+                                                         : "after the answer");
   }
   const auto rows = usual_rows();
-  const auto plainest = stages.least(rows[0].along, rows[0].brings_image);
+  const auto plainest = stages.least(rows[0].route, rows[0].brings_image);
   if (!fits(plainest, there))
     return core::fail(ec::bad_config,
                       "the stages need {} state and {} image slots for a "
@@ -413,8 +413,8 @@ core::result<void> check(const pipeline& stages, const slot_counts& there) {
   rules.most_states = 5'000;
   for (const auto& one : rows)
     for (const auto& other : rows) {
-      const auto needs = larger(stages.least(one.along, one.brings_image),
-                                stages.least(other.along, other.brings_image));
+      const auto needs = larger(stages.least(one.route, one.brings_image),
+                                stages.least(other.route, other.brings_image));
       for (uint32_t states : {0u, 1u})
         for (uint32_t images : {0u, 1u}) {
           auto few = needs;

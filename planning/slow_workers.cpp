@@ -65,7 +65,7 @@ std::map<core::worker_id, std::vector<double>> slow_workers::compared(
     auto& of = shape->second;
     for (auto i = of.begin(); i != of.end();) {
       auto& runs = i->second;
-      while (!runs.empty() && now - runs.front().at > remembered)
+      while (!runs.empty() && now - runs.front().time > remembered)
         runs.pop_front();
       if (runs.size() >= least_runs) {
         std::vector<double> all;

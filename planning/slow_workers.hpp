@@ -55,7 +55,7 @@ public:
 
 private:
   struct sample {
-    core::time_point at;
+    core::time_point time;
     double seconds = 0;
   };
 

@@ -115,7 +115,7 @@ enum class access : uint8_t {
 /// One thing that a stage reads or writes.
 struct slot_use {
   held name = held::pixels;
-  access how = access::reads;
+  access mode = access::reads;
   /// Returns whether the stage uses it in a leg of a request; null: always. The
   /// function is pure and called often; an exception counts as yes.
   /// @param in the leg; null if the route has none
@@ -137,8 +137,8 @@ struct stage_row {
   /// The version of the stage's orders and outcomes: processes whose pipelines
   /// have different versions do not work together.
   uint16_t version = 1;
-  place where = place::cpu_pool;
-  hook at = hook::before_answer;
+  place place = place::cpu_pool;
+  hook hook = hook::before_answer;
   std::span<const slot_use> slots = {};
   /// The stage may take at most this time, and at most `share` of the time left
   /// until the request's deadline. Only before_route stages have this limit;
@@ -153,16 +153,16 @@ struct stage_row {
 
 /// Slots by the name under which a request holds them; invalid: none.
 struct slot_set {
-  std::array<ipc::slot_ref, held_names> at = {};
+  std::array<ipc::slot_ref, held_names> slots = {};
   /// All states kept for later requests; `held::capture` names the first.
   std::vector<ipc::slot_ref> captures = {};
 
   ipc::slot_ref& operator[](held x) {
-    return at[static_cast<size_t>(x)];
+    return slots[static_cast<size_t>(x)];
   }
 
   const ipc::slot_ref& operator[](held x) const {
-    return at[static_cast<size_t>(x)];
+    return slots[static_cast<size_t>(x)];
   }
 
   friend bool operator==(const slot_set&, const slot_set&) = default;
@@ -170,7 +170,7 @@ struct slot_set {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, slot_set& x) {
     return std::apply([&](auto&... slot) { return f(slot..., x.captures); },
-                      x.at);
+                      x.slots);
   }
 };
 
@@ -182,12 +182,12 @@ struct row_view {
   /// The policy's questions; empty once a route is chosen.
   need asked = {};
   /// Null before a route is chosen.
-  const route* along = nullptr;
+  const route* route = nullptr;
   /// The leg that runs; null before a route is chosen, if the route has no
   /// legs, and after the last leg.
   const planning::leg* leg = nullptr;
   /// How the leg runs, or how the image of the answer was drawn.
-  const core::recipe* how = nullptr;
+  const core::recipe* recipe = nullptr;
   /// The earlier work at which the leg, or the answer, starts, and the number
   /// of its steps that are skipped.
   const match* from = nullptr;
@@ -205,7 +205,7 @@ struct row_view {
 struct worker_context {
   ipc::slot_store& slots;
   /// The slots that the stage's row names and that the request holds.
-  slot_set at;
+  slot_set granted;
   /// The steady clock of the worker's actor.
   std::function<core::time_point()> now;
   /// Notes for the client, a sentence each.

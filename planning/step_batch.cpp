@@ -53,7 +53,7 @@ void step_batch::change(uint32_t max_batch, joining join) {
 }
 
 bool step_batch::add(const batch_row& row) {
-  if (row.steps_left == 0 || find(row.who) != nullptr)
+  if (row.steps_left == 0 || find(row.ticket) != nullptr)
     return false;
   entries_.push_back({row});
   if (const auto of = owner_of(row); turn_of(of) == nullptr) {
@@ -67,7 +67,7 @@ bool step_batch::add(const batch_row& row) {
 bool step_batch::remove(core::ticket who) {
   const auto at =
     std::find_if(entries_.begin(), entries_.end(),
-                 [&](const entry& e) { return e.row.who == who; });
+                 [&](const entry& e) { return e.row.ticket == who; });
   if (at == entries_.end())
     return false;
   // Rows that leave between steps also use up their turn: otherwise a stream of
@@ -97,7 +97,7 @@ step_choice step_batch::next() {
     add_passengers(chosen, rows);
   chosen.steps = rows.front()->row.steps_left;
   for (const entry* e : rows) {
-    chosen.rows.push_back(e->row.who);
+    chosen.rows.push_back(e->row.ticket);
     chosen.steps = std::min(chosen.steps, e->row.steps_left);
   }
   ends_with_turn_ = turns_.size() > 1;
@@ -121,7 +121,7 @@ std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
   for (const core::ticket& who : rows) {
     const auto at =
       std::find_if(entries_.begin(), entries_.end(),
-                   [&](const entry& e) { return e.row.who == who; });
+                   [&](const entry& e) { return e.row.ticket == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
     const auto of = owner_of(at->row);
@@ -144,7 +144,7 @@ std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
   for (const core::ticket& who : rows) {
     const auto at =
       std::find_if(entries_.begin(), entries_.end(),
-                   [&](const entry& e) { return e.row.who == who; });
+                   [&](const entry& e) { return e.row.ticket == who; });
     if (at == entries_.end() || at->joined == 0)
       continue;
     at->row.steps_left -= std::min(at->row.steps_left, steps);
@@ -184,7 +184,7 @@ size_t step_batch::size() const {
 const batch_row* step_batch::find(core::ticket who) const {
   const auto at =
     std::find_if(entries_.begin(), entries_.end(),
-                 [&](const entry& e) { return e.row.who == who; });
+                 [&](const entry& e) { return e.row.ticket == who; });
   return at == entries_.end() ? nullptr : &at->row;
 }
 
@@ -320,7 +320,7 @@ void step_batch::add_rows(const owner& of, size_t most, step_choice& to,
                           std::vector<entry*>& rows) {
   const auto seats = most - std::min(rows.size(), most);
   for (entry* e : let_join(of, seats)) {
-    to.joining.push_back(e->row.who);
+    to.joining.push_back(e->row.ticket);
     rows.push_back(e);
   }
 }

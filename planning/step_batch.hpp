@@ -24,7 +24,7 @@ struct batch_shape {
 
 /// One row of a worker, waiting or running.
 struct batch_row {
-  core::ticket who;
+  core::ticket ticket;
   batch_shape shape;
   /// The number of steps left to run, at least 1.
   uint32_t steps_left = 1;

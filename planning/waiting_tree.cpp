@@ -8,7 +8,7 @@ namespace atelier::planning {
 namespace {
 
 bool longer_waiting(const waiting_node& a, const waiting_node& b) {
-  return std::tie(a.what.since, a.order) < std::tie(b.what.since, b.order);
+  return std::tie(a.entry.since, a.order) < std::tie(b.entry.since, b.order);
 }
 
 // A well mixed rank that depends only on the node keeps trees with equal
@@ -90,12 +90,12 @@ waiting_node* without(waiting_node* t, waiting_node& gone) {
 } // namespace
 
 bool more_urgent(const waiting_node& a, const waiting_node& b) {
-  return std::tie(a.what.deadline, a.order)
-       < std::tie(b.what.deadline, b.order);
+  return std::tie(a.entry.deadline, a.order)
+       < std::tie(b.entry.deadline, b.order);
 }
 
 void waiting_tree::insert(waiting_node& node) {
-  node.rank = rank_of(node.what.request.value);
+  node.rank = rank_of(node.entry.request.value);
   root_ = with(root_, node);
 }
 
@@ -106,7 +106,7 @@ void waiting_tree::erase(waiting_node& node) {
 const waiting_node* waiting_tree::first_since(core::time_point from) const {
   const waiting_node* found = nullptr;
   for (const waiting_node* t = root_; t != nullptr;) {
-    if (t->what.since >= from) {
+    if (t->entry.since >= from) {
       found = t;
       t = t->left;
     } else {

@@ -12,7 +12,7 @@ namespace atelier::planning {
 /// One waiting leg, as a node of the tree of its queue and priority. Its owner
 /// must not move it while it is in a tree.
 struct waiting_node {
-  waiting what;
+  waiting entry;
   core::lane_id lane;
   /// The arrival; smaller is earlier. Unique.
   int64_t order = 0;

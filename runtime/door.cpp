@@ -164,7 +164,7 @@ core::result<void> leaves_steps(const core::request& x,
   if (!x.fixed.strength)
     return {};
   const auto steps = x.fixed.steps.value_or(v.steps);
-  const auto with = x.fixed.with.value_or(v.with);
+  const auto with = x.fixed.sampler.value_or(v.sampler);
   if (core::steps_of_share(with, steps, *x.fixed.strength) > 0)
     return {};
   // To six digits, rounded up.

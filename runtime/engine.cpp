@@ -274,7 +274,7 @@ std::vector<variant_status> engine::variants() const {
     const auto& v = known[i];
     const auto& traits = impl_->known->traits[i];
     all.push_back({v.name, v.model, v.steps, v.guidance,
-                   std::string{core::to_string(v.with)}, v.karras,
+                   std::string{core::to_string(v.sampler)}, v.karras,
                    v.native_px.width, v.native_px.height, v.native_only,
                    traits.most_guidance, vocabulary_of(traits)});
   }

@@ -103,7 +103,7 @@ public:
     std::function<void(gpu::decode_report)> tell;
     {
       const std::lock_guard guard{mutex_};
-      if (decoding_.erase(x.who) == 0)
+      if (decoding_.erase(x.ticket) == 0)
         return core::log_warn("executor '{}' reported an unknown decoding",
                               name_);
       tell = to_.decoded;
@@ -208,7 +208,7 @@ public:
 
   void open(const gpu::open_job& job) override {
     if (auto opened = called(name_, "open", [&] { own_->open(job); }); !opened)
-      news_->not_opened(job.who, std::move(opened).why());
+      news_->not_opened(job.ticket, std::move(opened).why());
   }
 
   void run(const gpu::run_job& job) override {
@@ -232,7 +232,7 @@ public:
     if (begun)
       return;
     gpu::decode_report x;
-    x.who = who;
+    x.ticket = who;
     x.failure = std::move(begun).why();
     news_->decoded(std::move(x));
   }

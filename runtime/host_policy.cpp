@@ -181,7 +181,7 @@ core::result<planning::policy_memory> host_policy::restore(
   try {
     return own_->restore(from);
   } catch (...) {
-    return core::fail(core::ec::bad_payload, "{}: plan.memory: {}", from.where,
+    return core::fail(core::ec::bad_payload, "{}: plan.memory: {}", from.file,
                       thrown_now());
   }
 }

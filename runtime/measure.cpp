@@ -129,7 +129,7 @@ public:
       if (!job)
         return job.why();
       device_->open(*job);
-      run.rows.push_back(job->who);
+      run.rows.push_back(job->ticket);
       jobs.push_back(std::move(*job));
     }
     point out;
@@ -147,12 +147,12 @@ public:
     }
     out.step = median(steps);
     for (const auto& job : jobs) {
-      device_->decode(job.who);
+      device_->decode(job.ticket);
       const auto decoded = reports_.decoded();
       if (decoded.failure.code != core::ec::none)
         return decoded.failure;
       out.decodes.push_back(decoded.took);
-      device_->close(job.who);
+      device_->close(job.ticket);
     }
     return out;
   }
@@ -172,14 +172,14 @@ private:
                                        core::extent px) {
     const auto& v = known_->variants[id.value];
     gpu::open_job x;
-    x.who = {core::request_id{++requests_}, 1};
-    x.how.variant = id;
-    x.how.with = v.with;
-    x.how.karras = v.karras;
-    x.how.steps = wanted_.steps + 1;
-    x.how.guidance = v.guidance;
-    x.how.px = px;
-    x.how.seed = requests_;
+    x.ticket = {core::request_id{++requests_}, 1};
+    x.recipe.variant = id;
+    x.recipe.sampler = v.sampler;
+    x.recipe.karras = v.karras;
+    x.recipe.steps = wanted_.steps + 1;
+    x.recipe.guidance = v.guidance;
+    x.recipe.px = px;
+    x.recipe.seed = requests_;
     // The texts differ, so that none is encoded once for all.
     x.text.positive = "measurement " + std::to_string(requests_);
     x.from = grant(ipc::slot_kind::state, 2 * i);
@@ -192,7 +192,7 @@ private:
     const auto latent = gpu::begin_state(*into, shape, 0, 0);
     if (!latent)
       return latent.why();
-    core::torch_randn(x.how.seed, *latent);
+    core::torch_randn(x.recipe.seed, *latent);
     if (auto out = slots_->publish(x.from, 1, gpu::state_bytes(shape, 0)); !out)
       return out.why();
     return x;

@@ -131,7 +131,7 @@ public:
     : here_(std::move(here)), others_(std::move(others)) {}
 
   void send(const actors::worker_address& to, actors::work what) override {
-    if (to.where == ipc::process_life{})
+    if (to.process == ipc::process_life{})
       here_->send(to, std::move(what));
     else
       others_->send(to, std::move(what));

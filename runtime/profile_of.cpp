@@ -65,7 +65,7 @@ void describe_model(const config::model_settings& model,
   v.native_only = facts.traits.native_only;
   v.latent_channels = facts.latent_channels;
   v.latent_factor = facts.latent_factor;
-  v.with = facts.schedule.with;
+  v.sampler = facts.schedule.sampler;
   v.karras = facts.schedule.use_karras_sigmas;
   v.guidance = model.guidance >= 0 ? model.guidance : facts.guidance;
   const double per_second = on_cpu ? 2e10 : 2e12;

@@ -149,7 +149,7 @@ void reception::tell(news x) {
 }
 
 void reception::answered(actors::answer what) {
-  const auto id = what.what->id.value;
+  const auto id = what.request->id.value;
   tell({id, std::move(what)});
 }
 
@@ -165,8 +165,8 @@ void reception::progressed(core::request_id id, uint32_t steps_done,
 void reception::suspected(core::request_id id, core::suspicion how,
                           bool waits) {
   held_against x;
-  x.how = {std::string{core::to_string(how.at)}, how.leg, how.steps,
-           how.trials};
+  x.details = {std::string{core::to_string(how.phase)}, how.leg, how.steps,
+               how.trials};
   x.waits = waits;
   tell({id.value, std::move(x)});
 }
@@ -180,7 +180,7 @@ void reception::tell_suspicion(uint64_t request, const callbacks& calls,
                  }}
                : std::function<void()>{[] {}};
   try {
-    calls.suspected(x.how, go_on);
+    calls.suspected(x.details, go_on);
   } catch (const std::exception& e) {
     core::log_error("a callback of the host threw: {}", e.what());
     go_on();
@@ -212,34 +212,34 @@ answer reception::to_answer(actors::answer& x) {
   if (x.failure.code != core::ec::none)
     return to_failure(x.failure, x.retry_after);
   picture p;
-  p.request = x.what->id.value;
+  p.request = x.request->id.value;
   const auto bytes = slots_->view(x.image);
   if (bytes)
     p.bytes.assign(reinterpret_cast<const uint8_t*>(bytes->data()),
                    reinterpret_cast<const uint8_t*>(bytes->data())
                      + bytes->size());
-  taken_(x.what->id);
+  taken_(x.request->id);
   if (!bytes)
     return to_failure(bytes.why());
-  p.format = core::to_string(x.what->output.format);
-  p.seed = x.how.seed;
-  p.prompt = x.what->text.positive;
-  p.negative = x.what->text.negative;
+  p.format = core::to_string(x.request->output.format);
+  p.seed = x.recipe.seed;
+  p.prompt = x.request->text.positive;
+  p.negative = x.request->text.negative;
   p.model = std::move(x.model);
   p.variant = std::move(x.variant);
   p.route = std::move(x.route);
   each_told([&](const core::parameter&, auto at, auto member) {
     if constexpr (std::is_enum_v<typename decltype(at)::type>)
-      p.*member = to_string(x.how.*at.used);
+      p.*member = to_string(x.recipe.*at.used);
     else
-      p.*member = x.how.*at.used;
+      p.*member = x.recipe.*at.used;
   });
   p.steps_run = x.steps_run;
-  const auto px = core::answered_px(x.how);
+  const auto px = core::answered_px(x.recipe);
   p.width = px.width;
   p.height = px.height;
-  p.drawn_width = x.how.px.width;
-  p.drawn_height = x.how.px.height;
+  p.drawn_width = x.recipe.px.width;
+  p.drawn_height = x.recipe.px.height;
   p.sha256 = std::move(x.sha256);
   for (auto& one : x.notes)
     p.notes.push_back(
@@ -250,7 +250,7 @@ answer reception::to_answer(actors::answer& x) {
     p.reused =
       reuse{x.reused->from == planning::origin::image ? "image" : "latent",
             x.reused->entry, x.reused->similarity, x.reused->steps};
-  p.trace = x.what->trace;
+  p.trace = x.request->trace;
   p.took = to_timings(x.took);
   return p;
 }
@@ -270,18 +270,18 @@ void reception::loop() {
         c = i->second;
       calling_ = c != nullptr;
     }
-    if (auto* p = std::get_if<progress>(&x.what)) {
+    if (auto* p = std::get_if<progress>(&x.content)) {
       if (c) {
         add_preview(x.state, *p);
         call(c->calls.progressed, *p);
       }
-    } else if (const auto* held = std::get_if<held_against>(&x.what)) {
+    } else if (const auto* held = std::get_if<held_against>(&x.content)) {
       if (c && c->calls.suspected)
         tell_suspicion(x.request, c->calls, *held);
       else if (held->waits)
         noted(x.request);
     } else {
-      const auto a = to_answer(std::get<actors::answer>(x.what));
+      const auto a = to_answer(std::get<actors::answer>(x.content));
       if (c)
         deliver(x.request, *c, a);
     }

@@ -73,13 +73,13 @@ private:
   };
 
   struct held_against {
-    suspicion how;
+    suspicion details;
     bool waits = false;
   };
 
   struct news {
     uint64_t request = 0;
-    std::variant<actors::answer, progress, held_against> what;
+    std::variant<actors::answer, progress, held_against> content;
     /// The place of a progress report's preview.
     ipc::slot_ref state = {};
   };

@@ -63,7 +63,7 @@ std::string arguments_of(const timeline_event& x) {
 /// events by their number; it sorts by time.
 std::string of_request(const timeline_event& x, std::string_view phase,
                        core::time_point when, const std::string& arguments) {
-  const auto name = x.what == kind::accepted || x.what == kind::ended
+  const auto name = x.kind == kind::accepted || x.kind == kind::ended
                     ? fmt::format("request {}", x.request->value)
                     : std::string{x.name};
   return fmt::format("{{\"ph\":\"{}\",\"cat\":\"request\",\"id\":\"{}\","
@@ -100,7 +100,7 @@ timeline_text::thread& timeline_text::thread_of(const actors::timeline_track& x,
     return found;
   found.number = static_cast<uint32_t>(threads_.size());
   // Pools in path order around the devices.
-  const auto order = static_cast<uint32_t>(x.what) * 1000 + x.index;
+  const auto order = static_cast<uint32_t>(x.role) * 1000 + x.index;
   into +=
     metadata("thread_name", workers_pid, found.number, "name", json_text(name));
   into += metadata("thread_sort_index", workers_pid, found.number, "sort_index",
@@ -112,7 +112,7 @@ std::string timeline_text::lines_of(const timeline_event& x) {
   std::string out;
   const auto arguments = arguments_of(x);
   if (x.request) {
-    switch (x.what) {
+    switch (x.kind) {
       case kind::accepted:
         return of_request(x, "b", x.from, arguments);
       case kind::ended:
@@ -124,11 +124,11 @@ std::string timeline_text::lines_of(const timeline_event& x) {
              + of_request(x, "e", x.to, "{}");
     }
   }
-  auto* const on = x.where ? &thread_of(*x.where, out) : nullptr;
+  auto* const on = x.track ? &thread_of(*x.track, out) : nullptr;
   const auto head = fmt::format(
     "\"name\":{},\"pid\":{},\"tid\":{},", json_text(x.name),
     on != nullptr ? workers_pid : requests_pid, on != nullptr ? on->number : 0);
-  if (x.what != kind::span || on == nullptr)
+  if (x.kind != kind::span || on == nullptr)
     return out
          + fmt::format(
              "{{\"ph\":\"i\",\"s\":\"{}\",{}\"ts\":{},\"args\":{}}},\n",

@@ -178,12 +178,12 @@ interval& accounts::at(double seconds) {
 
 void accounts::book(const actors::answer& what, core::time_point now) {
   ++booked_;
-  const auto& request = *what.what;
+  const auto& request = *what.request;
   const auto& traced = of_.trace[request.id.value - 1];
   mix(out_.digest, request.id.value);
   mix(out_.digest, static_cast<uint64_t>((now - begin_).count()));
-  mix(out_.digest,
-      static_cast<uint64_t>(what.failure.code) << 32 | what.how.variant.value);
+  mix(out_.digest, static_cast<uint64_t>(what.failure.code) << 32
+                     | what.recipe.variant.value);
   auto& open = open_[traced.request];
   ++open.ended;
   if (what.failure.code != core::ec::none) {
@@ -201,17 +201,17 @@ void accounts::book(const actors::answer& what, core::time_point now) {
 }
 
 void accounts::book_image(const actors::answer& what, interval& here) {
-  const auto& request = *what.what;
+  const auto& request = *what.request;
   const auto& traced = of_.trace[request.id.value - 1];
-  const auto& v = of_.profile->variants[what.how.variant.value];
-  const auto all = core::steps_to_run(what.how);
+  const auto& v = of_.profile->variants[what.recipe.variant.value];
+  const auto all = core::steps_to_run(what.recipe);
   // For a cascade the earlier legs also count: the last leg determines the
   // steps that were saved.
   const auto skipped = all - std::min(all, what.steps_run);
   const double quality =
-    quality_of(*of_.profile, what.how.variant, skipped, traced.content);
+    quality_of(*of_.profile, what.recipe.variant, skipped, traced.content);
   const bool light = !of_.profile->cascades.empty()
-                  && what.how.variant == of_.profile->cascades.front().light;
+                  && what.recipe.variant == of_.profile->cascades.front().light;
   ++images_;
   ++here.images;
   here.quality_sum += quality;

@@ -22,8 +22,8 @@ planning::stage_row row_of(std::string_view name, place where) {
   const config::scheduler_settings pace;
   planning::stage_row row;
   row.name = name;
-  row.where = where;
-  row.at = planning::hook::before_route;
+  row.place = where;
+  row.hook = planning::hook::before_route;
   row.budget = pace.facts;
   row.budget_share = pace.facts_share;
   row.otherwise = planning::if_failed::go_on;

@@ -29,11 +29,11 @@ std::optional<planning::mask_facts> mask_of(const scenario& of,
 
 /// The first value that decisions asked for and no measurement provides.
 struct unmeasured {
-  std::string what;
+  std::string name;
 
   void tell(std::string_view text) {
-    if (what.empty())
-      what = text;
+    if (name.empty())
+      name = text;
   }
 };
 

@@ -204,9 +204,9 @@ public:
             && broken.empty())
           broken = tables().check();
       }
-      if (!lacks_.what.empty())
+      if (!lacks_.name.empty())
         return core::fail(core::ec::invalid_argument, "{} {}",
-                          of_.policy->name(), lacks_.what);
+                          of_.policy->name(), lacks_.name);
       if (books_.booked() >= of_.trace.size())
         break;
       const auto& due = clock.schedule();
@@ -326,8 +326,9 @@ private:
     void send(const actors::worker_address& to, actors::work what) override {
       if (const auto* x = std::get_if<actors::run_stage>(&what);
           x != nullptr
-          && of.stages_->at(x->stage).row().at == planning::hook::before_route)
-        ++of.asides_[x->who.id];
+          && of.stages_->at(x->stage).row().hook
+               == planning::hook::before_route)
+        ++of.asides_[x->ticket.id];
       of.host_->send(to, std::move(what));
     }
 
@@ -343,13 +344,13 @@ private:
 
     void answered(actors::answer what) override {
       if (what.image)
-        caf::anon_send(of.scheduler_, actors::taken_answer{what.what->id});
+        caf::anon_send(of.scheduler_, actors::taken_answer{what.request->id});
       of.books_.book(what, of.timers_->now());
-      of.loads_.ended(*what.what);
+      of.loads_.ended(*what.request);
       if (what.failure.code != core::ec::none
           && what.failure.code != core::ec::cancelled)
-        of.give_up_beside(what.what->id);
-      of.times_->masked.erase(what.what->id);
+        of.give_up_beside(what.request->id);
+      of.times_->masked.erase(what.request->id);
       of.keep(what);
     }
 
@@ -406,9 +407,9 @@ private:
 
   // Only complete results are stored, once their request is answered.
   void keep(const actors::answer& what) {
-    const auto at = leaves_.extract(what.what->id);
+    const auto at = leaves_.extract(what.request->id);
     if (at && what.failure.code == core::ec::none)
-      cache_->insert(what.what->id.value - 1, at.mapped().latents,
+      cache_->insert(what.request->id.value - 1, at.mapped().latents,
                      at.mapped().depth, seconds_now());
   }
 

@@ -127,7 +127,7 @@ std::vector<planning::match> simulated_cache::near(size_t request,
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
   for (const auto& x : kept_) {
-    const found here{dot(wanted, x.at), x.entry};
+    const found here{dot(wanted, x.position), x.entry};
     if (best.size() == most && !before(here, best.back()))
       continue;
     if (best.size() == most)
@@ -191,7 +191,7 @@ void simulated_cache::insert(size_t request,
     evict_one();
   kept x;
   x.entry = ++newest_;
-  x.at = prompts_(request);
+  x.position = prompts_(request);
   x.all = count;
   x.picture = picture;
   x.depth = depth;

@@ -114,7 +114,7 @@ public:
 private:
   struct kept {
     uint64_t entry = 0;
-    synthetic_prompts::vector at{};
+    synthetic_prompts::vector position{};
     /// By ascending skip.
     std::vector<planning::nirvana::cached_state> states;
     size_t all = 0;

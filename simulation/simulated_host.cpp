@@ -123,12 +123,12 @@ void simulated_host::set_up(life& x, const std::string& part) {
 }
 
 void simulated_host::send(const actors::worker_address& to, actors::work what) {
-  auto* x = find(to.where);
+  auto* x = find(to.process);
   if (x == nullptr || !x->is_up)
     return;
   x->in.post([weak = weak_from_this(), to, what = std::move(what)] {
     const auto self = weak.lock();
-    auto* there = self ? self->find(to.where) : nullptr;
+    auto* there = self ? self->find(to.process) : nullptr;
     if (there == nullptr || !there->is_up)
       return;
     if (there->hung)

@@ -62,7 +62,7 @@ void lead(std::vector<uint8_t>& order, const described_relation& first) {
     const auto it = std::ranges::find(order, object);
     std::rotate(order.begin(), it, it + 1);
   };
-  if (first.what == relation::between)
+  if (first.kind == relation::between)
     front(first.second);
   front(first.first);
   front(first.subject);
@@ -89,7 +89,7 @@ plan draw_plan(const scene& of, core::philox& from) {
     out.relations.push_back(relations[from.below(relations.size())]);
   const auto& first = out.relations.front();
   lead(out.order, first);
-  if (of.objects.size() < 3 || first.what == relation::between
+  if (of.objects.size() < 3 || first.kind == relation::between
       || !chance(from, 0.4))
     return out;
   const auto other = chance(from, 0.5) ? first.subject : first.first;
@@ -145,7 +145,7 @@ description describe(const scene& what, core::philox& from) {
   description out;
   for (const auto& x : said.relations)
     out.relations.push_back(
-      {x.what, number_of(x.subject), number_of(x.first), number_of(x.second)});
+      {x.kind, number_of(x.subject), number_of(x.first), number_of(x.second)});
   for (const auto object : said.order) {
     const auto related = std::ranges::any_of(
       said.relations, [object](const described_relation& x) {

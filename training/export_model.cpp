@@ -33,7 +33,7 @@ constexpr uint64_t most_file_bytes = uint64_t{1} << 30;
 /// A network and its destination.
 struct part {
   std::string name;
-  const exported_network* what;
+  const exported_network* network;
   std::string class_name;
   /// The file name that the library expects.
   std::string file;
@@ -117,15 +117,15 @@ private:
 };
 
 core::result<void> check(const part& x) {
-  if (!x.what->weights)
-    return x.what->same_as.empty() ? core::fail(
+  if (!x.network->weights)
+    return x.network->same_as.empty() ? core::fail(
              ec::invalid_argument, "{}: there are no weights", x.name)
-                                   : core::result<void>{};
+                                      : core::result<void>{};
   component network;
-  network.config = x.what->config;
+  network.config = x.network->config;
   network.config_file = x.name + "/config.json";
   network.class_name = x.class_name;
-  network.weights = x.what->weights;
+  network.weights = x.network->weights;
   const auto faults = detail::compare_tensors(network);
   if (!faults)
     return faults.why();
@@ -135,14 +135,14 @@ core::result<void> check(const part& x) {
 }
 
 core::result<void> write_part(writer& to, const part& x, tensor_type as) {
-  if (!x.what->weights)
-    return to.add_link(x.name, x.what->same_as);
+  if (!x.network->weights)
+    return to.add_link(x.name, x.network->same_as);
   if (auto ok = to.add_folder(x.name); !ok)
     return ok;
   const fs::path folder{x.name};
-  if (auto ok = to.add_text(folder / "config.json", x.what->config); !ok)
+  if (auto ok = to.add_text(folder / "config.json", x.network->config); !ok)
     return ok;
-  return to.add_weights(folder / x.file, *x.what->weights, as);
+  return to.add_weights(folder / x.file, *x.network->weights, as);
 }
 
 std::string index_text() {

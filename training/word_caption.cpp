@@ -243,7 +243,7 @@ private:
   // that it names are next in order, or all were mentioned before; otherwise
   // returns an empty text.
   std::string rest_of(const described_relation& x) {
-    const auto of_three = x.what == relation::between;
+    const auto of_three = x.kind == relation::between;
     const auto last = of_three ? x.second : x.first;
     const auto inside = x.first < told_.size() && last < told_.size();
     if (!inside)
@@ -256,7 +256,7 @@ private:
     const auto mention = [&](size_t i) {
       return next ? first_mention(i, false) : mention_again(i);
     };
-    std::string out{one_of(words_for(x.what))};
+    std::string out{one_of(words_for(x.kind))};
     add(out, mention(x.first));
     if (of_three) {
       add(out, "and");

@@ -17,7 +17,7 @@ constexpr size_t draws_for_each = 40;
 struct said_value {
   std::string_view about;
   // The number of the object or relation.
-  size_t whose = 0;
+  size_t object = 0;
 
   friend bool operator==(const said_value&, const said_value&) = default;
 };
@@ -37,7 +37,7 @@ std::vector<said_value> values_of(const description& x) {
       out.push_back({"place", i});
   }
   for (size_t i = 0; i < x.relations.size(); ++i)
-    if (x.relations[i].what != relation::between)
+    if (x.relations[i].kind != relation::between)
       out.push_back({"relation", i});
   if (x.background)
     out.push_back({"background", 0});
@@ -65,10 +65,10 @@ void change_value(description& x, const said_value& which, core::philox& from) {
   }
   if (which.about == "relation") {
     // Any relation except `between`, which needs another object.
-    change(x.relations[which.whose].what, relation_count - 1, from);
+    change(x.relations[which.object].kind, relation_count - 1, from);
     return;
   }
-  auto& o = x.objects[which.whose];
+  auto& o = x.objects[which.object];
   if (which.about == "shape")
     change(o.shape, shape_count, from);
   else if (which.about == "colour")

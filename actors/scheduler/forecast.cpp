@@ -98,8 +98,8 @@ bool forecast::guesses(const planning::cluster_view& there) const {
 }
 
 core::timespan forecast::least(const work_left& x) const {
-  const auto& hosts = backlog_.hosts_of(x.how.variant);
-  if (x.at == core::phase::finishing || hosts.empty())
+  const auto& hosts = backlog_.hosts_of(x.recipe.variant);
+  if (x.phase == core::phase::finishing || hosts.empty())
     return least_on(x, {});
   auto out = least_on(x, hosts.front().kind);
   for (size_t i = 1; i < hosts.size(); ++i)
@@ -110,31 +110,31 @@ core::timespan forecast::least(const work_left& x) const {
 core::timespan forecast::least_on(const work_left& x,
                                   std::string_view kind) const {
   auto needs = profile_->finish;
-  if (x.at == core::phase::finishing)
+  if (x.phase == core::phase::finishing)
     return needs;
-  const auto& table = tables_.of(x.how.variant, kind);
-  needs += pace_.corrected(x.how.variant, kind,
+  const auto& table = tables_.of(x.recipe.variant, kind);
+  needs += pace_.corrected(x.recipe.variant, kind,
                            table.costs.text + table.costs.decode
-                             + table.steps.at(1, x.how.px) * x.steps);
-  if (x.at == core::phase::preparing)
+                             + table.steps.at(1, x.recipe.px) * x.steps);
+  if (x.phase == core::phase::preparing)
     needs += planning::prepare_time(*profile_, x.request);
   return needs;
 }
 
 core::timespan forecast::at(const work_left& x,
                             const planning::worker_view& worker) const {
-  const auto& table = tables_.of(x.how.variant, worker.device_kind);
-  return pace_.corrected(x.how.variant, worker.device_kind,
-                         planning::predicted_completion(table.costs,
-                                                        table.steps, x.how.px,
-                                                        x.steps, worker, {}))
+  const auto& table = tables_.of(x.recipe.variant, worker.device_kind);
+  return pace_.corrected(
+           x.recipe.variant, worker.device_kind,
+           planning::predicted_completion(table.costs, table.steps, x.recipe.px,
+                                          x.steps, worker, {}))
        + profile_->finish;
 }
 
 core::timespan forecast::silence(const work_left& x,
                                  const planning::worker_view& worker,
                                  uint32_t run_steps) const {
-  switch (x.at) {
+  switch (x.phase) {
     case core::phase::preparing:
       return planning::prepare_time(*profile_, x.request);
     case core::phase::finishing:
@@ -142,8 +142,8 @@ core::timespan forecast::silence(const work_left& x,
     case core::phase::denoising:
       break;
   }
-  const auto& table = tables_.of(x.how.variant, worker.device_kind);
-  return table.steps.at(worker.max_batch, x.how.px) * run_steps
+  const auto& table = tables_.of(x.recipe.variant, worker.device_kind);
+  return table.steps.at(worker.max_batch, x.recipe.px) * run_steps
        + table.costs.text + table.costs.decode;
 }
 
@@ -184,15 +184,15 @@ double forecast::extra_work(core::variant_id variant,
 // -- what was measured --------------------------------------------------------
 
 void forecast::ran(const steps_run& x, core::time_point now) {
-  const auto variant = x.how.variant;
+  const auto variant = x.recipe.variant;
   const auto& kind = x.worker.device_kind;
   const auto predicted =
-    tables_.of(variant, kind).steps.at(x.batch, x.how.px) * x.steps;
+    tables_.of(variant, kind).steps.at(x.batch, x.recipe.px) * x.steps;
   pace_.note(variant, kind, predicted, x.took);
   // A step computes only the masked part of an edit.
   if (!x.whole)
     return;
-  slow_.ran(x.worker.worker, {variant, x.batch, x.how.px.pixels(), kind},
+  slow_.ran(x.worker.worker, {variant, x.batch, x.recipe.px.pixels(), kind},
             x.took / x.steps, now);
   // The times of a slow worker are not those of the variant.
   if (!x.slow)

@@ -25,8 +25,8 @@ namespace atelier::actors {
 /// Describes the work that is left for a request.
 struct work_left {
   const core::request& request;
-  const core::recipe& how;
-  core::phase at = core::phase::preparing;
+  const core::recipe& recipe;
+  core::phase phase = core::phase::preparing;
   /// The steps left of its leg.
   uint32_t steps = 0;
 };
@@ -34,7 +34,7 @@ struct work_left {
 /// A run of steps as its worker reported it.
 struct steps_run {
   const planning::worker_view& worker;
-  const core::recipe& how;
+  const core::recipe& recipe;
   uint32_t batch = 1;
   uint32_t steps = 0;
   core::timespan took{0};

@@ -47,7 +47,7 @@ core::time_point at(int64_t ns) {
 timeline_event on_request(kind what, std::string_view name,
                           core::request_id id) {
   timeline_event e;
-  e.what = what;
+  e.kind = what;
   e.name = name;
   e.request = id;
   return e;
@@ -93,12 +93,12 @@ constexpr uint64_t step_of(bool comes) {
 std::string to_string(const timeline_track& x) {
   if (!x.device.empty())
     return x.device;
-  return fmt::format("{} {}", to_string(x.what), x.index);
+  return fmt::format("{} {}", to_string(x.role), x.index);
 }
 
 timeline_track track_of(const worker_address& where,
                         const std::string& device) {
-  return {where.what, where.what == role::denoise_step ? 0 : where.index,
+  return {where.role, where.role == role::denoise_step ? 0 : where.index,
           device};
 }
 
@@ -144,7 +144,7 @@ void records::refused(const core::request& x, const core::error& why,
   if (!drawing_)
     return;
   timeline_event e;
-  e.what = kind::instant;
+  e.kind = kind::instant;
   e.name = "refused";
   e.from = e.to = now;
   e.numbers.emplace_back("request", static_cast<int64_t>(x.id.value));
@@ -319,10 +319,10 @@ void records::worked(const std::optional<timeline_track>& worker,
   e.name = name;
   e.from = at(began_ns);
   e.to = core::after(e.from, took);
-  e.where = worker;
+  e.track = worker;
   // Steps run between the parts of an image.
-  if (!e.where->device.empty())
-    e.where->device += " pictures";
+  if (!e.track->device.empty())
+    e.track->device += " pictures";
   e.rows.push_back(request);
   drawing_->add(std::move(e));
 }
@@ -375,7 +375,7 @@ void records::ran(const std::optional<timeline_track>& worker, const stepped& x,
     e.name = name;
     e.from = from;
     e.to = core::after(from, took);
-    e.where = worker;
+    e.track = worker;
     e.numbers.emplace_back("batch", x.batch);
     if (x.steps > 0)
       e.numbers.emplace_back("steps", x.steps);
@@ -434,10 +434,10 @@ void records::died(const timeline_track& worker,
   if (!drawing_)
     return;
   timeline_event e;
-  e.what = kind::instant;
+  e.kind = kind::instant;
   e.name = "died";
   e.from = e.to = now;
-  e.where = worker;
+  e.track = worker;
   name_rows(e, had);
   drawing_->add(std::move(e));
 }

@@ -60,7 +60,7 @@ row& requests::accept(std::shared_ptr<const core::request> what) {
   r.due = what->deadline;
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
-  r.what = std::move(what);
+  r.request = std::move(what);
   return r;
 }
 
@@ -68,11 +68,11 @@ void requests::end(row& r, row_state as) {
   ATELIER_EXPECTS(is_terminal(as) && !is_terminal(r.state),
                   "a row ends once, in a terminal state");
   if (r.state == row_state::asking)
-    asking_.erase({r.asks_until, r.what->id});
+    asking_.erase({r.asks_until, r.request->id});
   r.state = as;
   set_due(r, core::never);
-  text_bytes_ -= text_size(*r.what);
-  source_bytes_ -= source_size(*r.what);
+  text_bytes_ -= text_size(*r.request);
+  source_bytes_ -= source_size(*r.request);
   --open_;
 }
 
@@ -123,20 +123,20 @@ size_t requests::open() const {
 // -- times --------------------------------------------------------------------
 
 void requests::set_due(row& r, core::time_point due) {
-  deadlines_.erase({r.due, r.what->id});
+  deadlines_.erase({r.due, r.request->id});
   r.due = due;
   if (due != core::never)
-    deadlines_.emplace(due, r.what->id);
+    deadlines_.emplace(due, r.request->id);
 }
 
 void requests::ask(row& r, core::time_point until) {
   r.state = row_state::asking;
   r.asks_until = until;
-  asking_.emplace(until, r.what->id);
+  asking_.emplace(until, r.request->id);
 }
 
 void requests::stop_asking(row& r) {
-  asking_.erase({r.asks_until, r.what->id});
+  asking_.erase({r.asks_until, r.request->id});
   r.state = row_state::waiting;
 }
 
@@ -205,8 +205,8 @@ std::string requests::check() const {
     if (is_terminal(r.state))
       continue;
     ++open;
-    texts += text_size(*r.what);
-    sources += source_size(*r.what);
+    texts += text_size(*r.request);
+    sources += source_size(*r.request);
   }
   if (texts != text_bytes_ || sources != source_bytes_)
     return "the bytes of accepted requests are not conserved";

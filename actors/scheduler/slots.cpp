@@ -20,7 +20,7 @@ core::ticket client_ticket(core::request_id id) {
 
 template <class F>
 void each(const planning::slot_set& x, F f) {
-  for (const auto& slot : x.at)
+  for (const auto& slot : x.slots)
     if (slot)
       f(slot);
   for (const auto& slot : x.captures)
@@ -44,9 +44,9 @@ core::result<void> write_files(ipc::slot_store& store,
 
 planning::slot_set held_slots::told() const {
   auto out = granted;
-  for (size_t i = 0; i < out.at.size(); ++i)
-    if (!out.at[i])
-      out.at[i] = reading.at[i];
+  for (size_t i = 0; i < out.slots.size(); ++i)
+    if (!out.slots[i])
+      out.slots[i] = reading.slots[i];
   out.captures.insert(out.captures.end(), reading.captures.begin(),
                       reading.captures.end());
   return out;

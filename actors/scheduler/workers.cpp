@@ -36,14 +36,15 @@ bool worker::does_serve(core::lane_id lane) const {
 
 worker* workers::announce(const worker_ready& x, const planning::profile& known,
                           core::time_point now) {
-  const auto grave = buried_.find(x.who.where.process);
-  const bool dead = grave != buried_.end() && x.who.where.life <= grave->second;
-  if (find(x.who) != nullptr || x.seats == 0 || dead)
+  const auto grave = buried_.find(x.worker.process.process);
+  const bool dead =
+    grave != buried_.end() && x.worker.process.life <= grave->second;
+  if (find(x.worker) != nullptr || x.seats == 0 || dead)
     return nullptr;
   const core::worker_id id{next_++};
   auto& w = all_[id];
-  addresses_[x.who] = id;
-  w.where = x.who;
+  addresses_[x.worker] = id;
+  w.address = x.worker;
   w.seats = x.seats;
   w.run_steps = std::max(1u, x.run_steps);
   w.last_sign = now;
@@ -67,7 +68,7 @@ worker* workers::announce(const worker_ready& x, const planning::profile& known,
     w.serves = lanes_of(w);
     device_seats_ += x.seats;
   } else {
-    w.serves = lanes_of_pool(x.who.what);
+    w.serves = lanes_of_pool(x.worker.role);
     join_trial(w);
   }
   members_changed();
@@ -82,7 +83,7 @@ void workers::bury(ipc::process_life who) {
 std::set<core::worker_id> workers::of(ipc::process_life who) const {
   std::set<core::worker_id> out;
   for (const auto& [id, w] : all_)
-    if (w.where.where == who)
+    if (w.address.process == who)
       out.insert(id);
   return out;
 }
@@ -91,7 +92,7 @@ void workers::remove(core::worker_id id) {
   const auto& w = all_.at(id);
   if (w.on_device())
     device_seats_ -= w.seats;
-  addresses_.erase(w.where);
+  addresses_.erase(w.address);
   all_.erase(id);
   members_changed();
 }
@@ -188,13 +189,14 @@ void workers::each_beside(const worker& w,
                           const std::function<void(worker&)>& f) {
   for (auto& [id, x] : all_)
     if (&x == &w
-        || (!w.on_device() && !x.on_device() && x.where.where == w.where.where))
+        || (!w.on_device() && !x.on_device()
+            && x.address.process == w.address.process))
       f(x);
 }
 
 void workers::join_trial(worker& w) const {
   for (const auto& [id, x] : all_)
-    if (&x != &w && !x.on_device() && x.where.where == w.where.where) {
+    if (&x != &w && !x.on_device() && x.address.process == w.address.process) {
       w.exclusive = w.exclusive || x.exclusive;
       w.draining = w.draining || x.draining;
     }
@@ -266,7 +268,7 @@ std::string workers::check() const {
   uint32_t seats = 0;
   for (const auto& [id, w] : all_) {
     seats += w.on_device() ? w.seats : 0;
-    const auto found = addresses_.find(w.where);
+    const auto found = addresses_.find(w.address);
     if (found == addresses_.end() || found->second != id)
       return fmt::format("worker {} is not found by its address", id.value);
     if (w.has.size() != w.view.seats_taken

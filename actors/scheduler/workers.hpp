@@ -22,7 +22,7 @@ namespace atelier::actors {
 
 /// The scheduler's record of a worker.
 struct worker {
-  worker_address where;
+  worker_address address;
   /// Name of its device; empty for CPU pools.
   std::string device;
   uint32_t seats = 1;
@@ -66,7 +66,7 @@ struct worker {
 
   /// Whether it runs on a device; otherwise it belongs to a CPU pool.
   bool on_device() const {
-    return where.what == role::denoise_step;
+    return address.role == role::denoise_step;
   }
 
   bool does_serve(core::lane_id lane) const;

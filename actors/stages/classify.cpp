@@ -73,8 +73,8 @@ classify_stage::classify_stage(classifier_loader load, core::timespan budget,
   : classifies_(static_cast<bool>(load)),
     loaded_(std::make_shared<loaded>(std::move(load))) {
   row_.name = "classify";
-  row_.where = planning::place::cpu_pool;
-  row_.at = planning::hook::before_route;
+  row_.place = planning::place::cpu_pool;
+  row_.hook = planning::hook::before_route;
   row_.budget = budget;
   row_.budget_share = share;
   row_.otherwise = planning::if_failed::go_on;

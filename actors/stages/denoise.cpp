@@ -31,8 +31,8 @@ class denoise_by_row final : public planning::any_stage {
 public:
   denoise_by_row() {
     row_.name = "denoise";
-    row_.where = planning::place::device;
-    row_.at = planning::hook::each_leg;
+    row_.place = planning::place::device;
+    row_.hook = planning::hook::each_leg;
     row_.slots = denoise_uses;
   }
 

@@ -38,8 +38,8 @@ constexpr planning::slot_use fetch_uses[] = {
 
 constexpr planning::stage_row fetch_row = {
   .name = "fetch",
-  .where = planning::place::background,
-  .at = planning::hook::each_leg,
+  .place = planning::place::background,
+  .hook = planning::hook::each_leg,
   .slots = fetch_uses,
   .otherwise = planning::if_failed::choose_again,
 };
@@ -75,36 +75,36 @@ const planning::stage_row& fetch_stage::row() const {
 
 std::optional<fetch_stage::work> fetch_stage::begin(
   const planning::row_view& of) const {
-  if (of.from == nullptr || of.along == nullptr || of.how == nullptr)
+  if (of.from == nullptr || of.route == nullptr || of.recipe == nullptr)
     return std::nullopt;
   work order;
   order.entry = of.from->entry;
-  switch (of.leg != nullptr ? of.leg->from : of.along->from) {
+  switch (of.leg != nullptr ? of.leg->from : of.route->from) {
     case origin::latent:
       // After a death the row may be further along than the kept state.
       if (of.skip == 0 || of.holds[static_cast<size_t>(held::state)])
         return std::nullopt;
-      order.what = held::state;
+      order.slot = held::state;
       order.steps = of.skip;
       order.latent = planning::latent_of(
-        of.costs.variants[of.how->variant.value], of.how->px);
+        of.costs.variants[of.recipe->variant.value], of.recipe->px);
       return order;
     case origin::image: {
-      order.what = of.leg != nullptr ? held::source : held::pixels;
-      if (of.holds[static_cast<size_t>(order.what)])
+      order.slot = of.leg != nullptr ? held::source : held::pixels;
+      if (of.holds[static_cast<size_t>(order.slot)])
         return std::nullopt;
       // The found image was drawn as the whole run of this request would be,
       // and not by a smaller variant that refines it.
       const auto drawn =
         of.costs.reuse
           ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)
-          : *of.how;
+          : *of.recipe;
       order.px = drawn.px;
       if (of.leg == nullptr)
         return order;
       order.scaled_to = drawn.scaled_to;
-      order.into_px = of.how->px;
-      order.answered = core::answered_px(*of.how);
+      order.into_px = of.recipe->px;
+      order.answered = core::answered_px(*of.recipe);
       return order;
     }
     default:
@@ -119,7 +119,7 @@ core::timespan fetch_stage::takes(const work&,
 
 core::result<fetch_stage::done> fetch_stage::run(
   const work& order, planning::worker_context& here) const {
-  const bool state = order.what == held::state;
+  const bool state = order.slot == held::state;
   const auto bytes = state ? kept_->state(order.entry, order.steps)
                            : kept_->image(order.entry, order.px);
   if (!bytes)
@@ -130,11 +130,11 @@ core::result<fetch_stage::done> fetch_stage::run(
     kept_->drop_torn(order.entry);
     return sound.why();
   }
-  const auto& into = here.at[order.what];
+  const auto& into = here.granted[order.slot];
   const auto buffer = here.slots.buffer(into);
   if (!buffer)
     return buffer.why();
-  const auto written = order.what == held::source
+  const auto written = order.slot == held::source
                        ? write_drawn_source({order.px, order.scaled_to,
                                              order.into_px, order.answered},
                                             **bytes, {}, *buffer)

@@ -23,7 +23,7 @@ public:
   struct work {
     uint64_t entry = 0;
     /// A state, a source or pixels.
-    planning::held what = planning::held::state;
+    planning::held slot = planning::held::state;
     /// These are set for a state.
     uint32_t steps = 0;
     core::latent_shape latent;
@@ -36,7 +36,7 @@ public:
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.entry, x.what, x.steps, x.latent, x.px, x.scaled_to, x.into_px,
+      return f(x.entry, x.slot, x.steps, x.latent, x.px, x.scaled_to, x.into_px,
                x.answered);
     }
   };

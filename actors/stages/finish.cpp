@@ -67,15 +67,15 @@ core::result<std::optional<image::picture>> scaled_pixels(
 finish_stage::finish_stage(uint32_t test_crash_seed)
   : test_crash_seed_(test_crash_seed) {
   row_.name = "finish";
-  row_.where = planning::place::cpu_pool;
-  row_.at = planning::hook::before_answer;
+  row_.place = planning::place::cpu_pool;
+  row_.hook = planning::hook::before_answer;
   row_.slots = finish_uses;
 }
 
 std::optional<finish_stage::work> finish_stage::begin(
   const planning::row_view& row) const {
-  const auto& v = row.costs.variants[row.how->variant.value];
-  return work{*row.how,          row.wanted.text,
+  const auto& v = row.costs.variants[row.recipe->variant.value];
+  return work{*row.recipe,       row.wanted.text,
               v.model,           v.name,
               row.wanted.output, {row.notes.begin(), row.notes.end()}};
 }
@@ -87,9 +87,9 @@ core::timespan finish_stage::takes(const work&,
 
 core::result<finish_stage::done> finish_stage::run(
   const work& x, planning::worker_context& here) const {
-  if (test_crash_seed_ != 0 && x.how.seed == test_crash_seed_)
+  if (test_crash_seed_ != 0 && x.recipe.seed == test_crash_seed_)
     std::abort();
-  const auto& encoded = here.at[held::encoded];
+  const auto& encoded = here.granted[held::encoded];
   const auto buffer = here.slots.buffer(encoded);
   if (!buffer)
     return buffer.why();
@@ -99,15 +99,16 @@ core::result<finish_stage::done> finish_stage::run(
       return published.why();
     return done{};
   }
-  const auto pixels = here.slots.view(here.at[held::pixels]);
+  const auto pixels = here.slots.view(here.granted[held::pixels]);
   if (!pixels)
     return pixels.why();
-  const auto scaled = scaled_pixels(x.how, *pixels);
+  const auto scaled = scaled_pixels(x.recipe, *pixels);
   if (!scaled)
     return scaled.why();
   const image::pixel_view view =
-    *scaled ? (*scaled)->view() : drawn_pixels(x.how.px, *pixels);
-  const auto about = image::describe(x.text, x.how, x.model, told_of(x.notes));
+    *scaled ? (*scaled)->view() : drawn_pixels(x.recipe.px, *pixels);
+  const auto about =
+    image::describe(x.text, x.recipe, x.model, told_of(x.notes));
   const auto file = image::encode(view, x.output, image::to_text(about));
   if (!file)
     return file.why();

@@ -15,7 +15,7 @@ namespace atelier::actors {
 class finish_stage {
 public:
   struct work {
-    core::recipe how;
+    core::recipe recipe;
     core::prompt_pair text;
     std::string model;
     std::string variant;
@@ -27,7 +27,7 @@ public:
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.how, x.text, x.model, x.variant, x.output, x.notes);
+      return f(x.recipe, x.text, x.model, x.variant, x.output, x.notes);
     }
   };
 

@@ -36,8 +36,8 @@ mask_stage::mask_stage(image::decode_limits most, core::timespan decode,
                        core::timespan budget, double share)
   : most_(std::move(most)), decode_(decode) {
   row_.name = "mask";
-  row_.where = planning::place::cpu_pool;
-  row_.at = planning::hook::before_route;
+  row_.place = planning::place::cpu_pool;
+  row_.hook = planning::hook::before_route;
   row_.slots = uses;
   row_.budget = budget;
   row_.budget_share = share;
@@ -65,7 +65,7 @@ core::result<mask_stage::done> mask_stage::run(
   if (here.slots.capacity(kind_of(planning::held::files)) == 0)
     return core::fail(core::ec::not_found,
                       "mask: slots without payload keep no files");
-  const auto bytes = here.slots.view(here.at[planning::held::files]);
+  const auto bytes = here.slots.view(here.granted[planning::held::files]);
   if (!bytes)
     return bytes.why();
   const auto files = parse_source_files(*bytes);

@@ -118,17 +118,17 @@ core::result<void> write_source(const prepare_stage::work& x,
   const auto buffer = slots.buffer(source);
   if (!buffer)
     return buffer.why();
-  const auto px = core::answered_px(x.how);
+  const auto px = core::answered_px(x.recipe);
   const bool masked = !files.mask.empty();
-  const auto kept = masked ? x.how.scaled_to : core::extent{};
-  const auto into = gpu::begin_source(*buffer, x.how.px, masked, kept);
+  const auto kept = masked ? x.recipe.scaled_to : core::extent{};
+  const auto into = gpu::begin_source(*buffer, x.recipe.px, masked, kept);
   if (!into)
     return into.why();
   core::extent image_px;
   const auto pixels = decode_source("image", files.image, most, px, image_px);
   if (!pixels)
     return pixels.why();
-  if (auto done = put_source(*pixels, x.how.px, *into); !done)
+  if (auto done = put_source(*pixels, x.recipe.px, *into); !done)
     return done.why();
   if (masked) {
     core::extent mask_px;
@@ -136,7 +136,7 @@ core::result<void> write_source(const prepare_stage::work& x,
     if (!grey)
       return grey.why();
     const auto mask = image::binarize(grey->view());
-    put_mask(mask, px, x.how.px, *into);
+    put_mask(mask, px, x.recipe.px, *into);
     if (mask_px != image_px)
       notes.push_back({core::note_code::mask_scaled,
                        fmt::format("the mask of {}x{} was scaled to the "
@@ -144,7 +144,7 @@ core::result<void> write_source(const prepare_stage::work& x,
                                    mask_px.width, mask_px.height,
                                    image_px.width, image_px.height)});
   }
-  return slots.publish(source, 1, gpu::source_bytes(x.how.px, masked, kept));
+  return slots.publish(source, 1, gpu::source_bytes(x.recipe.px, masked, kept));
 }
 
 /// Makes a source of the image that an earlier stage drew.
@@ -157,8 +157,8 @@ core::result<void> write_drawn(const prepare_stage::work& x,
   if (!buffer)
     return buffer.why();
   const auto bytes = write_drawn_source(
-    {x.drawn_px, x.drawn_scaled_to, x.how.px, core::answered_px(x.how)}, pixels,
-    most, *buffer);
+    {x.drawn_px, x.drawn_scaled_to, x.recipe.px, core::answered_px(x.recipe)},
+    pixels, most, *buffer);
   if (!bytes)
     return bytes.why();
   return slots.publish(source, 1, *bytes);
@@ -169,14 +169,15 @@ core::result<beginning> read_source(const prepare_stage::work& x,
                                     planning::worker_context& here) {
   using planning::held;
   auto& slots = here.slots;
-  const auto& source = here.at[held::source];
+  const auto& source = here.granted[held::source];
   if (!source)
     return beginning::noise;
   if (x.is_fetched)
     return beginning::image;
-  const auto& files_slot = here.at[held::files];
+  const auto& files_slot = here.granted[held::files];
   const bool from_leg = !files_slot;
-  const auto bytes = slots.view(from_leg ? here.at[held::pixels] : files_slot);
+  const auto bytes =
+    slots.view(from_leg ? here.granted[held::pixels] : files_slot);
   if (!bytes)
     return bytes.why();
   // A store without payload keeps only the words: nothing can be decoded.
@@ -208,11 +209,11 @@ core::result<void> write_state(const prepare_stage::work& x, beginning from,
   if (buffer->empty())
     return slots.publish(state, 1, 0);
   const auto words =
-    words_until_first_step(x.how.noise, from, x.latent.elements());
+    words_until_first_step(x.recipe.noise, from, x.latent.elements());
   const auto latent = gpu::begin_state(*buffer, x.latent, 0, words);
   if (!latent)
     return latent.why();
-  draw_noise(x.how, from, *latent);
+  draw_noise(x.recipe, from, *latent);
   return slots.publish(state, 1, gpu::state_bytes(x.latent, 0));
 }
 
@@ -224,8 +225,8 @@ prepare_stage::prepare_stage(image::decode_limits sources,
     longest_(longest),
     test_crash_seed_(test_crash_seed) {
   row_.name = "prepare";
-  row_.where = planning::place::cpu_pool;
-  row_.at = planning::hook::each_leg;
+  row_.place = planning::place::cpu_pool;
+  row_.hook = planning::hook::each_leg;
   row_.slots = prepare_uses;
 }
 
@@ -234,11 +235,11 @@ std::optional<prepare_stage::work> prepare_stage::begin(
   if (row.leg == nullptr || row.holds[static_cast<size_t>(held::state)])
     return std::nullopt;
   work x;
-  x.how = *row.how;
-  x.latent = planning::latent_of(row.costs.variants[row.how->variant.value],
-                                 row.how->px);
+  x.recipe = *row.recipe;
+  x.latent = planning::latent_of(row.costs.variants[row.recipe->variant.value],
+                                 row.recipe->px);
   x.is_fetched = row.holds[static_cast<size_t>(held::source)];
-  if (row.how->from_image && row.drawn != nullptr) {
+  if (row.recipe->from_image && row.drawn != nullptr) {
     x.drawn_px = row.drawn->px;
     x.drawn_scaled_to = row.drawn->scaled_to;
   }
@@ -251,12 +252,12 @@ core::timespan prepare_stage::takes(const work&,
 }
 
 bool prepare_stage::is_short(const work& x) const {
-  return !x.how.from_image && x.latent.elements() <= short_latent;
+  return !x.recipe.from_image && x.latent.elements() <= short_latent;
 }
 
 core::result<prepare_stage::done> prepare_stage::run(
   const work& x, planning::worker_context& here) const {
-  if (test_crash_seed_ != 0 && x.how.seed == test_crash_seed_)
+  if (test_crash_seed_ != 0 && x.recipe.seed == test_crash_seed_)
     std::abort();
   auto sources = sources_;
   sources.stop = [&, until = here.now() + longest_] {
@@ -265,7 +266,7 @@ core::result<prepare_stage::done> prepare_stage::run(
   const auto from = read_source(x, sources, here);
   if (!from)
     return from.why();
-  if (auto made = write_state(x, *from, here.at[held::state], here.slots);
+  if (auto made = write_state(x, *from, here.granted[held::state], here.slots);
       !made)
     return made.why();
   return done{};

@@ -18,7 +18,7 @@ namespace atelier::actors {
 class prepare_stage {
 public:
   struct work {
-    core::recipe how;
+    core::recipe recipe;
     core::latent_shape latent;
     /// The size at which the pixels that it starts from were drawn, and the
     /// size to which they are scaled (recipe::scaled_to); empty: it starts from
@@ -32,7 +32,7 @@ public:
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.how, x.latent, x.drawn_px, x.drawn_scaled_to, x.is_fetched);
+      return f(x.recipe, x.latent, x.drawn_px, x.drawn_scaled_to, x.is_fetched);
     }
   };
 

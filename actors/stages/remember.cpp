@@ -23,8 +23,8 @@ constexpr planning::slot_use remember_uses[] = {
 constexpr planning::stage_row remember_row = {
   .name = "remember",
   .version = 2,
-  .where = planning::place::background,
-  .at = planning::hook::after_answer,
+  .place = planning::place::background,
+  .hook = planning::hook::after_answer,
   .slots = remember_uses,
   .otherwise = planning::if_failed::go_on,
 };
@@ -34,7 +34,7 @@ constexpr planning::stage_row remember_row = {
 core::result<std::vector<index::left_state>> states_of(
   const planning::worker_context& here, core::latent_shape latent) {
   std::vector<index::left_state> out;
-  for (const auto& slot : here.at.captures) {
+  for (const auto& slot : here.granted.captures) {
     index::left_state x;
     if (const auto seq = here.slots.read(slot, x.bytes); !seq) {
       // A run that ended early leaves the slot as it was granted.
@@ -60,7 +60,7 @@ core::result<std::vector<index::left_state>> states_of(
 
 core::result<std::vector<std::byte>> image_of(
   const planning::worker_context& here, core::extent px) {
-  const auto bytes = here.slots.view(here.at[held::pixels]);
+  const auto bytes = here.slots.view(here.granted[held::pixels]);
   if (!bytes)
     return bytes.why();
   if (bytes->size() != gpu::drawn_bytes(px))
@@ -82,13 +82,13 @@ const planning::stage_row& remember_stage::row() const {
 std::optional<remember_stage::work> remember_stage::begin(
   const planning::row_view& of) const {
   // The answer of a route without legs is kept already.
-  if (of.along == nullptr || of.along->legs.empty() || of.how == nullptr
+  if (of.route == nullptr || of.route->legs.empty() || of.recipe == nullptr
       || !of.costs.reuse || !index::is_remembered(of.wanted))
     return std::nullopt;
   const auto holds = [&](held x) { return of.holds[static_cast<size_t>(x)]; };
   work order;
-  order.states = of.along->store.latents && holds(held::capture);
-  order.image = of.along->store.image && holds(held::pixels);
+  order.states = of.route->store.latents && holds(held::capture);
+  order.image = of.route->store.image && holds(held::pixels);
   if (!order.states && !order.image)
     return std::nullopt;
   const auto whole =
@@ -97,19 +97,19 @@ std::optional<remember_stage::work> remember_stage::begin(
   // States serve only this very run. An image serves any run if it was drawn in
   // the size for which the search looks.
   if (order.key
-      != index::key_of(*of.how, of.wanted.text.negative, of.wanted.tenant))
+      != index::key_of(*of.recipe, of.wanted.text.negative, of.wanted.tenant))
     order.states = false;
-  if (of.how->px != whole.px || of.how->scaled_to != whole.scaled_to)
+  if (of.recipe->px != whole.px || of.recipe->scaled_to != whole.scaled_to)
     order.image = false;
   if (!order.states && !order.image)
     return std::nullopt;
   order.whose = of.wanted.tenant;
   order.text = of.wanted.text.positive;
-  order.latent =
-    planning::latent_of(of.costs.variants[of.how->variant.value], of.how->px);
-  order.px = of.how->px;
+  order.latent = planning::latent_of(
+    of.costs.variants[of.recipe->variant.value], of.recipe->px);
+  order.px = of.recipe->px;
   if (of.from != nullptr
-      && of.along->legs.front().from == planning::origin::image)
+      && of.route->legs.front().from == planning::origin::image)
     order.depth = of.from->depth + 1;
   return order;
 }

@@ -27,8 +27,8 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
                            core::timespan budget, double budget_share)
   : kept_(std::move(kept)) {
   row_.name = "search";
-  row_.where = planning::place::background;
-  row_.at = planning::hook::before_route;
+  row_.place = planning::place::background;
+  row_.hook = planning::hook::before_route;
   row_.budget = budget;
   row_.budget_share = budget_share;
   row_.otherwise = planning::if_failed::go_on;

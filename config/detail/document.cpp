@@ -96,7 +96,7 @@ struct describer {
   }
 
   std::string operator()(const foreign& x) const {
-    return x.what;
+    return x.text;
   }
 };
 

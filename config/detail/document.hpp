@@ -22,7 +22,7 @@ using list = std::vector<node>;
 
 /// A value that no option takes; the text names what it is.
 struct foreign {
-  std::string what;
+  std::string text;
 };
 
 /// One value of a document, free of the parser's types.

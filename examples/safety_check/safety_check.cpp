@@ -40,7 +40,7 @@ public:
 
   explicit dark_check(double most) : most_(most) {
     row_.name = "dark_check";
-    row_.at = planning::hook::before_answer;
+    row_.hook = planning::hook::before_answer;
     row_.slots = uses;
     // An image that could not be looked at is not sent.
     row_.otherwise = planning::if_failed::fail;
@@ -64,7 +64,7 @@ public:
 
   /// Does it, in the engine's CPU process.
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    const auto pixels = here.slots.view(here.at[held::pixels]);
+    const auto pixels = here.slots.view(here.granted[held::pixels]);
     if (!pixels)
       return pixels.why();
     if (x.pixels == 0 || pixels->size() < 3 * x.pixels)

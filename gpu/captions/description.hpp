@@ -23,7 +23,7 @@ struct described_object {
 
 /// A relation between objects of a description, by their indices from 0.
 struct described_relation {
-  relation what = relation::above;
+  relation kind = relation::above;
   uint8_t subject = 0;
   uint8_t first = 0;
   /// Used only by relation::between; otherwise equal to `first`.

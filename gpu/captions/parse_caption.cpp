@@ -24,7 +24,7 @@ public:
         take_word();
     end_clause();
     if (waiting_)
-      remark("nothing follows '{}'", to_string(waiting_->what));
+      remark("nothing follows '{}'", to_string(waiting_->kind));
     if (out_.says.objects.size() > most_objects)
       remark("{} objects: pictures have at most {}", out_.says.objects.size(),
              most_objects);
@@ -37,7 +37,7 @@ public:
 private:
   // A relation whose objects have not been read yet.
   struct open_relation {
-    relation what;
+    relation kind;
     uint8_t subject;
     std::optional<uint8_t> first;
   };
@@ -92,7 +92,7 @@ private:
     at_ = found->end;
     const auto subject = continued ? *subject_ : *last_;
     subject_ = subject;
-    waiting_ = open_relation{found->what, subject, {}};
+    waiting_ = open_relation{found->kind, subject, {}};
     last_.reset();
     return true;
   }
@@ -100,7 +100,7 @@ private:
   void close_relation(uint8_t object) {
     if (!waiting_)
       return;
-    if (waiting_->what == relation::between && !waiting_->first) {
+    if (waiting_->kind == relation::between && !waiting_->first) {
       waiting_->first = object;
       return;
     }
@@ -109,7 +109,7 @@ private:
       remark("an object has a relation with itself");
     else
       out_.says.relations.push_back(
-        {waiting_->what, waiting_->subject, first, object});
+        {waiting_->kind, waiting_->subject, first, object});
     waiting_.reset();
   }
 

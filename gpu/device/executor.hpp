@@ -19,8 +19,8 @@ namespace atelier::gpu {
 /// A row for the device to run. It runs core::steps_to_run(how) steps, the last
 /// ones of its schedule.
 struct open_job {
-  core::ticket who;
-  core::recipe how;
+  core::ticket ticket;
+  core::recipe recipe;
   core::prompt_pair text;
   /// Holds the state to start from: the drawn noise, a state of earlier work,
   /// or the last state published by an earlier attempt. Readable until the
@@ -68,7 +68,7 @@ struct run_job {
 
 /// The progress of one row in a run.
 struct row_report {
-  core::ticket who;
+  core::ticket ticket;
   /// Steps done since the request's start, including earlier attempts.
   uint32_t steps_done = 0;
   /// Whether the row's state slot holds a publication.
@@ -98,7 +98,7 @@ struct run_report {
 
 /// The result of a decoding.
 struct decode_report {
-  core::ticket who;
+  core::ticket ticket;
   /// Bytes of pixels in the image slot.
   uint64_t bytes = 0;
   /// Time spent on decoding, without the steps that ran between its parts.

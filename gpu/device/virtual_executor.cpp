@@ -25,11 +25,11 @@ struct numbered_run {
 };
 
 struct decode_job {
-  core::ticket who;
+  core::ticket ticket;
 };
 
 struct close_job {
-  core::ticket who;
+  core::ticket ticket;
 };
 
 struct load_job {
@@ -46,7 +46,7 @@ struct scripted_failure {
 
 /// Work that takes time: a run, or a decoding or loading, whose `steps` stay 0.
 struct work {
-  std::variant<numbered_run, decode_job, load_job> what;
+  std::variant<numbered_run, decode_job, load_job> order;
   core::time_point began;
   core::timespan opening{0};
   core::timespan step{0};
@@ -155,10 +155,10 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
 
   void start(const open_job& job) {
     rows.open(job);
-    if (const auto* variant = variant_of(job.who))
-      opening[job.who] = vary(variant->text, job.who, 0, draw::text);
+    if (const auto* variant = variant_of(job.ticket))
+      opening[job.ticket] = vary(variant->text, job.ticket, 0, draw::text);
     if (!job.judge.empty())
-      judges[job.who] = job.judge;
+      judges[job.ticket] = job.judge;
   }
 
   void start(const load_job& job) {
@@ -177,25 +177,25 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   }
 
   void start(const close_job& job) {
-    rows.close(job.who);
-    opening.erase(job.who);
-    script.erase(job.who);
-    judges.erase(job.who);
+    rows.close(job.ticket);
+    opening.erase(job.ticket);
+    script.erase(job.ticket);
+    judges.erase(job.ticket);
   }
 
   void start(decode_job& job) {
     work next{job, now()};
-    if (const auto* variant = variant_of(job.who)) {
-      next.decode =
-        vary(variant->decode + judging(job.who), job.who, 0, draw::decode);
-      next.variant = rows.find(job.who)->how().variant;
+    if (const auto* variant = variant_of(job.ticket)) {
+      next.decode = vary(variant->decode + judging(job.ticket), job.ticket, 0,
+                         draw::decode);
+      next.variant = rows.find(job.ticket)->how().variant;
     }
     begin(std::move(next));
   }
 
   void start(numbered_run& run) {
     work next{std::move(run), now()};
-    const auto& x = std::get<numbered_run>(next.what);
+    const auto& x = std::get<numbered_run>(next.order);
     const auto sound = rows.sound(x.job.rows);
     if (x.number != interrupted)
       next.steps = detail::common_steps(sound, x.job.steps);
@@ -275,7 +275,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (!current || at < current->first_step())
       return;
     auto& x = *current;
-    if (!std::holds_alternative<numbered_run>(x.what))
+    if (!std::holds_alternative<numbered_run>(x.order))
       return;
     const auto done = x.step.count() > 0 ? (at - x.first_step()) / x.step
                                          : static_cast<int64_t>(x.steps);
@@ -284,7 +284,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (reached == x.applied)
       return;
     const auto more = reached - x.applied;
-    for (auto* row : rows.sound(std::get<numbered_run>(x.what).job.rows)) {
+    for (auto* row : rows.sound(std::get<numbered_run>(x.order).job.rows)) {
       const auto fault = script.find(row->who());
       if (fault != script.end() && fault->second.step >= row->steps_done()
           && fault->second.step - row->steps_done() < more) {
@@ -303,7 +303,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     current.reset();
     if (config.busy)
       config.busy(done.variant, done.end() - done.began);
-    if (const auto* run = std::get_if<numbered_run>(&done.what)) {
+    if (const auto* run = std::get_if<numbered_run>(&done.order)) {
       run_report report;
       report.rows = rows.report(run->job.rows);
       report.steps = done.steps;
@@ -313,14 +313,14 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
         report.first_step = done.first_step();
       report.ended = done.end();
       events.ran(std::move(report));
-    } else if (const auto* decoded = std::get_if<decode_job>(&done.what)) {
+    } else if (const auto* decoded = std::get_if<decode_job>(&done.order)) {
       // Images of the test card have one part.
-      auto report = *rows.decode_part(decoded->who);
+      auto report = *rows.decode_part(decoded->ticket);
       report.took = done.decode;
       report.ended = done.end();
-      const auto judge = judges.find(decoded->who);
+      const auto judge = judges.find(decoded->ticket);
       if (judge != judges.end() && config.score)
-        report.score = config.score(decoded->who.id, judge->second);
+        report.score = config.score(decoded->ticket.id, judge->second);
       events.decoded(std::move(report));
     } else if (events.loaded) {
       events.loaded({});
@@ -333,7 +333,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (!current)
       return;
     auto& x = *current;
-    const auto* run = std::get_if<numbered_run>(&x.what);
+    const auto* run = std::get_if<numbered_run>(&x.order);
     if (!run || run->number != runs)
       return;
     const auto elapsed = now() - x.first_step();

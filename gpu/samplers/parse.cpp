@@ -306,7 +306,7 @@ core::result<void> check_together(const scheduler_config& config,
   if (static_cast<uint32_t>(config.steps_offset) >= train)
     return fail(ec::bad_config, "{}: steps_offset {} outside 0..{}", where,
                 config.steps_offset, train - 1);
-  if (config.with == sampler::lcm && config.original_inference_steps > train)
+  if (config.sampler == sampler::lcm && config.original_inference_steps > train)
     return fail(ec::bad_config,
                 "{}: original_inference_steps {} outside 1..{} "
                 "(num_train_timesteps)",
@@ -338,8 +338,8 @@ core::result<scheduler_config> parse_scheduler(std::string_view text,
       return fail(ec::bad_config, "{}: {} is {}; supported: {}", where, key,
                   shown(value), range);
   }
-  out.with = *with;
-  if (row_of(out.with).matches_flow)
+  out.sampler = *with;
+  if (row_of(out.sampler).matches_flow)
     out.predicts = prediction::flow;
   if (auto ok = check_together(out, where); !ok)
     return ok.why();

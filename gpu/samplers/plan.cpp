@@ -36,7 +36,7 @@ core::result<void> check_prediction(const scheduler_config& config,
 
 core::result<void> check_choice(const scheduler_config& config,
                                 const sampler_choice& choice) {
-  const auto name = to_string(choice.with);
+  const auto name = to_string(choice.sampler);
   const uint32_t train = config.num_train_timesteps;
   // Written so that NaN, for which every comparison is false, is rejected.
   if (choice.steps == 0 || choice.steps > train)
@@ -48,10 +48,10 @@ core::result<void> check_choice(const scheduler_config& config,
                 choice.strength, least_strength(choice.steps));
   if (!(choice.eta >= 0 && choice.eta <= 1))
     return fail(ec::invalid_argument, "eta {} outside 0..1", choice.eta);
-  if (choice.eta != 0 && !row_of(choice.with).has_eta)
+  if (choice.eta != 0 && !row_of(choice.sampler).has_eta)
     return fail(ec::invalid_argument, "eta {} outside 0..0 for sampler {}",
                 choice.eta, name);
-  if (choice.karras && !core::has_karras_sigmas(choice.with))
+  if (choice.karras && !core::has_karras_sigmas(choice.sampler))
     return fail(ec::invalid_argument,
                 "karras true: sampler {} has no sigmas; {} have", name,
                 core::list_samplers(&core::sampler_row::has_sigmas));
@@ -80,7 +80,7 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
   const double n = choice.steps;
   const double share = n * as_written(choice.strength);
   uint32_t first = 0;
-  switch (row_of(choice.with).from_image) {
+  switch (row_of(choice.sampler).from_image) {
     case core::steps_from_image::rounded_down:
       first = choice.steps - static_cast<uint32_t>(share);
       break;
@@ -100,7 +100,7 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
 /// Returns a config with the defaults of the sampler's diffusers class.
 planning with_defaults(const scheduler_config& config,
                        const sampler_choice& choice) {
-  const auto& own = planner_of(choice.with);
+  const auto& own = planner_of(choice.sampler);
   planning out{config, choice};
   out.spacing = config.spacing.value_or(own.spacing);
   out.set_alpha_to_one = config.set_alpha_to_one.value_or(true);
@@ -159,7 +159,7 @@ core::result<void> check_falling_sigmas(const planning& from,
                   "rescale_betas_zero_snr {}: steps {} of sampler {} lead from "
                   "sigma {} to {}, outside 0..{}",
                   from.config.rescale_betas_zero_snr, from.choice.steps,
-                  to_string(from.choice.with), sigmas[i], sigmas[i + 1],
+                  to_string(from.choice.sampler), sigmas[i], sigmas[i + 1],
                   sigmas[i]);
   return {};
 }
@@ -180,7 +180,7 @@ void set_levels(sampler_plan& plan, const sampler_choice& choice,
 
 sampler_choice choice_of(const core::recipe& how) {
   sampler_choice out;
-  out.with = how.with;
+  out.sampler = how.sampler;
   out.steps = how.steps;
   out.strength = how.strength;
   out.eta = how.eta;
@@ -190,7 +190,7 @@ sampler_choice choice_of(const core::recipe& how) {
 
 core::result<sampler_plan> plan_sampler(const scheduler_config& config,
                                         const sampler_choice& choice) {
-  if (auto ok = check_prediction(config, choice.with); !ok)
+  if (auto ok = check_prediction(config, choice.sampler); !ok)
     return ok.why();
   if (auto ok = check_config(config); !ok)
     return ok.why();
@@ -202,12 +202,12 @@ core::result<sampler_plan> plan_sampler(const scheduler_config& config,
   auto from = with_defaults(config, choice);
   from.first = *first;
   if (config.predicts != prediction::flow) {
-    auto alphas = alphas_cumprod(config, choice.with);
+    auto alphas = alphas_cumprod(config, choice.sampler);
     if (!alphas)
       return alphas.why();
     from.alphas = *std::move(alphas);
   }
-  return checked(planner_of(choice.with).plan(from));
+  return checked(planner_of(choice.sampler).plan(from));
 }
 
 } // namespace atelier::gpu

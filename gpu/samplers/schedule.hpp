@@ -25,7 +25,7 @@ enum class timestep_kind : uint8_t { discrete, continuous };
 /// the file's therefore uses the values of OtherScheduler.from_config(config).
 struct scheduler_config {
   /// The sampler that the file names, and whether it requests Karras sigmas.
-  core::sampler with = core::sampler::ddim;
+  core::sampler sampler = core::sampler::ddim;
   bool use_karras_sigmas = false;
   /// 1..100000.
   uint32_t num_train_timesteps = 1000;
@@ -64,7 +64,7 @@ core::result<scheduler_config> parse_scheduler(std::string_view json,
 
 /// The choices of a run that its schedule depends on.
 struct sampler_choice {
-  core::sampler with = core::sampler::ddim;
+  core::sampler sampler = core::sampler::ddim;
   /// At least 1, at most num_train_timesteps (one fewer for DPM-Solver++
   /// without Karras sigmas unless its spacing is trailing;
   /// original_inference_steps x strength for LCM).

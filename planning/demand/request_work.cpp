@@ -24,7 +24,7 @@ double relative_work(const variant_table& x, const core::request& wanted) {
     return 1;
   auto runs = wanted.fixed.steps.value_or(v.steps);
   if (wanted.source && wanted.fixed.strength)
-    runs = core::steps_of_share(wanted.fixed.with.value_or(v.with), runs,
+    runs = core::steps_of_share(wanted.fixed.sampler.value_or(v.sampler), runs,
                                 *wanted.fixed.strength);
   return core::to_seconds(x.steps.at(1, drawn_px(v, wanted))) * runs / own;
 }

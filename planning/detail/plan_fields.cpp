@@ -195,10 +195,10 @@ std::vector<std::vector<double>> plan_fields::rows(
 }
 
 core::result<void> expect_nothing(const saved_memory& from) {
-  const auto x = parse_document(from.json, from.where);
+  const auto x = parse_document(from.json, from.file);
   if (!x)
     return x.why();
-  json_reader r{from.where};
+  json_reader r{from.file};
   r.expect_keys(*x, "memory", {});
   if (r.faults() != 0)
     return r.why();

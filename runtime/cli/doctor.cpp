@@ -13,14 +13,15 @@ namespace {
 void print(const finding& x, bool json, std::ostream& out) {
   if (json) {
     const nlohmann::ordered_json object{{"subject", x.subject},
-                                        {"state", to_string(x.how)},
+                                        {"state", to_string(x.severity)},
                                         {"found", x.found},
                                         {"advice", x.advice}};
     out << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
         << '\n';
     return;
   }
-  out << fmt::format("{:8} {:14} {}\n", to_string(x.how), x.subject, x.found);
+  out << fmt::format("{:8} {:14} {}\n", to_string(x.severity), x.subject,
+                     x.found);
   if (!x.advice.empty())
     out << fmt::format("{:23} -> {}\n", "", x.advice);
 }
@@ -45,7 +46,7 @@ exit_status doctor(const common_arguments& common, environment& world) {
     print(x, common.json, world.terminal.out);
   const bool sick =
     std::any_of(findings.begin(), findings.end(), [](const finding& x) {
-      return x.how == finding::grade::problem;
+      return x.severity == finding::grade::problem;
     });
   return sick ? exit_status::failed : exit_status::done;
 }

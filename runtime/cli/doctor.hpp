@@ -26,7 +26,7 @@ struct finding {
   };
 
   std::string subject;
-  grade how = grade::ok;
+  grade severity = grade::ok;
   std::string found;
   /// The remedy; empty if none is needed.
   std::string advice;

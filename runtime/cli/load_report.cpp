@@ -73,7 +73,7 @@ load_summary sum_up(const std::vector<load_record>& records,
     lags.push_back(r.lag);
     const auto objective = r.deadline ? r.deadline : slo;
     out.with_objective += objective ? 1u : 0u;
-    switch (r.what) {
+    switch (r.result) {
       case outcome::answered:
         ++out.answered;
         latencies.push_back(r.latency);
@@ -114,7 +114,7 @@ std::string to_csv(const std::vector<load_record>& records,
   std::string out = "due_ms,became,took_ms,queue_ms,sent_late_ms,code\n";
   const auto name = [&](const load_record& r) {
     const auto objective = r.deadline ? r.deadline : slo;
-    switch (r.what) {
+    switch (r.result) {
       case outcome::answered:
         return objective && r.latency > *objective ? "late" : "answered";
       case outcome::refused:

@@ -38,12 +38,12 @@ struct books {
 void close_record(load_record& to, const answer& a, core::timespan latency) {
   to.latency = latency;
   if (const auto* made = std::get_if<picture>(&a)) {
-    to.what = outcome::answered;
+    to.result = outcome::answered;
     to.queue = made->took.queue;
     return;
   }
   to.code = std::get<failure>(a).code;
-  to.what =
+  to.result =
     std::find(refusals.begin(), refusals.end(), to.code) == refusals.end()
       ? outcome::failed
       : outcome::refused;
@@ -88,7 +88,7 @@ std::vector<load_record> run_load(const std::vector<due_request>& load,
       const std::lock_guard guard{shared->mutex};
       auto& r = shared->records[count];
       r.due = next.due;
-      r.deadline = next.what.deadline;
+      r.deadline = next.request.deadline;
       r.lag = clock.now() - due;
       ++shared->open;
     }
@@ -102,7 +102,7 @@ std::vector<load_record> run_load(const std::vector<due_request>& load,
       if (--shared->open == 0)
         woken.wake();
     };
-    auto handed = to.submit(next.what, std::move(calls));
+    auto handed = to.submit(next.request, std::move(calls));
     if (const auto* why = std::get_if<failure>(&handed)) {
       const std::lock_guard guard{shared->mutex};
       close_record(shared->records[count], answer{*why}, clock.now() - due);
@@ -128,7 +128,7 @@ std::vector<load_record> run_load(const std::vector<due_request>& load,
     {
       const std::lock_guard guard{shared->mutex};
       for (const auto& [request, at] : handed_in)
-        if (shared->records[at].what == outcome::open)
+        if (shared->records[at].result == outcome::open)
           left.push_back(request);
     }
     for (const auto request : left)
@@ -140,8 +140,8 @@ std::vector<load_record> run_load(const std::vector<due_request>& load,
   auto records = std::move(shared->records);
   records.resize(count);
   for (auto& r : records)
-    if (r.what == outcome::open) {
-      r.what = outcome::failed;
+    if (r.result == outcome::open) {
+      r.result = outcome::failed;
       r.code = "unanswered";
     }
   return records;

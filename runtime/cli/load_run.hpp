@@ -17,7 +17,7 @@ namespace atelier::runtime::cli {
 /// One request of a load, and the time from the start at which it is due.
 struct due_request {
   core::timespan due{0};
-  generation what;
+  generation request;
 };
 
 /// The outcome of a request. Times are measured from the moment at which it was
@@ -26,7 +26,7 @@ struct due_request {
 struct load_record {
   enum class outcome : uint8_t { open, answered, refused, failed };
 
-  outcome what = outcome::open;
+  outcome result = outcome::open;
   /// The code of a refusal or failure.
   std::string code;
   core::timespan due{0};

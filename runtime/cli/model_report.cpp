@@ -181,7 +181,7 @@ json_object to_json(const stored_model& where, const gpu::model_check& x) {
     out["files"].push_back(std::move(entry));
   }
   for (const auto& finding : x.findings) {
-    const bool problem = finding.how == gpu::model_finding::grade::problem;
+    const bool problem = finding.severity == gpu::model_finding::grade::problem;
     out["findings"].push_back(
       {{"state", problem ? "problem" : "note"}, {"text", finding.text}});
   }
@@ -236,10 +236,11 @@ std::string to_text(const gpu::model_check& x) {
     if (!file.sha256.empty())
       out += fmt::format("{}  {}\n", file.sha256, file.path.string());
   for (const auto& finding : x.findings)
-    out += fmt::format(
-      "{:8} {}\n",
-      finding.how == gpu::model_finding::grade::problem ? "problem" : "note",
-      finding.text);
+    out += fmt::format("{:8} {}\n",
+                       finding.severity == gpu::model_finding::grade::problem
+                         ? "problem"
+                         : "note",
+                       finding.text);
   return out
        + fmt::format("{}: {} files, {} tensors, {} parameters\n",
                      x.sound() ? "sound" : "not sound", x.files.size(),

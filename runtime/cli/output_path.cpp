@@ -84,12 +84,11 @@ core::result<output_target> read_output(std::optional<std::string> output,
 
 std::filesystem::path path_of(const output_target& target, uint64_t index,
                               uint64_t seed) {
-  if (target.what == kind::file)
-    return target.where;
+  if (target.kind == kind::file)
+    return target.path;
   const auto name =
     fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));
-  return target.where == "." ? std::filesystem::path{name}
-                             : target.where / name;
+  return target.path == "." ? std::filesystem::path{name} : target.path / name;
 }
 
 } // namespace atelier::runtime::cli

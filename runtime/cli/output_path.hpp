@@ -20,8 +20,8 @@ struct output_target {
     folder,
   };
 
-  kind what = kind::folder;
-  std::filesystem::path where = ".";
+  kind kind = kind::folder;
+  std::filesystem::path path = ".";
   /// png, jpeg or webp.
   std::string format = "png";
 

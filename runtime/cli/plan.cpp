@@ -31,7 +31,7 @@ namespace {
 constexpr int most_rounds = 6;
 
 struct made_plan {
-  planning::plan what;
+  planning::plan plan;
   /// The devices for which the plan is made.
   std::vector<planning::device_group> devices;
   double solve_ms = 0;
@@ -55,15 +55,15 @@ made_plan settle(const planning::policy& by, const planning::profile& usual,
   out.devices = devices;
   for (int round = 0; round < most_rounds && !out.settled; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    out.what =
-      planning::judged(by.replan(asked, known, there, out.what), known, there);
+    out.plan =
+      planning::judged(by.replan(asked, known, there, out.plan), known, there);
     out.solve_ms = std::chrono::duration<double, std::milli>(
                      std::chrono::steady_clock::now() - begin)
                      .count();
     out.settled = true;
-    for (size_t i = 0; i < out.what.workers.size(); ++i) {
+    for (size_t i = 0; i < out.plan.workers.size(); ++i) {
       auto& w = there.workers[i];
-      const auto& a = out.what.workers[i];
+      const auto& a = out.plan.workers[i];
       out.settled =
         out.settled && (a.hosting.empty() || a.hosting == w.hosting);
       if (!a.hosting.empty())
@@ -81,7 +81,7 @@ using work_alike = std::tuple<std::string, std::string, uint32_t, uint32_t>;
 std::map<work_alike, uint32_t> groups_of(const made_plan& made,
                                          const planning::profile& known) {
   std::map<work_alike, uint32_t> out;
-  for (const auto& a : made.what.workers) {
+  for (const auto& a : made.plan.workers) {
     std::string names;
     for (const auto v : a.hosting)
       names += (names.empty() ? "" : "+") + known.variants[v.value].name;
@@ -94,7 +94,7 @@ std::map<work_alike, uint32_t> groups_of(const made_plan& made,
 std::string to_json(const planning::policy& by, const made_plan& made,
                     const planning::profile& known) {
   nlohmann::ordered_json j;
-  const auto& x = made.what;
+  const auto& x = made.plan;
   j["policy"] = by.name();
   // Null if the policy does not check feasibility.
   if (x.feasible == planning::feasibility::unchecked)
@@ -136,7 +136,7 @@ std::string to_json(const planning::policy& by, const made_plan& made,
 
 void print(const planning::policy& by, const made_plan& made,
            const planning::profile& known, std::ostream& to) {
-  const auto& x = made.what;
+  const auto& x = made.plan;
   for (const auto& [what, count] : groups_of(made, known)) {
     const auto& [names, kind, batch, level] = what;
     to << fmt::format("{:>6} workers  {}  batch {}", count,
@@ -265,13 +265,13 @@ exit_status plan(const plan_arguments& arguments,
       print(*policy, made, *known, terminal.out);
     }
     if (arguments.output)
-      if (auto ok = write_plan(*arguments.output, made.what, policy->name(),
+      if (auto ok = write_plan(*arguments.output, made.plan, policy->name(),
                                *known, mode);
           !ok)
         return refuse(terminal, ok.why());
-    if (made.what.feasible == planning::feasibility::never) {
+    if (made.plan.feasible == planning::feasibility::never) {
       terminal.complain(
-        fmt::format("{}: {}", policy->name(), made.what.reason));
+        fmt::format("{}: {}", policy->name(), made.plan.reason));
       end = exit_status::failed;
     }
   }

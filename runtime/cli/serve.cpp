@@ -245,7 +245,7 @@ private:
     http::server::options with;
     with.settings = http;
     with.routes = doors.routes;
-    with.who = who_ = std::make_shared<http::access>(std::move(keys));
+    with.callers = who_ = std::make_shared<http::access>(std::move(keys));
     with.done = [counted = doors.counted](const auto& method,
                                           const auto& pattern, unsigned status,
                                           double seconds) {

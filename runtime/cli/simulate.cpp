@@ -175,9 +175,10 @@ exit_status simulate(const simulate_arguments& arguments,
   std::vector<outcome> all;
   std::string lines;
   for (const auto& policy : wanted->policies) {
-    wanted->what.policy = policy;
-    ticker shows{world, std::string{policy->name()}, wanted->what.trace.size()};
-    auto ran = runtime::simulate(wanted->what,
+    wanted->scenario.policy = policy;
+    ticker shows{world, std::string{policy->name()},
+                 wanted->scenario.trace.size()};
+    auto ran = runtime::simulate(wanted->scenario,
                                  [&](uint64_t done) { return shows(done); });
     if (!ran)
       return refuse(terminal, ran.why());

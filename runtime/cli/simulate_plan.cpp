@@ -126,7 +126,7 @@ result<void> read_given(const std::optional<std::string>& given, T& to,
 /// simulated with.
 result<void> read_world(const simulate_arguments& arguments,
                         simulation_plan& out) {
-  auto& x = out.what;
+  auto& x = out.scenario;
   auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
     return known.why();
@@ -148,7 +148,7 @@ result<void> read_world(const simulate_arguments& arguments,
 /// Reads the arrival times of requests.
 result<void> read_load(const simulate_arguments& arguments,
                        simulation_plan& out) {
-  auto& x = out.what;
+  auto& x = out.scenario;
   if (arguments.trace) {
     auto note = read_requests("--trace", *arguments.trace,
                               arguments.edits.has_value(), x);
@@ -256,7 +256,7 @@ result<simulation_plan> plan_simulation(const simulate_arguments& arguments) {
                 "one of --trace FILE and --load KIND:LOW-HIGH:SECONDS is "
                 "needed");
   simulation_plan out;
-  auto& x = out.what;
+  auto& x = out.scenario;
   if (auto ok = read_world(arguments, out); !ok)
     return ok.why();
   const auto seed =

@@ -125,11 +125,11 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
                                      held->sum(), with_.limits.sources_bytes),
                           std::chrono::seconds{1})));
   }
-  auto what = std::move(call->what);
-  call->what.pictures.assign(1, what.pictures.front());
+  auto what = std::move(call->job);
+  call->job.pictures.assign(1, what.pictures.front());
   const auto how =
     std::make_shared<const detail::a1111_echo>(detail::echo_of(*call));
-  call->what = {};
+  call->job = {};
   job_listener news;
   news.ended = [me = weak_from_this(), x, call, how, held](const job_view& v) {
     const auto alive = me.lock();

@@ -51,9 +51,9 @@ public:
 
   struct verdict {
     enum class kind : uint8_t { let_in, no_key, wrong_key, not_allowed, later };
-    kind what = kind::let_in;
+    kind outcome = kind::let_in;
     std::string name;
-    scope who = scope::anyone;
+    scope caller = scope::anyone;
     /// How long to wait; only with `later`.
     core::timespan retry_after{0};
   };

@@ -26,7 +26,7 @@ using exchange_ptr = std::shared_ptr<exchange>;
 constexpr auto shape = error_shape::openai;
 
 struct admin_api {
-  admin_context with;
+  admin_context context;
 
   void plan(const exchange_ptr& x) const;
   void profile(const exchange_ptr& x) const;
@@ -44,7 +44,7 @@ struct admin_api {
 };
 
 void admin_api::plan(const exchange_ptr& x) const {
-  const auto now = with.condition->last();
+  const auto now = context.condition->last();
   auto workers = reply_json::array();
   for (const auto& w : now.workers)
     workers.push_back({{"device", w.device},
@@ -68,7 +68,7 @@ void admin_api::plan(const exchange_ptr& x) const {
 }
 
 void admin_api::profile(const exchange_ptr& x) const {
-  const auto now = with.condition->last();
+  const auto now = context.condition->last();
   if (now.profiles.empty())
     return x->reply(
       error_reply(shape, 503, "unavailable",
@@ -89,7 +89,7 @@ void admin_api::profile(const exchange_ptr& x) const {
 }
 
 void admin_api::workers(const exchange_ptr& x) const {
-  const auto now = with.condition->last();
+  const auto now = context.condition->last();
   x->reply(json_reply({{"workers", detail::workers_json(now)},
                        {"processes", detail::processes_json(now)}}));
 }
@@ -104,7 +104,7 @@ config::settings without_secrets(config::settings x) {
 }
 
 void admin_api::topology(const exchange_ptr& x) const {
-  const auto& s = with.settings;
+  const auto& s = context.settings;
   auto devices = reply_json::array();
   for (const auto& d : s.devices)
     devices.push_back({{"name", d.name},
@@ -114,7 +114,7 @@ void admin_api::topology(const exchange_ptr& x) const {
                        {"max_batch", d.max_batch},
                        {"seats", d.seats}});
   const bool split = s.processes.mode == config::process_mode::split;
-  const auto in_use = with.condition->last().policy;
+  const auto in_use = context.condition->last().policy;
   x->reply(
     json_reply({{"processes", split ? "split" : "single"},
                 {"devices", devices},
@@ -126,8 +126,8 @@ void admin_api::topology(const exchange_ptr& x) const {
 }
 
 void admin_api::caches(const exchange_ptr& x) const {
-  const auto kept = with.all->kept();
-  const auto& http = with.settings.http;
+  const auto kept = context.all->kept();
+  const auto& http = context.settings.http;
   reply_json all{{"results",
                   {{"jobs", kept.jobs},
                    {"bytes", kept.bytes},
@@ -135,7 +135,7 @@ void admin_api::caches(const exchange_ptr& x) const {
                    {"disk_bytes", kept.disk_bytes},
                    {"most_disk_bytes", http.results_disk_bytes},
                    {"kept_s", core::to_seconds(http.results)}}}};
-  if (const auto c = with.condition->last().cache)
+  if (const auto c = context.condition->last().cache)
     all["earlier_work"] = {
       {"entries", c->entries},   {"most_entries", c->most_entries},
       {"bytes", c->bytes},       {"most_bytes", c->most_bytes},
@@ -148,20 +148,20 @@ void admin_api::caches(const exchange_ptr& x) const {
 }
 
 void admin_api::look_at_drain(const exchange_ptr& x) const {
-  const auto now = with.condition->last();
-  x->reply(json_reply({{"draining", with.condition->draining()},
-                       {"open_jobs", with.all->open()},
+  const auto now = context.condition->last();
+  x->reply(json_reply({{"draining", context.condition->draining()},
+                       {"open_jobs", context.all->open()},
                        {"waiting", now.waiting},
                        {"running", now.running}}));
 }
 
 void admin_api::drain(const exchange_ptr& x) const {
-  with.condition->drain(true);
+  context.condition->drain(true);
   look_at_drain(x);
 }
 
 void admin_api::end_drain(const exchange_ptr& x) const {
-  with.condition->drain(false);
+  context.condition->drain(false);
   look_at_drain(x);
 }
 
@@ -199,7 +199,7 @@ void admin_api::unload(const exchange_ptr& x) const {
 
 void admin_api::host(const exchange_ptr& x, bool there) const {
   const std::string name{find_field(x->asked().parts, "name")};
-  const auto why = with.pictures->host_model(name, there);
+  const auto why = context.pictures->host_model(name, there);
   // The devices follow with the next plan; the workers' route shows the result.
   if (!why)
     return x->reply(

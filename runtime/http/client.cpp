@@ -33,7 +33,7 @@ using core::result;
 
 struct place {
   bool tls = false;
-  config::endpoint where;
+  config::endpoint endpoint;
   /// The value of the Host field.
   std::string authority;
   std::string target;
@@ -66,7 +66,7 @@ result<place> read_url(const std::string& url) {
     where = config::parse_endpoint(out.authority + (out.tls ? ":443" : ":80"));
   if (!where || !clean)
     return fault();
-  out.where = std::move(*where);
+  out.endpoint = std::move(*where);
   return out;
 }
 
@@ -93,7 +93,8 @@ public:
   }
 
   result<client_reply> run() {
-    resolver_.async_resolve(to_.where.host, std::to_string(to_.where.port),
+    resolver_.async_resolve(to_.endpoint.host,
+                            std::to_string(to_.endpoint.port),
                             [this](error_code error, const auto& found) {
                               if (error)
                                 return end(error, "look up");
@@ -137,8 +138,8 @@ private:
       context_.set_verify_callback(
         [this](bool trusted, asio::ssl::verify_context& at) {
           auto doubt = detail::doubt_of(
-            trusted, at.native_handle(), to_.where.host,
-            asio::ssl::host_name_verification{to_.where.host}(trusted, at));
+            trusted, at.native_handle(), to_.endpoint.host,
+            asio::ssl::host_name_verification{to_.endpoint.host}(trusted, at));
           if (doubt)
             doubt_ = std::move(doubt);
           return !doubt_;
@@ -146,7 +147,7 @@ private:
         error);
     }
     tls_.emplace(socket_, context_);
-    SSL_set_tlsext_host_name(tls_->native_handle(), to_.where.host.c_str());
+    SSL_set_tlsext_host_name(tls_->native_handle(), to_.endpoint.host.c_str());
     tls_->async_handshake(asio::ssl::stream_base::client,
                           [this](error_code failed) {
                             if (failed)

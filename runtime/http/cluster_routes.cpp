@@ -35,7 +35,7 @@ json recent_json(const recent_pictures& recent) {
   const auto now = recent.now();
   json all = json::array();
   for (const auto& x : recent.all())
-    all.push_back({{"age_s", seconds(now - x.at)},
+    all.push_back({{"age_s", seconds(now - x.time)},
                    {"seconds", seconds(x.took)},
                    {"variant", x.variant},
                    {"route", x.route}});

@@ -50,7 +50,7 @@ struct request_message {
   std::string request_id;
   /// The name of the key; empty if no key was required.
   std::string key;
-  scope who = scope::anyone;
+  scope caller = scope::anyone;
   /// When its last byte arrived.
   core::time_point received{};
 };

@@ -166,7 +166,7 @@ reply_message health::reply(scope to) const {
 void add_health_route(route_table& to, std::shared_ptr<const health> how) {
   to.add({"GET", "/health", scope::anyone, error_shape::openai,
           [how = std::move(how)](const std::shared_ptr<exchange>& x) {
-            x->reply(how->reply(x->asked().who));
+            x->reply(how->reply(x->asked().caller));
           }});
 }
 

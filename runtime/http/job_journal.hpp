@@ -39,7 +39,7 @@ struct journalled_end {
 struct journalled_suspicion {
   uint64_t number = 0;
   uint32_t index = 0;
-  suspicion how;
+  suspicion details;
 };
 
 /// The content of a journal from previous servers.

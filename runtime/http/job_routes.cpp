@@ -40,7 +40,7 @@ reply_message gone(std::string_view id) {
 /// The handlers and the objects that they share.
 struct job_api {
   std::shared_ptr<jobs> all;
-  api_context with;
+  api_context context;
 
   /// Returns the job that the path names, or replies why not.
   std::optional<job_view> find(exchange& x) const {
@@ -73,7 +73,7 @@ struct job_api {
       then(whole);
     };
     if (lacks_bytes(v))
-      detail::run_elsewhere(with, x, shape, std::move(read));
+      detail::run_elsewhere(context, x, shape, std::move(read));
     else
       read();
   }
@@ -105,20 +105,20 @@ reply_message no_such_form(const request_message& asked) {
 
 void job_api::read(field_reader& r, job_request& into) const {
   generation one;
-  one.image = r.file("image", with.limits.source_bytes);
-  one.mask = r.file("mask", with.limits.source_bytes);
+  one.image = r.file("image", context.limits.source_bytes);
+  one.mask = r.file("mask", context.limits.source_bytes);
   if (one.image.empty() && !one.mask.empty())
     r.refuse("mask", "mask needs an image");
-  detail::read_generation(r, with, one);
+  detail::read_generation(r, context, one);
   if (const auto format = r.choice("format", {"png", "jpeg", "webp"}))
     one.format = *format;
   if (const auto quality = r.whole("quality", 1, 100))
     one.quality = static_cast<uint32_t>(*quality);
-  const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
+  const auto n = r.whole("n", 1, context.pictures_of_call).value_or(1);
   if (r.flag("previews").value_or(false) && one.preview_every == 0)
     // A job has about eight previews, whatever its number of steps.
-    one.preview_every =
-      std::max(1u, detail::steps_that_run(with.pictures->variants(), one) / 8);
+    one.preview_every = std::max(
+      1u, detail::steps_that_run(context.pictures->variants(), one) / 8);
   into.id = r.text("id", 128).value_or("");
   r.no_others();
   into.kind = one.image.empty() ? "generation"
@@ -126,7 +126,7 @@ void job_api::read(field_reader& r, job_request& into) const {
                                 : "edit";
   if (r.good())
     into.pictures =
-      detail::spread(r, with, std::move(one), static_cast<uint32_t>(n));
+      detail::spread(r, context, std::move(one), static_cast<uint32_t>(n));
 }
 
 /// Returns the reply for a job that was not accepted.
@@ -161,7 +161,7 @@ void job_api::submit(const exchange_ptr& x) const {
   read(r, what);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  all->take_on(std::move(what), [x, with = with](const auto& got) {
+  all->take_on(std::move(what), [x, with = context](const auto& got) {
     if (const auto* why = std::get_if<failure>(&got))
       return x->reply(refusal(*why));
     detail::note_handed_in(with, x->asked());
@@ -187,7 +187,7 @@ void job_api::look(const exchange_ptr& x) const {
     return x->reply(no_such_form(asked));
   const auto said = find_field(asked.query, "preview");
   const bool preview = said == "1" || said == "true";
-  const auto tell = [x, how = *how, base = detail::base_url(asked, with),
+  const auto tell = [x, how = *how, base = detail::base_url(asked, context),
                      preview](const job_view& seen) {
     reply_message reply;
     reply.body = detail::job_text(seen, how, base, preview);
@@ -215,7 +215,7 @@ void job_api::list(const exchange_ptr& x) const {
                     "limit"));
   }
   auto jobs = detail::reply_json::array();
-  const auto owner = asked.who == scope::admin
+  const auto owner = asked.caller == scope::admin
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
   for (const auto& v : all->list(owner, limit))
@@ -246,7 +246,7 @@ void job_api::listen(const exchange_ptr& x) const {
   if (!how)
     return x->reply(no_such_form(asked));
   const auto begin = [all = all, x, how = *how, name = name_of(*v),
-                      base = detail::base_url(asked, with)] {
+                      base = detail::base_url(asked, context)] {
     const auto stream = std::make_shared<detail::job_stream>(
       x, how, base, [all = std::weak_ptr{all}](job_view seen) {
         const auto alive = all.lock();
@@ -264,7 +264,7 @@ void job_api::listen(const exchange_ptr& x) const {
   };
   // A late subscriber may receive pictures that are in files.
   if (*how == picture_form::b64_json)
-    detail::run_elsewhere(with, x, shape, begin);
+    detail::run_elsewhere(context, x, shape, begin);
   else
     begin();
 }

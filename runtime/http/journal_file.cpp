@@ -249,7 +249,7 @@ private:
   void put(const journalled_suspicion& x) {
     const auto number = static_cast<int64_t>(x.number);
     const auto place = static_cast<int64_t>(x.index);
-    if (x.how.trials == 0) {
+    if (x.details.trials == 0) {
       statement{in_, "DELETE FROM suspicion WHERE job = ? AND place = ?"}
         .put(number)
         .put(place)
@@ -261,10 +261,10 @@ private:
                    " SELECT number, ?, ?, ?, ?, ? FROM job"
                    " WHERE number = ? AND ended IS NULL"}
       .put(place)
-      .put(x.how.phase)
-      .put(static_cast<int64_t>(x.how.stage))
-      .put(static_cast<int64_t>(x.how.steps))
-      .put(static_cast<int64_t>(x.how.trials))
+      .put(x.details.phase)
+      .put(static_cast<int64_t>(x.details.stage))
+      .put(static_cast<int64_t>(x.details.steps))
+      .put(static_cast<int64_t>(x.details.trials))
       .put(number)
       .run();
   }

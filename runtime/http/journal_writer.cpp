@@ -108,8 +108,8 @@ void journal_writer::write(std::deque<order> all) {
   // A small job may fit on the disk when a large one does not.
   for (auto& x : all) {
     core::result<void> done;
-    if (x.what) {
-      const auto* const one = &*x.what;
+    if (x.record) {
+      const auto* const one = &*x.record;
       done = file_->write(std::span{&one, 1});
       tell(done);
     }
@@ -125,8 +125,8 @@ core::result<void> journal_writer::write_together(
   const std::deque<order>& all) {
   std::vector<const journal_file::record*> records;
   for (const auto& x : all)
-    if (x.what)
-      records.push_back(&*x.what);
+    if (x.record)
+      records.push_back(&*x.record);
   if (records.empty())
     return {};
   auto done = file_->write(records);

@@ -39,7 +39,7 @@ public:
 private:
   struct order {
     /// The record; none if only `then` is to be called.
-    std::optional<journal_file::record> what;
+    std::optional<journal_file::record> record;
     std::function<void(core::result<void>)> then;
   };
 

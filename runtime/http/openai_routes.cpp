@@ -25,7 +25,7 @@ constexpr auto shape = error_shape::openai;
 
 struct openai_api {
   std::shared_ptr<jobs> all;
-  api_context with;
+  api_context context;
   /// Creation time that all models report: when this server started.
   int64_t began = 0;
 
@@ -43,7 +43,7 @@ struct openai_api {
 std::function<void(const job_view&)> openai_api::with_whole(
   const exchange_ptr& x, std::function<void(const job_view&)> then) const {
   // A listener must not keep the jobs alive.
-  return [jobs = std::weak_ptr{all}, with = with, x,
+  return [jobs = std::weak_ptr{all}, with = context, x,
           then = std::move(then)](const job_view& v) {
     if (!lacks_bytes(v))
       return then(v);
@@ -73,13 +73,13 @@ struct openai_stream {
     : feed(std::move(to)),
       type(std::move(kind)),
       most_partial(most),
-      how(std::move(echo)) {}
+      echo(std::move(echo)) {}
 
   detail::event_feed feed;
   /// image_generation or image_edit.
   const std::string type;
   const uint32_t most_partial;
-  const detail::openai_echo how;
+  const detail::openai_echo echo;
   // Only the callbacks for news use these members, one call at a time.
   std::shared_ptr<const preview> seen;
   uint32_t partial = 0;
@@ -89,13 +89,13 @@ struct openai_stream {
       return;
     seen = v.seen;
     const auto name = type + ".partial_image";
-    feed.send(name, detail::partial_image_event(name, v, partial++, how));
+    feed.send(name, detail::partial_image_event(name, v, partial++, echo));
   }
 
   void ended(const job_view& v) {
     const auto name = type + ".completed";
     if (v.state == job_state::completed)
-      feed.send(name, detail::completed_event(name, v, how));
+      feed.send(name, detail::completed_event(name, v, echo));
     else
       feed.send("error", detail::error_event(v.why));
     feed.close();
@@ -103,11 +103,11 @@ struct openai_stream {
 };
 
 void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
-  auto read = detail::read_openai_call(*x, kind, with);
+  auto read = detail::read_openai_call(*x, kind, context);
   if (auto* faulty = std::get_if<reply_message>(&read))
     return x->reply(std::move(*faulty));
   auto& call = std::get<detail::openai_call>(read);
-  auto how = detail::echo_of(call, detail::base_url(x->asked(), with));
+  auto how = detail::echo_of(call, detail::base_url(x->asked(), context));
   std::shared_ptr<openai_stream> stream;
   job_listener news;
   if (call.stream) {
@@ -122,10 +122,10 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
       reply_with(x, v, how);
     });
   }
-  const auto got = all->attend(std::move(call.what), std::move(news));
+  const auto got = all->attend(std::move(call.job), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::refusal_reply(shape, *why));
-  detail::note_handed_in(with, x->asked());
+  detail::note_handed_in(context, x->asked());
   if (stream)
     stream->feed.open();
   x->on_gone([all = std::weak_ptr{all},
@@ -175,7 +175,7 @@ detail::reply_json model_json(const std::vector<variant_status>& known,
 
 void openai_api::list_models(const exchange_ptr& x) const {
   auto data = detail::reply_json::array();
-  const auto known = with.pictures->variants();
+  const auto known = context.pictures->variants();
   std::vector<std::string> told;
   for (const auto& v : known) {
     if (std::find(told.begin(), told.end(), v.model) != told.end())
@@ -188,7 +188,7 @@ void openai_api::list_models(const exchange_ptr& x) const {
 
 void openai_api::look_at_model(const exchange_ptr& x) const {
   const auto name = find_field(x->asked().parts, "id");
-  const auto known = with.pictures->variants();
+  const auto known = context.pictures->variants();
   for (const auto& v : known)
     if (v.model == name)
       return x->reply(detail::json_reply(model_json(known, v.model, began)));
@@ -248,7 +248,7 @@ void openai_api::fetch(const exchange_ptr& x) const {
     x->reply(std::move(reply));
   };
   if (lacks_bytes(*v))
-    detail::run_elsewhere(with, x, shape, std::move(tell));
+    detail::run_elsewhere(context, x, shape, std::move(tell));
   else
     tell();
 }
@@ -268,14 +268,14 @@ void add_openai_routes(route_table& to, std::shared_ptr<jobs> all,
        {std::pair{"/v1/images/generations", openai_kind::generation},
         std::pair{"/v1/images/edits", openai_kind::edit},
         std::pair{"/v1/images/variations", openai_kind::variation}})
-    add("POST", pattern, scope::user,
-        [api, kind = kind](const exchange_ptr& x) {
-          // Only edits have a mask, whose pixels are read on another thread.
-          if (kind != openai_kind::edit)
-            return api->make(x, kind);
-          detail::run_unless_gone(
-            api->with, x, shape, [api, x] { api->make(x, openai_kind::edit); });
-        });
+    add(
+      "POST", pattern, scope::user, [api, kind = kind](const exchange_ptr& x) {
+        // Only edits have a mask, whose pixels are read on another thread.
+        if (kind != openai_kind::edit)
+          return api->make(x, kind);
+        detail::run_unless_gone(api->context, x, shape,
+                                [api, x] { api->make(x, openai_kind::edit); });
+      });
   add("GET", "/v1/images/{id}/content", scope::anyone,
       [api](const exchange_ptr& x) { api->fetch(x); });
   add("GET", "/v1/models", scope::user,

@@ -33,7 +33,7 @@ std::vector<recent_picture> recent_pictures::all() const {
 }
 
 void recent_pictures::forget_old(core::time_point now) {
-  while (kept_.size() > most_kept || now - kept_.front().at > kept_for)
+  while (kept_.size() > most_kept || now - kept_.front().time > kept_for)
     kept_.pop_front();
 }
 

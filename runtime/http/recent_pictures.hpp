@@ -14,7 +14,7 @@ namespace atelier::runtime::http {
 
 /// A picture that was delivered of late.
 struct recent_picture {
-  core::time_point at;
+  core::time_point time;
   std::string variant;
   std::string route;
   core::timespan took{0};

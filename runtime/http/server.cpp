@@ -336,11 +336,11 @@ result<std::unique_ptr<server>> server::start(options with) {
   const auto where = resolve(names, with.settings.listen);
   if (!where)
     return where.why();
-  if (with.who == nullptr)
-    with.who = std::make_shared<access>(std::vector<access_key>{});
+  if (with.callers == nullptr)
+    with.callers = std::make_shared<access>(std::vector<access_key>{});
   if (with.routes == nullptr)
     with.routes = std::make_shared<route_table>();
-  const bool open = !with.who->asks_for_keys();
+  const bool open = !with.callers->asks_for_keys();
   const bool anywhere = with.settings.without_key == "anywhere";
   if (open && !anywhere && !where->address().is_loopback())
     return fail(ec::bad_config,

@@ -36,7 +36,7 @@ public:
   struct options {
     config::http_settings settings;
     std::shared_ptr<const route_table> routes;
-    std::shared_ptr<access> who;
+    std::shared_ptr<access> callers;
     /// Called after each reply with the method, the route's pattern (empty if
     /// no route matched), the status, and the seconds since the request's first
     /// byte. If the client left before its reply, the status is 499. It may be

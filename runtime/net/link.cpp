@@ -66,13 +66,14 @@ std::optional<core::error> mismatch(const link_hello& own,
 }
 
 void link_state::open() {
-  if (!how.table->began(caf::actor_cast<caf::actor>(self)))
+  if (!config.table->began(caf::actor_cast<caf::actor>(self)))
     return end(stopped());
-  self->delayed_send(self, how.patience, link_end{});
-  self->delayed_send(self, how.idle / (ticks_of_silence + 1), link_tick{});
-  if (how.side == link_side::accepts) {
-    self->send(how.broker, caf::publish_atom::value, std::move(how.socket),
-               only_port, caf::actor_cast<caf::strong_actor_ptr>(self),
+  self->delayed_send(self, config.patience, link_end{});
+  self->delayed_send(self, config.idle / (ticks_of_silence + 1), link_tick{});
+  if (config.side == link_side::accepts) {
+    self->send(config.broker, caf::publish_atom::value,
+               std::move(config.socket), only_port,
+               caf::actor_cast<caf::strong_actor_ptr>(self),
                std::set<std::string>{});
     return;
   }
@@ -80,8 +81,8 @@ void link_state::open() {
     end(core::fail(ec::unavailable, "the far end does not speak"));
   };
   self
-    ->request(how.broker, caf::infinite, caf::connect_atom::value,
-              std::move(how.socket), only_port)
+    ->request(config.broker, caf::infinite, caf::connect_atom::value,
+              std::move(config.socket), only_port)
     .then(
       [this, failed](caf::node_id&, caf::strong_actor_ptr& far,
                      std::set<std::string>&) {
@@ -89,42 +90,45 @@ void link_state::open() {
           return failed({});
         peer = far;
         self->monitor(peer);
-        self->request(caf::actor_cast<caf::actor>(peer), caf::infinite, how.own)
+        self
+          ->request(caf::actor_cast<caf::actor>(peer), caf::infinite,
+                    config.own)
           .then([this](link_answer& x) { complete(x); }, failed);
       },
       failed);
 }
 
 link_answer link_state::answer(const link_hello& from) {
-  if (stage != link_stage::greeting || how.side != link_side::accepts || peer)
-    return {how.own, "a hello out of order"};
-  auto why = mismatch(how.own, from, how.expected);
+  if (stage != link_stage::greeting || config.side != link_side::accepts
+      || peer)
+    return {config.own, "a hello out of order"};
+  auto why = mismatch(config.own, from, config.expected);
   if (!why
-      && !how.table->enter(actors::node_id{from.node},
-                           {caf::actor_cast<caf::actor>(self), how.end}))
+      && !config.table->enter(actors::node_id{from.node},
+                              {caf::actor_cast<caf::actor>(self), config.end}))
     why = core::fail(ec::unavailable, "node {} is linked already", from.node);
   if (why) {
     // The far end receives the reason, and this end ends when its patience is
     // over: cutting now would overtake the answer.
-    how.told(*why);
-    how.told = nullptr;
-    return {how.own, why->text};
+    config.told(*why);
+    config.told = nullptr;
+    return {config.own, why->text};
   }
   peer = self->current_sender();
   self->monitor(peer);
   stand(from);
-  return {how.own, {}};
+  return {config.own, {}};
 }
 
 void link_state::complete(const link_answer& from) {
   if (stage != link_stage::greeting)
     return;
-  auto why = mismatch(how.own, from.from, how.expected);
+  auto why = mismatch(config.own, from.from, config.expected);
   if (!why && !from.refusal.empty())
     why = core::fail(ec::unavailable, "the far end refuses: {}", from.refusal);
   if (!why
-      && !how.table->enter(actors::node_id{from.from.node},
-                           {caf::actor_cast<caf::actor>(self), how.end}))
+      && !config.table->enter(actors::node_id{from.from.node},
+                              {caf::actor_cast<caf::actor>(self), config.end}))
     why =
       core::fail(ec::unavailable, "node {} is linked already", from.from.node);
   if (why)
@@ -133,9 +137,9 @@ void link_state::complete(const link_answer& from) {
 }
 
 void link_state::stand(const link_hello& from) {
-  who = actors::node_id{from.node};
+  node = actors::node_id{from.node};
   stage = link_stage::standing;
-  std::exchange(how.told, nullptr)(who);
+  std::exchange(config.told, nullptr)(node);
 }
 
 void link_state::send(std::vector<char> bytes) {
@@ -162,8 +166,8 @@ void link_state::receive(const std::vector<char>& bytes) {
   std::vector<std::byte> record(bytes.size());
   if (!bytes.empty())
     std::memcpy(record.data(), bytes.data(), bytes.size());
-  if (how.events->on_record)
-    how.events->on_record(who, std::move(record));
+  if (config.events->on_record)
+    config.events->on_record(node, std::move(record));
   untold += cost_of(bytes.size());
   if (untold >= tell_from)
     self->send(caf::actor_cast<caf::actor>(peer),
@@ -175,12 +179,12 @@ void link_state::give_back(uint64_t cost) {
     return end(core::fail(ec::bad_payload, "credit for {} bytes of {}", cost,
                           on_the_way));
   on_the_way -= cost;
-  how.end->release(cost);
+  config.end->release(cost);
   flush();
 }
 
 void link_state::tick() {
-  self->delayed_send(self, how.idle / (ticks_of_silence + 1), link_tick{});
+  self->delayed_send(self, config.idle / (ticks_of_silence + 1), link_tick{});
   if (stage != link_stage::standing)
     return;
   if (++silent > ticks_of_silence)
@@ -192,7 +196,7 @@ void link_state::leave(link_end x) {
   if (x.stopping) {
     // A node that stops gets no report of the loss that it causes itself.
     if (stage == link_stage::standing)
-      how.events = std::make_shared<const actors::transport_events>();
+      config.events = std::make_shared<const actors::transport_events>();
     end(stopped());
   } else if (stage == link_stage::greeting) {
     end(core::fail(ec::unavailable, "the far end does not speak in time"));
@@ -210,16 +214,16 @@ void link_state::end(core::error why) {
   const auto was = std::exchange(stage, link_stage::over);
   if (was == link_stage::over)
     return;
-  how.end->cut();
-  how.table->ended(caf::actor_cast<caf::actor>(self));
+  config.end->cut();
+  config.table->ended(caf::actor_cast<caf::actor>(self));
   self->quit();
   if (was == link_stage::standing) {
     // First, so that a listener of the loss may join again.
-    how.table->leave(who);
-    if (how.events->on_lost)
-      how.events->on_lost(who);
-  } else if (how.told) {
-    std::exchange(how.told, nullptr)(std::move(why));
+    config.table->leave(node);
+    if (config.events->on_lost)
+      config.events->on_lost(node);
+  } else if (config.told) {
+    std::exchange(config.told, nullptr)(std::move(why));
   }
 }
 
@@ -227,7 +231,7 @@ caf::behavior link(caf::stateful_actor<link_state>* self, link_config how) {
   actors::install_exception_border(self);
   auto& state = self->state;
   state.self = self;
-  state.how = std::move(how);
+  state.config = std::move(how);
   // Ignores anything else that an admitted far end sends.
   self->set_default_handler(caf::drop);
   self->set_down_handler([self](caf::down_msg&) {

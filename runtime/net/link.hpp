@@ -40,10 +40,10 @@ struct link_state {
   static inline const char* name = "link";
 
   caf::event_based_actor* self = nullptr;
-  link_config how;
+  link_config config;
   link_stage stage = link_stage::greeting;
   caf::strong_actor_ptr peer;
-  actors::node_id who;
+  actors::node_id node;
   /// Records that wait for credit.
   std::deque<std::vector<char>> waiting;
   size_t on_the_way = 0;

@@ -151,8 +151,8 @@ core::result<void> begin(life& x, const child_options& how,
   x.actor_settings =
     std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
-  const part_context with{x.settings, x.profile, stages,  x.arena,
-                          x.workers,  x.hub,     how.who, x.own.executors};
+  const part_context with{x.settings, x.profile, stages,      x.arena,
+                          x.workers,  x.hub,     how.process, x.own.executors};
   if (cpu) {
     x.pools = spawn_cpu_pools(*x.sys, with);
     return {};
@@ -171,7 +171,7 @@ core::result<void> begin(life& x, const child_options& how,
 }
 
 void deliver(life& x, actors::to_process message, actors::inline_unit* here) {
-  const actors::worker_address to{{}, message.what, message.index};
+  const actors::worker_address to{{}, message.role, message.index};
   std::visit(
     [&]<class T>(T& body) {
       if constexpr (std::is_constructible_v<actors::work, T>)
@@ -227,9 +227,9 @@ core::result<child_options> parse_child_options(int count,
       how.arena = value;
       good = !value.empty();
     } else if (key == "--process") {
-      good = number(value, how.who.process.value);
+      good = number(value, how.process.process.value);
     } else if (key == "--life") {
-      good = number(value, how.who.life.value);
+      good = number(value, how.process.life.value);
     } else if (key == "--parent") {
       good = number(value, how.parent);
     }
@@ -237,8 +237,8 @@ core::result<child_options> parse_child_options(int count,
       return core::fail(core::ec::invalid_argument,
                         "argument '{}' is not understood", argument);
   }
-  if (how.arena.empty() || how.who.process.value == 0 || how.who.life.value == 0
-      || how.parent <= 0)
+  if (how.arena.empty() || how.process.process.value == 0
+      || how.process.life.value == 0 || how.parent <= 0)
     return core::fail(core::ec::invalid_argument,
                       "--arena, --process, --life and --parent are needed; "
                       "this program is started by Atelier itself");
@@ -261,15 +261,15 @@ int run_child(const child_options& how, const extensions& own) {
   }
   life x;
   x.arena = std::move(*mapped);
-  if (how.who.process.value >= x.arena->sizes().processes) {
+  if (how.process.process.value >= x.arena->sizes().processes) {
     fmt::print(stderr, "atelier-process: process {} is outside 1..{}\n",
-               how.who.process.value, x.arena->sizes().processes - 1);
+               how.process.process.value, x.arena->sizes().processes - 1);
     return failed;
   }
-  const ipc::ring_life ring{x.arena->host_epoch(), how.who.life};
-  x.hub =
-    std::make_shared<ring_hub_port>(x.arena->outbound(how.who.process), ring);
-  ipc::ring_reader from{x.arena->inbound(how.who.process), ring};
+  const ipc::ring_life ring{x.arena->host_epoch(), how.process.life};
+  x.hub = std::make_shared<ring_hub_port>(
+    x.arena->outbound(how.process.process), ring);
+  ipc::ring_reader from{x.arena->inbound(how.process.process), ring};
   std::optional<actors::inline_unit> here;
   std::vector<std::byte> record;
   std::vector<std::byte> after;
@@ -300,13 +300,14 @@ int run_child(const child_options& how, const extensions& own) {
     if (std::holds_alternative<actors::leave>(message->body))
       break;
     if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
-      x.hub->send(actors::from_process{actors::pong{
-                    how.who, ping->number, actors::count_blocked_handlers()}},
-                  true);
+      x.hub->send(
+        actors::from_process{actors::pong{how.process, ping->number,
+                                          actors::count_blocked_handlers()}},
+        true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
       if (auto begun = begin(x, how, *told, own); !begun) {
         x.hub->send(actors::from_process{actors::setup_refused{
-                      how.who, std::move(begun).why()}},
+                      how.process, std::move(begun).why()}},
                     true);
         status = failed;
         break;
@@ -314,7 +315,7 @@ int run_child(const child_options& how, const extensions& own) {
       here.emplace(*x.sys);
     } else if (x.sys) {
       // The device's thread wakes while its actor still prepares.
-      if (message->what == actors::role::denoise_step)
+      if (message->role == actors::role::denoise_step)
         for (auto& device : x.devices)
           device.device->rouse();
       const bool mine = !have && may_run_here(*message);

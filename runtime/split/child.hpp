@@ -13,7 +13,7 @@ namespace atelier::runtime {
 /// Options by which a process of the engine finds its place.
 struct child_options {
   std::string arena;
-  ipc::process_life who;
+  ipc::process_life process;
   int32_t parent = 0;
 };
 

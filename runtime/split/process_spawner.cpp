@@ -120,10 +120,10 @@ void process_spawner::send(ipc::process_life to, const actors::to_process& x) {
 void process_spawner::send(const actors::worker_address& to,
                            actors::work what) {
   actors::to_process x;
-  x.what = to.what;
+  x.role = to.role;
   x.index = to.index;
   std::visit([&](auto& body) { x.body = std::move(body); }, what);
-  send(to.where, x);
+  send(to.process, x);
 }
 
 void process_spawner::rouse() {
@@ -154,9 +154,9 @@ void process_spawner::kill(ipc::process_life who) {
 
 void process_spawner::spawn(const order& x) {
   auto c = std::make_shared<child>();
-  how_.host->begin_life(x.who.process, x.who.life);
+  how_.host->begin_life(x.process.process, x.process.life);
   ring_link::events calls;
-  const auto who = x.who;
+  const auto who = x.process;
   calls.arrived = [this, who](actors::from_process message) {
     how_.arrived(who, std::move(message));
   };
@@ -178,7 +178,7 @@ void process_spawner::spawn(const order& x) {
                              process.c_str(),      life.c_str(),
                              parent.c_str(),       nullptr};
   actors::process_started news;
-  news.who = who;
+  news.process = who;
   // Signals meant for the host are not for the children; and a terminal's
   // Ctrl-C must not end them before the host has cancelled its work.
   posix_spawnattr_t attributes;
@@ -268,7 +268,7 @@ void process_spawner::reap(ipc::process_life who) {
   {
     const std::lock_guard guard{mutex_};
     c->gone = true;
-    c->how = unknown ? "unknown end" : describe_end(info);
+    c->end = unknown ? "unknown end" : describe_end(info);
     c->cause = unknown && !c->killed ? actors::death::outside
                                      : cause_of(info, c->killed);
     close(c->pidfd);
@@ -280,13 +280,13 @@ void process_spawner::reap(ipc::process_life who) {
 void process_spawner::forget(ipc::process_life who) {
   // Runs on the link's own thread: the spawner's thread ends the link.
   actors::process_exited news;
-  news.who = who;
+  news.process = who;
   {
     const std::lock_guard guard{mutex_};
     const auto i = children_.find(who);
     if (i == children_.end())
       return;
-    news.how = i->second->how;
+    news.manner = i->second->end;
     news.cause = i->second->cause;
     ended_.push_back(std::move(i->second));
     children_.erase(i);

@@ -65,7 +65,7 @@ private:
   struct child {
     int32_t pid = 0;
     int pidfd = -1;
-    std::string how;
+    std::string end;
     actors::death cause = actors::death::outside;
     /// Killed by this program.
     bool killed = false;
@@ -75,7 +75,7 @@ private:
   };
 
   struct order {
-    ipc::process_life who;
+    ipc::process_life process;
     std::string part;
   };
 

@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(its_row_is_that_of_a_fact_without_slots) {
   const auto sut = stage();
   const auto& row = sut.row();
   BOOST_TEST(row.name == "classify");
-  BOOST_CHECK(row.where == planning::place::cpu_pool);
-  BOOST_CHECK(row.at == planning::hook::before_route);
+  BOOST_CHECK(row.place == planning::place::cpu_pool);
+  BOOST_CHECK(row.hook == planning::hook::before_route);
   BOOST_CHECK(row.otherwise == planning::if_failed::go_on);
   BOOST_TEST(row.slots.empty());
   BOOST_CHECK(row.budget == 200ms);

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_that_overtakes_its_work_is_remembered) {
   BOOST_TEST(device->opened.empty());
   // Another attempt is another matter.
   auto again = work(1);
-  again.who.attempt = 2;
+  again.ticket.attempt = 2;
   give(again);
   BOOST_TEST(device->opened.size() == 1u);
 }

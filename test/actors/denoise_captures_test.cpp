@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(another_attempt_tells_what_it_kept_itself) {
   kept(1, {{1, {1}}});
   cancel(1);
   kept(2, {});
-  x.who.attempt = 2;
+  x.ticket.attempt = 2;
   x.steps_done = 2;
   give(x);
   kept(3, {{1, {3}}});
   kept(4, {});
-  device->decoded(x.who);
+  device->decoded(x.ticket);
   run();
   BOOST_TEST(replies().at(1).captured == steps{3},
              boost::test_tools::per_element());
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_device_in_virtual_time_keeps_states) {
   BOOST_REQUIRE(replies().size() == 3u);
   for (const auto& x : replies()) {
     steps asked;
-    for (const auto& capture : all[x.who.id.value - 1].captures) {
+    for (const auto& capture : all[x.ticket.id.value - 1].captures) {
       asked.push_back(capture.steps);
       BOOST_TEST(*slots->published(capture.into) == 1u);
     }

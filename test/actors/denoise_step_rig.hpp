@@ -35,9 +35,9 @@ struct denoise_step_rig : deterministic_system {
   static actors::denoise work(uint64_t id, uint32_t steps = 4,
                               uint32_t side = 32) {
     actors::denoise d;
-    d.who = {core::request_id{id}, 1};
-    d.how.steps = steps;
-    d.how.px = {side, side};
+    d.ticket = {core::request_id{id}, 1};
+    d.recipe.steps = steps;
+    d.recipe.px = {side, side};
     d.deadline_ns = core::never.time_since_epoch().count();
     const auto n = static_cast<uint32_t>(id);
     d.from = {1, n, 1, ipc::slot_kind::state};

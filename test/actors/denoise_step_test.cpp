@@ -18,7 +18,7 @@ BOOST_FIXTURE_TEST_SUITE(denoise_step_test, test::denoise_step_rig)
 BOOST_AUTO_TEST_CASE(it_announces_itself_at_its_start) {
   BOOST_REQUIRE(hub->all.size() == 1u);
   const auto ready = hub->of<actors::worker_ready>().at(0);
-  BOOST_TEST((ready.who == me));
+  BOOST_TEST((ready.worker == me));
   BOOST_TEST(ready.seats == 8u);
   BOOST_TEST(ready.max_batch == 2u);
   BOOST_TEST((ready.variants == std::vector<std::string>{"card@4"}));
@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(a_row_is_opened_stepped_decoded_and_reported_once) {
 
 BOOST_AUTO_TEST_CASE(a_row_with_a_source_runs_its_share_of_the_steps) {
   auto x = work(1, 10);
-  x.how.from_image = true;
-  x.how.strength = 0.35f;
+  x.recipe.from_image = true;
+  x.recipe.strength = 0.35f;
   x.source = {1, 7, 1, slot_kind::image};
   give(x);
   BOOST_REQUIRE(device->opened.size() == 1u);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_row_with_a_source_runs_its_share_of_the_steps) {
   decoded(1);
   BOOST_TEST(replies().at(0).steps_done == 3u);
   // Taken over with two steps done: one is left.
-  x.who.attempt = 2;
+  x.ticket.attempt = 2;
   x.steps_done = 2;
   give(x);
   ran(1, {3});
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_failed_row_ends_alone) {
   ran(1, {1});
   ran(1, {2, 0}, core::fail(ec::out_of_resources, "no memory"));
   BOOST_REQUIRE(replies().size() == 1u);
-  BOOST_TEST((replies()[0].who == row(2)));
+  BOOST_TEST((replies()[0].ticket == row(2)));
   BOOST_TEST(replies()[0].failure.text == "no memory");
   BOOST_TEST((last_run() == rows{row(1)}));
   BOOST_TEST((last_batch() == rows{row(1)}));

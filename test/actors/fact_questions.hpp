@@ -46,8 +46,8 @@ public:
 
   explicit question_stage(const config::scheduler_settings& pace) {
     row_.name = "question";
-    row_.where = planning::place::background;
-    row_.at = planning::hook::before_route;
+    row_.place = planning::place::background;
+    row_.hook = planning::hook::before_route;
     row_.budget = pace.facts;
     row_.budget_share = pace.facts_share;
     row_.otherwise = planning::if_failed::go_on;
@@ -108,7 +108,7 @@ public:
   /// Announces who is asked; the process of a pool's worker may die.
   static void add_worker(hub_rig& to) {
     actors::worker_ready x;
-    x.who.what = actors::role::recall;
+    x.worker.role = actors::role::recall;
     x.seats = 64;
     to.on(x);
   }
@@ -121,7 +121,7 @@ public:
         return false;
       const auto what = order->order.as<question_stage::work>();
       if (what)
-        all_.push_back({order->who, order->stage, **what});
+        all_.push_back({order->ticket, order->stage, **what});
       return static_cast<bool>(what);
     });
     return all_;
@@ -137,7 +137,7 @@ public:
     told.near = with.near.value_or(std::vector<planning::match>{});
     told.mask = with.mask.value_or(planning::mask_facts{});
     actors::stage_done x;
-    x.who = to.who;
+    x.ticket = to.who;
     x.stage = to.stage;
     x.failure = std::move(why);
     x.outcome = core::typed_body::of(std::move(told));

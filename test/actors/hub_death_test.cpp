@@ -33,8 +33,8 @@ struct denoising : hub_rig {
 // Lets the worker of the next life die with `who` in its batch.
 denoise die_running(hub_rig& rig, uint32_t& life, core::request_id id) {
   const auto d = rig.take<denoise>();
-  BOOST_TEST((d.who.id == id));
-  rig.stepping({d.who}, hub_rig::life(2, life));
+  BOOST_TEST((d.ticket.id == id));
+  rig.stepping({d.ticket}, hub_rig::life(2, life));
   rig.lose(hub_rig::life(2, life));
   ++life;
   rig.add_device(hub_rig::life(2, life));
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_suspected_once) {
   // Predicted: 4 rows a step of 10 ms, text and decoding; 8 times, and 5 s.
   rig.tick(5s);
   BOOST_TEST(rig.suspects.empty());
-  rig.stepping({rig.first.who});
+  rig.stepping({rig.first.ticket});
   rig.tick(5s);
   BOOST_TEST(rig.suspects.empty());
   rig.tick(1s);
@@ -236,12 +236,12 @@ BOOST_AUTO_TEST_CASE(batch_mates_of_a_death_run_alone_one_after_the_other) {
   const auto a = rig.take<denoise>();
   const auto b = rig.take<denoise>();
   const auto c = rig.take<denoise>();
-  rig.stepping({a.who, b.who});
+  rig.stepping({a.ticket, b.ticket});
   rig.lose(device);
   rig.add_device(reborn);
   // The third one waited: it runs with others.
   const auto free = rig.take<denoise>();
-  BOOST_TEST((free.who.id == c.who.id));
+  BOOST_TEST((free.ticket.id == c.ticket.id));
   BOOST_TEST(rig.count<denoise>() == 0u);
   // The worker drains for the first of the two.
   rig.submit();
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(batch_mates_of_a_death_run_alone_one_after_the_other) {
   BOOST_TEST(rig.count<denoise>() == 0u);
   rig.done(free);
   const auto alone = rig.take<denoise>();
-  BOOST_TEST((alone.who.id == a.who.id));
+  BOOST_TEST((alone.ticket.id == a.ticket.id));
   BOOST_TEST(rig.count<denoise>() == 0u);
   BOOST_REQUIRE(rig.sut->cluster().workers.at(0).seats_taken == 1u);
   rig.done(alone);
@@ -264,14 +264,14 @@ BOOST_AUTO_TEST_CASE(draining_ends_when_the_lone_row_is_cancelled) {
   rig.add_device(device);
   const auto id = rig.submit();
   rig.done(rig.take<prepare>());
-  rig.stepping({rig.take<denoise>().who});
+  rig.stepping({rig.take<denoise>().ticket});
   const auto other = rig.submit();
   rig.done(rig.take<prepare>());
   rig.take<denoise>();
   rig.lose(device);
   rig.add_device(reborn);
   const auto d = rig.take<denoise>();
-  BOOST_TEST((d.who.id == other));
+  BOOST_TEST((d.ticket.id == other));
   rig.cancel(id);
   rig.submit();
   rig.done(rig.take<prepare>());
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(a_step_gained_forgives) {
   for (uint32_t steps = 1; steps < 4; ++steps) {
     die_running(rig, life, id);
     const auto d = rig.take<denoise>();
-    rig.stepping({d.who}, hub_rig::life(2, life));
+    rig.stepping({d.ticket}, hub_rig::life(2, life));
     rig.stepped(d, steps, hub_rig::life(2, life));
     rig.lose(hub_rig::life(2, life));
     rig.add_device(hub_rig::life(2, ++life));
@@ -338,8 +338,8 @@ BOOST_AUTO_TEST_CASE(a_failure_that_a_living_worker_tells_is_no_strike) {
   rig.done(rig.take<prepare>());
   for (int i = 0; i < 5; ++i) {
     const auto d = rig.take<denoise>();
-    rig.stepping({d.who});
-    rig.reply_denoised(d.who, core::fail(ec::out_of_resources, "memory"));
+    rig.stepping({d.ticket});
+    rig.reply_denoised(d.ticket, core::fail(ec::out_of_resources, "memory"));
   }
   // It is not alone either: another one runs beside it.
   rig.submit();
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(steps_of_a_failed_attempt_are_counted_once) {
   denoising rig;
   rig.stepped(rig.first, 2);
   actors::denoised r;
-  r.who = rig.first.who;
+  r.ticket = rig.first.ticket;
   r.failure = core::fail(ec::unavailable, "gone");
   r.steps_done = 2;
   r.steps_run = 2;
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(steps_of_a_failed_attempt_are_counted_once) {
   BOOST_TEST(d.steps_done == 2u);
   rig.stepped(d, 4);
   r = {};
-  r.who = d.who;
+  r.ticket = d.ticket;
   r.steps_run = 2;
   BOOST_REQUIRE(rig.store->publish(d.image, 1, 0));
   rig.on(r);

@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(rows_are_told_with_their_masks_running_ones_first) {
     rows()
     == std::vector<worker_row>{{0.2, 4, true}, {1, 4, true}, {0.4, 4, false}}));
   actors::stepped on_the_way;
-  on_the_way.who = device_at(device);
-  on_the_way.rows = {{d.who, 3, false}};
+  on_the_way.worker = device_at(device);
+  on_the_way.rows = {{d.ticket, 3, false}};
   on(on_the_way);
   BOOST_TEST((rows().front() == worker_row{0.2, 1, true}));
   done(d);

@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_plan_that_groups_runs_one_variant_at_a_time) {
     prepare_all();
     const auto d = rig->next<actors::denoise>();
     if (d) {
-      BOOST_TEST((d->second.how.variant == v));
+      BOOST_TEST((d->second.recipe.variant == v));
       run.push_back(d->second);
     }
     return d.has_value();
@@ -243,8 +243,8 @@ BOOST_AUTO_TEST_CASE(a_plan_that_groups_runs_one_variant_at_a_time) {
     rig->done(d);
   }
   BOOST_TEST(rig->count<actors::denoise>() == 2u);
-  BOOST_TEST((rig->take<actors::denoise>().how.variant == fast));
-  BOOST_TEST((rig->take<actors::denoise>().how.variant == fast));
+  BOOST_TEST((rig->take<actors::denoise>().recipe.variant == fast));
+  BOOST_TEST((rig->take<actors::denoise>().recipe.variant == fast));
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(what_a_load_takes_is_told_and_what_is_there_takes_none) {
     prepare_all();
     rig->done(rig->take<actors::denoise>());
     actors::stepped sign;
-    sign.who = hub_rig::device_at(life(2));
+    sign.worker = hub_rig::device_at(life(2));
     rig->on(sign);
     const auto& told = rig->clusters.back().costs;
     return told.empty() ? core::timespan{0} : told.front().costs[v.value].load;

@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
   denoise last;
   while (auto d = rig.next<denoise>())
     last = d->second;
-  BOOST_TEST((last.who.id == id));
+  BOOST_TEST((last.ticket.id == id));
   BOOST_TEST((last.tenant == core::tenant_id{2}));
 }
 
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(two_workers_that_share_a_lane_spread_its_rows) {
   for (int i = 0; i < 4; ++i)
     second.done(second.take<prepare>());
   while (auto d = second.next<denoise>())
-    places.insert(d->first.where.process.value);
+    places.insert(d->first.process.process.value);
   BOOST_TEST(places.count(2) == 2u);
   BOOST_TEST(places.count(3) == 2u);
 }
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
     rig.done(p->second);
   rig.add_device(device, 1);
   auto d = rig.take<denoise>();
-  BOOST_TEST((d.who.id == high));
+  BOOST_TEST((d.ticket.id == high));
   // Twice the ageing: low is as high as high by now.
   rig.now += 61s;
   const auto late =
@@ -296,12 +296,12 @@ BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
   rig.done(rig.take<prepare>());
   rig.done(d);
   d = rig.take<denoise>();
-  BOOST_TEST((d.who.id == low || d.who.id == normal));
+  BOOST_TEST((d.ticket.id == low || d.ticket.id == normal));
   rig.done(d);
   d = rig.take<denoise>();
-  BOOST_TEST((d.who.id == low || d.who.id == normal));
+  BOOST_TEST((d.ticket.id == low || d.ticket.id == normal));
   rig.done(d);
-  BOOST_TEST((rig.take<denoise>().who.id == late));
+  BOOST_TEST((rig.take<denoise>().ticket.id == late));
 }
 
 BOOST_AUTO_TEST_CASE(an_announcement_is_heard_once_and_with_seats_alone) {

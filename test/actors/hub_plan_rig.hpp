@@ -80,7 +80,7 @@ struct plan_rig {
   /// One that loads while its rows go on.
   void add_loading_device() {
     actors::worker_ready x;
-    x.who = hub_rig::device_at(life(2));
+    x.worker = hub_rig::device_at(life(2));
     x.seats = x.max_batch = 4;
     x.device = "cpu";
     x.variants = {"card@4"};

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {
 BOOST_AUTO_TEST_CASE(policies_see_a_devices_kind_and_people_its_name) {
   for (uint32_t i = 0; i < 2; ++i) {
     actors::worker_ready x;
-    x.who = test::hub_rig::device_at(life(2 + i));
+    x.worker = test::hub_rig::device_at(life(2 + i));
     x.device = "cpu:" + std::to_string(i);
     rig->on(x);
     BOOST_TEST(rig->sut->cluster().workers.at(i).device_kind == "cpu");
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
     BOOST_TEST(d.judge == "judge");
     BOOST_REQUIRE(rig->store->publish(d.image, 1, 0));
     actors::denoised r;
-    r.who = d.who;
+    r.ticket = d.ticket;
     r.score = score;
     rig->on(r);
   };
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
   BOOST_TEST(rig->count<test::finish>() == 1u);
   prepare_all();
   const auto heavy = rig->take<actors::denoise>();
-  BOOST_TEST((heavy.how.variant == slow));
+  BOOST_TEST((heavy.recipe.variant == slow));
   BOOST_TEST(heavy.judge.empty());
   // No number is the worst score.
   judged(std::numeric_limits<double>::quiet_NaN());
@@ -328,11 +328,11 @@ BOOST_AUTO_TEST_CASE(what_its_judge_fails_at_is_counted_and_drawn_again) {
     const auto d = rig->take<actors::denoise>();
     BOOST_REQUIRE(rig->store->publish(d.image, 1, 0));
     actors::denoised r;
-    r.who = d.who;
+    r.ticket = d.ticket;
     r.score = score;
     rig->on(r);
     prepare_all();
-    BOOST_TEST((rig->take<actors::denoise>().how.variant == slow));
+    BOOST_TEST((rig->take<actors::denoise>().recipe.variant == slow));
   }
   BOOST_TEST(rig->sut->counts().judge_failures == 2u);
 }

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST_REQUIRE(samples().size() == 1u);
   BOOST_TEST(std::abs(samples()[0].seconds - 0.03) < 1e-9);
   BOOST_TEST(!samples()[0].failed);
-  BOOST_TEST((samples()[0].at == rig->now));
+  BOOST_TEST((samples()[0].time == rig->now));
   BOOST_TEST(rig->sut->counts().retrieved == 1u);
   // It is nobody's search.
   BOOST_TEST(rig->sut->counts().searched == 0u);

@@ -217,16 +217,16 @@ public:
   void add_cpu(ipc::process_life where = life(1), uint32_t seats = 4) {
     actors::worker_ready x;
     x.seats = seats;
-    x.who = preprocess_at(where);
+    x.worker = preprocess_at(where);
     on(x);
-    x.who = postprocess_at(where);
+    x.worker = postprocess_at(where);
     on(x);
   }
 
   void add_device(ipc::process_life where, uint32_t seats = 4,
                   uint32_t max_batch = 4) {
     actors::worker_ready x;
-    x.who = device_at(where);
+    x.worker = device_at(where);
     x.seats = seats;
     x.max_batch = max_batch;
     x.device = "cpu";
@@ -292,8 +292,8 @@ public:
                ipc::process_life where = life(2)) {
     BOOST_REQUIRE(store->publish(x.state, uint64_t{steps} + 1, 0));
     actors::stepped s;
-    s.who = device_at(where);
-    s.rows = {{x.who, steps, true}};
+    s.worker = device_at(where);
+    s.rows = {{x.ticket, steps, true}};
     on(s);
   }
 
@@ -306,12 +306,12 @@ public:
     if (x.source)
       BOOST_REQUIRE(store->view(x.source));
     BOOST_REQUIRE(store->publish(x.image, 1, 0));
-    reply_denoised(x.who);
+    reply_denoised(x.ticket);
   }
 
   void reply_denoised(core::ticket who, core::error why = {}) {
     actors::denoised r;
-    r.who = who;
+    r.ticket = who;
     r.failure = std::move(why);
     r.steps_done = 4;
     r.steps_run = 4;
@@ -436,7 +436,7 @@ private:
     explicit clients_port(hub_rig& x) : rig(x) {}
 
     void answered(actors::answer what) override {
-      const auto id = what.what->id;
+      const auto id = what.request->id;
       if (what.image)
         rig.untaken.push_back(id);
       const auto first = rig.answers.emplace(id, std::move(what)).second;

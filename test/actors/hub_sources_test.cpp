@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_share_of_the_steps_is_told_as_the_whole) {
   });
   done(take<prepare>());
   const auto d = take<denoise>();
-  BOOST_TEST(d.how.steps == 4u);
+  BOOST_TEST(d.recipe.steps == 4u);
   BOOST_TEST(sut->cluster().workers.at(0).steps_left == 2u);
   stepped(d, 1);
   BOOST_TEST((told == std::vector<progress>{{id, 1, 2}}));
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_gives_the_source_back_when_nobody_reads_it) {
   cancel(id);
   // Its device still has it.
   BOOST_TEST(images() == 1u);
-  reply_denoised(d.who, core::fail(ec::cancelled, "cancelled"));
+  reply_denoised(d.ticket, core::fail(ec::cancelled, "cancelled"));
   BOOST_TEST(quiet());
 }
 
@@ -217,10 +217,10 @@ BOOST_AUTO_TEST_CASE(a_cancel_while_waiting_for_a_device_gives_it_back) {
 
 BOOST_AUTO_TEST_CASE(a_failed_step_keeps_the_source_for_the_next_attempt) {
   const auto d = denoising();
-  reply_denoised(d.who, core::fail(ec::out_of_resources, "no memory"));
+  reply_denoised(d.ticket, core::fail(ec::out_of_resources, "no memory"));
   const auto again = take<denoise>();
   BOOST_TEST((again.source == d.source));
-  reply_denoised(again.who, core::fail(ec::internal, "broken"));
+  reply_denoised(again.ticket, core::fail(ec::internal, "broken"));
   BOOST_TEST((failure_of(id) == ec::internal));
   BOOST_TEST(quiet());
 }
@@ -321,14 +321,14 @@ BOOST_AUTO_TEST_CASE(notes_of_all_workers_reach_the_answer_once_each) {
   on(ready.reply());
   auto d = take<denoise>();
   actors::denoised failed;
-  failed.who = d.who;
+  failed.ticket = d.ticket;
   failed.failure = core::fail(ec::out_of_resources, "no memory");
   failed.notes = {{core::note_code::prompt_cut, "not told"}};
   on(failed);
   d = take<denoise>();
   BOOST_REQUIRE(store->publish(d.image, 1, 0));
   actors::denoised ended;
-  ended.who = d.who;
+  ended.ticket = d.ticket;
   ended.notes = {cut, scaled};
   on(ended);
   const auto last = take<finish>();

@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_is_tried_though_those_who_wait_were_delayed) {
   BOOST_TEST(rig.orders("early") == 0u);
   rig.done(last);
   const auto again = rig.order("early");
-  BOOST_TEST((again.who.id == suspect.who.id));
+  BOOST_TEST((again.ticket.id == suspect.ticket.id));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_stage_starts_from_the_image_of_the_one_before) {
   rig->done(light);
   const auto p = rig->take<test::prepare>();
   BOOST_TEST((p.drawn == light.image));
-  BOOST_TEST((p.drawn_px == light.how.px));
+  BOOST_TEST((p.drawn_px == light.recipe.px));
   BOOST_TEST(!p.files);
   BOOST_TEST(static_cast<bool>(p.source));
   BOOST_TEST(p.how.from_image);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_stage_starts_from_the_image_of_the_one_before) {
   rig->done(heavy);
   BOOST_TEST(rig->work_off());
   BOOST_TEST((rig->failure_of(id) == core::ec::none));
-  BOOST_TEST(rig->answer_to(id).how.strength == 0.75f);
+  BOOST_TEST(rig->answer_to(id).recipe.strength == 0.75f);
   BOOST_TEST(rig->quiet());
 }
 
@@ -109,12 +109,12 @@ BOOST_AUTO_TEST_CASE(a_request_with_an_image_starts_each_stage_from_that) {
   rig->submit_image();
   prepare_all();
   const auto light = rig->take<actors::denoise>();
-  BOOST_TEST(light.how.from_image);
+  BOOST_TEST(light.recipe.from_image);
   rig->done(light);
   const auto p = rig->take<test::prepare>();
   BOOST_TEST(!p.drawn);
   BOOST_TEST(static_cast<bool>(p.files));
-  BOOST_TEST(p.how.strength == light.how.strength);
+  BOOST_TEST(p.how.strength == light.recipe.strength);
 }
 
 BOOST_AUTO_TEST_CASE(a_light_image_each_does_not_fill_the_arena) {

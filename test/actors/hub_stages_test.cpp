@@ -65,10 +65,10 @@ BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
   cascade rig;
   const auto id = rig.submit();
   const auto small = rig.first_leg();
-  BOOST_TEST(small.how.steps == 2u);
+  BOOST_TEST(small.recipe.steps == 2u);
   rig.done(rig.take<prepare>());
   const auto large = rig.take<denoise>();
-  BOOST_TEST(large.how.steps == 4u);
+  BOOST_TEST(large.recipe.steps == 4u);
   rig.done(large);
   const auto f = rig.take<finish>();
   BOOST_TEST((f.pixels == large.image));
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
   const auto id = rig.submit();
   const auto small = rig.first_leg();
   rig.done(rig.take<prepare>());
-  rig.reply_denoised(rig.take<denoise>().who,
+  rig.reply_denoised(rig.take<denoise>().ticket,
                      core::fail(ec::internal, "broken"));
   const auto f = rig.take<finish>();
   BOOST_TEST((f.pixels == small.image));
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
     core::ticket running = p.who;
     if (at == 1) {
       rig.done(p);
-      running = rig.take<denoise>().who;
+      running = rig.take<denoise>().ticket;
     }
     rig.tick(1s);
     BOOST_TEST(!rig.answered(id));
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_best_picture_so_far_comes_in_time) {
   rig.done(rig.take<finish>());
   BOOST_TEST((rig.failure_of(id) == ec::none));
   BOOST_TEST((rig.now < deadline));
-  rig.reply_denoised(large.who);
+  rig.reply_denoised(large.ticket);
   rig.taken(id);
   BOOST_TEST(rig.quiet());
 }
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_ran_alone_finishes_like_any_other) {
   cascade rig;
   const auto id = rig.submit();
   rig.done(rig.take<prepare>());
-  rig.stepping({rig.take<denoise>().who});
+  rig.stepping({rig.take<denoise>().ticket});
   rig.lose(device);
   rig.add_device(test::hub_rig::life(2, 2));
   rig.done(rig.take<denoise>());

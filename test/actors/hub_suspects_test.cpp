@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_an_operator_kills_is_no_suspect) {
   sut.done(sut.take<prepare>());
   for (uint32_t life = 1; life <= 3; ++life) {
     const auto d = sut.take<denoise>();
-    sut.stepping({d.who}, hub_rig::life(2, life));
+    sut.stepping({d.ticket}, hub_rig::life(2, life));
     sut.kill(hub_rig::life(2, life));
     sut.add_device(hub_rig::life(2, life + 1));
   }
@@ -343,19 +343,19 @@ BOOST_AUTO_TEST_CASE(a_lone_row_of_a_device_lets_others_go_first) {
     sut.done(sut.take<prepare>());
     rows.push_back(sut.take<denoise>());
   }
-  sut.stepping({rows[0].who});
+  sut.stepping({rows[0].ticket});
   sut.lose(device);
   const auto late = sut.submit();
   sut.done(sut.take<prepare>());
   sut.add_device(hub_rig::life(2, 2), 1, 1);
   const auto free = sut.take<denoise>();
-  BOOST_TEST((free.who.id == rows[1].who.id));
+  BOOST_TEST((free.ticket.id == rows[1].ticket.id));
   sut.done(free);
   // The one that came later was delayed by nobody.
   const auto alone = sut.take<denoise>();
-  BOOST_TEST((alone.who.id == rows[0].who.id));
+  BOOST_TEST((alone.ticket.id == rows[0].ticket.id));
   sut.done(alone);
-  BOOST_TEST((sut.take<denoise>().who.id == late));
+  BOOST_TEST((sut.take<denoise>().ticket.id == late));
 }
 
 // -- the count that outlives the server ---------------------------------------
@@ -432,7 +432,7 @@ BOOST_AUTO_TEST_CASE(the_count_is_that_of_a_phase_and_its_steps) {
   BOOST_TEST((sut.notes[0].how == core::suspicion{phase::denoising, 0, 2, 2}));
   sut.trial_noted(id);
   const auto d = sut.take<denoise>();
-  sut.stepping({d.who});
+  sut.stepping({d.ticket});
   // Two steps are what it had: nothing is gained.
   sut.stepped(d, 2);
   sut.lose(device);

@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(a_request_is_drawn_from_entry_to_answer) {
                        "denoise", "queue", "postprocess", "request"};
   BOOST_TEST(rig.of(id) == expected, boost::test_tools::per_element());
   BOOST_TEST(rig.text(rig.seen->all.front(), "trace") == "00-ab-cd-01");
-  BOOST_TEST((rig.seen->all.front().what == kind::accepted));
-  BOOST_TEST((rig.seen->all.back().what == kind::ended));
+  BOOST_TEST((rig.seen->all.front().kind == kind::accepted));
+  BOOST_TEST((rig.seen->all.back().kind == kind::ended));
   BOOST_TEST(rig.text(rig.seen->all.back(), "outcome") == "answered");
   BOOST_TEST(rig.text(rig.seen->all.back(), "variant") == "card@4");
 }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(spans_have_the_times_of_the_workers) {
   BOOST_REQUIRE((at != rig.seen->all.end()));
   BOOST_TEST((at->from == rig.now - 5ms));
   BOOST_TEST((at->to == rig.now - 1ms));
-  BOOST_TEST(to_string(*at->where) == "preprocess 0");
+  BOOST_TEST(to_string(*at->track) == "preprocess 0");
 }
 
 BOOST_AUTO_TEST_CASE(a_run_is_drawn_on_its_device_with_all_its_rows) {
@@ -122,10 +122,10 @@ BOOST_AUTO_TEST_CASE(a_run_is_drawn_on_its_device_with_all_its_rows) {
   rig.done(rig.take<prepare>());
   const auto first = rig.take<denoise>();
   const auto second = rig.take<denoise>();
-  rig.stepping({first.who, second.who});
+  rig.stepping({first.ticket, second.ticket});
   rig.now += 50ms;
   actors::stepped run;
-  run.who = hub_rig::device_at(hub_rig::life(2));
+  run.worker = hub_rig::device_at(hub_rig::life(2));
   run.batch = 2;
   run.steps = 3;
   run.took = 30ms;
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_drawn_on_its_device_with_all_its_rows) {
   BOOST_TEST((steps.from == rig.now - 30ms));
   BOOST_TEST((steps.to == rig.now));
   BOOST_TEST((steps.rows == std::vector<core::request_id>{a, b}));
-  BOOST_TEST(to_string(*steps.where) == "cpu");
+  BOOST_TEST(to_string(*steps.track) == "cpu");
   const auto& open = rig.last("open");
   BOOST_TEST((open.from == rig.now - 36ms));
   BOOST_TEST((open.to == rig.now - 30ms));
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(text_and_decoding_stand_within_their_dispatch) {
   rig.now += 100ms;
   BOOST_REQUIRE(rig.store->publish(d.image, 1, 0));
   actors::denoised told;
-  told.who = d.who;
+  told.ticket = d.ticket;
   told.steps_done = told.steps_run = 4;
   told.text = 20ms;
   told.decode = 10ms;
@@ -176,11 +176,11 @@ BOOST_AUTO_TEST_CASE(a_death_and_what_goes_on_are_instants) {
   rig.stepped(d, 2);
   rig.lose(hub_rig::life(2));
   const auto& died = rig.last("died");
-  BOOST_TEST((died.what == kind::instant));
-  BOOST_TEST(to_string(*died.where) == "cpu");
+  BOOST_TEST((died.kind == kind::instant));
+  BOOST_TEST(to_string(*died.track) == "cpu");
   BOOST_TEST((died.rows == std::vector<core::request_id>{id}));
   const auto& resumed = rig.last("resumed");
-  BOOST_TEST((resumed.what == kind::instant));
+  BOOST_TEST((resumed.kind == kind::instant));
   BOOST_TEST((resumed.request == id));
   BOOST_TEST((resumed.numbers.front().second == 2));
   BOOST_TEST(!rig.has("begun again"));
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_death_without_a_step_begins_again) {
   drawn rig;
   rig.submit();
   rig.lose(hub_rig::life(1));
-  BOOST_TEST((rig.last("begun again").what == kind::instant));
+  BOOST_TEST((rig.last("begun again").kind == kind::instant));
   BOOST_TEST(!rig.has("resumed"));
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_stands_on_no_track) {
   rig.submit();
   rig.submit([](core::request& x) { x.trace = "second"; });
   const auto& refused = rig.last("refused");
-  BOOST_TEST((refused.what == kind::instant));
+  BOOST_TEST((refused.kind == kind::instant));
   BOOST_TEST(!refused.request.has_value());
   BOOST_TEST(rig.text(refused, "trace") == "second");
   BOOST_TEST(rig.text(refused, "why").find("limits.requests")

@@ -58,7 +58,7 @@ struct one_request : test::hub_rig {
       if (why.code == ec::none)
         done(x);
       else
-        reply_denoised(x.who, why);
+        reply_denoised(x.ticket, why);
     } else {
       const auto x = take<finish>();
       if (why.code == ec::none)
@@ -97,14 +97,14 @@ struct one_request : test::hub_rig {
   void add_preprocess() {
     actors::worker_ready x;
     x.seats = 4;
-    x.who = preprocess_at(cpu);
+    x.worker = preprocess_at(cpu);
     on(x);
   }
 
   void add_postprocess() {
     actors::worker_ready x;
     x.seats = 4;
-    x.who = postprocess_at(cpu);
+    x.worker = postprocess_at(cpu);
     on(x);
   }
 
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_request_is_prepared_denoised_finished_and_answered) {
   const auto d = rig.take<denoise>();
   BOOST_TEST((d.from == p.state));
   BOOST_TEST((d.state != p.state));
-  BOOST_TEST(d.who.attempt == p.who.attempt + 1);
+  BOOST_TEST(d.ticket.attempt == p.who.attempt + 1);
   rig.stepped(d, 1);
   rig.stepped(d, 4);
   rig.done(d);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(steps_are_counted_by_the_rows_of_their_batch) {
   for (const auto& [rows, steps] :
        {std::pair{1u, 2u}, {3u, 1u}, {3u, 4u}, {0u, 1u}, {1000u, 1u}}) {
     actors::stepped s;
-    s.who = test::hub_rig::device_at(test::hub_rig::life(2));
+    s.worker = test::hub_rig::device_at(test::hub_rig::life(2));
     s.batch = rows;
     s.steps = steps;
     rig.on(s);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_running_request_is_cancelled_at_once_in_each_phase) {
     const auto who = rig.ticket_of_work();
     rig.cancel(rig.id);
     BOOST_TEST((rig.failure_of(rig.id) == ec::cancelled));
-    BOOST_TEST((rig.take<actors::cancel_work>().who == who));
+    BOOST_TEST((rig.take<actors::cancel_work>().ticket == who));
     // Its slots come back with the worker's reply, not before.
     BOOST_TEST(!rig.quiet());
     rig.reply_as(at, who);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_running_request_misses_its_deadline_in_each_phase) {
     const auto who = rig.ticket_of_work();
     rig.tick(1s);
     BOOST_TEST((rig.failure_of(rig.id) == ec::deadline_missed));
-    BOOST_TEST((rig.take<actors::cancel_work>().who == who));
+    BOOST_TEST((rig.take<actors::cancel_work>().ticket == who));
     rig.reply_as(at, who);
     BOOST_TEST(rig.quiet());
   }
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_reply_of_a_buried_life_is_dropped_in_each_phase) {
     one_request rig;
     rig.run(at);
     const auto who = rig.ticket_of_work();
-    const auto dead = rig.sent.front().to.where;
+    const auto dead = rig.sent.front().to.process;
     rig.sent.clear();
     rig.lose(dead);
     rig.reply_as(at, who);

@@ -23,9 +23,9 @@ struct measured : hub_rig {
     submit();
     done(take<prepare>());
     const auto d = take<denoise>();
-    stepping({d.who});
+    stepping({d.ticket});
     actors::stepped run;
-    run.who = device_at(life(2));
+    run.worker = device_at(life(2));
     run.batch = 1;
     run.steps = 1;
     run.took = took;
@@ -104,9 +104,9 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
   rig.submit();
   rig.done(rig.take<prepare>());
   const auto d = rig.take<denoise>();
-  rig.stepping({d.who});
+  rig.stepping({d.ticket});
   actors::stepped run;
-  run.who = hub_rig::device_at(hub_rig::life(2));
+  run.worker = hub_rig::device_at(hub_rig::life(2));
   run.batch = 1;
   run.steps = 1;
   run.took = 50ms;
@@ -138,9 +138,9 @@ BOOST_AUTO_TEST_CASE(routes_are_chosen_by_what_steps_take) {
   rig.submit();
   rig.done(rig.take<prepare>());
   const auto d = rig.take<denoise>();
-  rig.stepping({d.who});
+  rig.stepping({d.ticket});
   actors::stepped run;
-  run.who = hub_rig::device_at(hub_rig::life(2));
+  run.worker = hub_rig::device_at(hub_rig::life(2));
   run.batch = 1;
   run.steps = 1;
   run.took = 50ms;
@@ -219,7 +219,7 @@ struct two_kinds : hub_rig {
 
   void add(ipc::process_life where, const std::string& kind) {
     actors::worker_ready x;
-    x.who = device_at(where);
+    x.worker = device_at(where);
     x.seats = x.max_batch = 1;
     x.device = "cpu:" + std::to_string(where.process.value);
     x.kind = kind;
@@ -242,12 +242,12 @@ struct two_kinds : hub_rig {
       const auto work = next<denoise>();
       BOOST_TEST_REQUIRE(work.has_value());
       const auto& [where, d] = *work;
-      stepping({d.who}, where.where);
+      stepping({d.ticket}, where.process);
       actors::stepped x;
-      x.who = where;
+      x.worker = where;
       x.batch = 1;
       x.steps = 1;
-      x.took = where.where == slow ? on_slow : 10ms;
+      x.took = where.process == slow ? on_slow : 10ms;
       on(x);
       done(d);
     }
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_row_goes_to_the_kind_that_ends_it_first) {
     rig.submit_prepared();
     const auto work = rig.next<denoise>();
     BOOST_TEST_REQUIRE(work.has_value());
-    BOOST_TEST((work->first.where == two_kinds::quick));
+    BOOST_TEST((work->first.process == two_kinds::quick));
     rig.done(work->second);
     BOOST_REQUIRE(rig.work_off());
   }
@@ -318,14 +318,14 @@ BOOST_AUTO_TEST_CASE(what_one_kind_is_too_slow_for_waits_for_another) {
   }
   const auto first = rig.next<denoise>();
   BOOST_TEST_REQUIRE(first.has_value());
-  BOOST_TEST((first->first.where == two_kinds::quick));
+  BOOST_TEST((first->first.process == two_kinds::quick));
   BOOST_TEST(rig.count<denoise>() == 0u);
   BOOST_TEST(!rig.answered(all[1]));
   rig.now += 60ms;
   rig.done(first->second);
   const auto second = rig.next<denoise>();
   BOOST_TEST_REQUIRE(second.has_value());
-  BOOST_TEST((second->first.where == two_kinds::quick));
+  BOOST_TEST((second->first.process == two_kinds::quick));
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_given_the_time_that_its_kind_takes) {
@@ -355,12 +355,12 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
   };
   for (int i = 0; i < 2; ++i) {
     const auto [where, d] = next();
-    rig.stepping({d.who}, where.where);
+    rig.stepping({d.ticket}, where.process);
     actors::stepped run;
-    run.who = where;
+    run.worker = where;
     run.batch = 1;
     run.steps = 1;
-    run.took = where.where == late ? 100ms : 10ms;
+    run.took = where.process == late ? 100ms : 10ms;
     for (int k = 0; k < 5; ++k) {
       // Looked at once a second.
       rig.now += k == 0 || k == 4 ? 2s : 0s;
@@ -371,14 +371,14 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
   BOOST_TEST((rig.clusters.back().workers == rig.sut->cluster().workers));
   BOOST_TEST(rig.sut->status().workers.size() == 2u);
   // The other has a row already, and this one is as free.
-  BOOST_TEST((next().first.where == quick));
-  BOOST_TEST((next().first.where == quick));
+  BOOST_TEST((next().first.process == quick));
+  BOOST_TEST((next().first.process == quick));
   // Where nobody else is left it goes on.
   rig.lose(quick);
   BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
   const auto again = rig.next<denoise>();
   BOOST_TEST_REQUIRE(again.has_value());
-  BOOST_TEST((again->first.where == late));
+  BOOST_TEST((again->first.process == late));
 }
 
 BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(what_runs_has_until_its_deadline) {
   BOOST_TEST(!rig.answered(id));
   rig.tick(5ms);
   BOOST_TEST((rig.failure_of(id) == ec::deadline_missed));
-  rig.reply_denoised(d.who);
+  rig.reply_denoised(d.ticket);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_measurement_only_the_deadline_counts) {

@@ -39,7 +39,7 @@ std::vector<uint8_t> file_of(const image::picture& x) {
 struct fixture {
   fixture() {
     slots.open(files_slot);
-    here.at[planning::held::files] = files_slot;
+    here.granted[planning::held::files] = files_slot;
     wanted.px = {32, 24};
     source.image = file_of(columns({32, 24}, 7));
     bring_mask(columns({32, 24}, 8));
@@ -100,14 +100,14 @@ BOOST_AUTO_TEST_CASE(it_reads_the_files_of_whoever_brings_some) {
   const auto sut = stage();
   const auto& row = sut.row();
   BOOST_TEST(row.name == "mask");
-  BOOST_CHECK(row.where == planning::place::cpu_pool);
-  BOOST_CHECK(row.at == planning::hook::before_route);
+  BOOST_CHECK(row.place == planning::place::cpu_pool);
+  BOOST_CHECK(row.hook == planning::hook::before_route);
   BOOST_CHECK(row.otherwise == planning::if_failed::go_on);
   BOOST_CHECK(row.budget == 200ms);
   BOOST_TEST(row.budget_share == 0.25);
   BOOST_REQUIRE(row.slots.size() == 1u);
   BOOST_CHECK(row.slots[0].name == planning::held::files);
-  BOOST_CHECK(row.slots[0].how == planning::access::reads);
+  BOOST_CHECK(row.slots[0].mode == planning::access::reads);
   BOOST_TEST(row.slots[0].applies(nullptr, true));
   BOOST_TEST(!row.slots[0].applies(nullptr, false));
 }
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(slots_without_payload_keep_no_files) {
   ipc::heap_store bare{1, {1, 1, 0}};
   bare.open(files_slot);
   BOOST_REQUIRE(bare.publish(files_slot, 1, 0));
-  planning::worker_context there{bare, here.at, here.now, notes};
+  planning::worker_context there{bare, here.granted, here.now, notes};
   const auto x = stage().run({{32, 24}, 768}, there);
   BOOST_REQUIRE(!x);
   BOOST_CHECK(x.why().code == ec::not_found);

@@ -35,10 +35,10 @@ BOOST_AUTO_TEST_CASE(rows_that_found_no_memory_are_drawn_by_a_later_attempt) {
   uint64_t failed = 0;
   // Three of four, up to three times, anywhere in the row.
   rig.on_denoise([&](const actors::denoise& x) {
-    const auto before = tried[x.who.id]++;
-    if (before >= x.who.id.value % 4)
+    const auto before = tried[x.ticket.id]++;
+    if (before >= x.ticket.id.value % 4)
       return;
-    rig.fail_step(x.who, static_cast<uint32_t>(x.who.id.value / 4 % 3),
+    rig.fail_step(x.ticket, static_cast<uint32_t>(x.ticket.id.value / 4 % 3),
                   out_of_memory());
     ++failed;
   });
@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_row_that_never_finds_memory_fails_and_says_so) {
   test::requests_rig rig;
   std::vector<core::request_id> all;
   rig.on_denoise([&](const actors::denoise& x) {
-    if (x.who.id.value % 5 == 0)
-      rig.fail_step(x.who, 0, out_of_memory());
+    if (x.ticket.id.value % 5 == 0)
+      rig.fail_step(x.ticket, 0, out_of_memory());
   });
   const auto count = requests();
   while (all.size() < count) {

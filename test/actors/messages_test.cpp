@@ -121,7 +121,7 @@ public:
   core::recipe recipe() {
     core::recipe x;
     x.variant = id<core::variant_id>();
-    x.with = one_of<core::sampler>();
+    x.sampler = one_of<core::sampler>();
     x.steps = u32();
     x.guidance = number<float>();
     x.guidance_rescale = number<float>();
@@ -183,7 +183,7 @@ public:
 
   planning::slot_set slots() {
     planning::slot_set x;
-    for (auto& one : x.at)
+    for (auto& one : x.slots)
       one = slot();
     x.captures.resize(below(3));
     for (auto& one : x.captures)
@@ -246,7 +246,7 @@ public:
   }
 
   void fill(stepped& x) {
-    x.who = address();
+    x.worker = address();
     for (const auto who : tickets())
       x.rows.push_back({who, u32(), below(2) != 0});
     x.batch = u32();
@@ -298,7 +298,7 @@ public:
 
   to_process outbound() {
     to_process x;
-    x.what = one_of<role>();
+    x.role = one_of<role>();
     x.index = u32();
     body(x.body);
     return x;
@@ -430,16 +430,16 @@ BOOST_AUTO_TEST_CASE(every_float_crosses_bit_by_bit) {
        {0.0f, -0.0f, limits::denorm_min(), limits::max(), limits::infinity(),
         -limits::infinity(), limits::quiet_NaN(), 7.5f, 0.1f}) {
     denoise x;
-    x.how.guidance = value;
-    x.how.strength = -value;
+    x.recipe.guidance = value;
+    x.recipe.strength = -value;
     write(to_process{role::denoise_step, 0, x}, bytes);
     const auto again = read_to_process(bytes);
     BOOST_REQUIRE(again);
-    const auto& how = std::get<denoise>(again->body).how;
+    const auto& how = std::get<denoise>(again->body).recipe;
     BOOST_TEST(std::bit_cast<uint32_t>(how.guidance)
-               == std::bit_cast<uint32_t>(x.how.guidance));
+               == std::bit_cast<uint32_t>(x.recipe.guidance));
     BOOST_TEST(std::bit_cast<uint32_t>(how.strength)
-               == std::bit_cast<uint32_t>(x.how.strength));
+               == std::bit_cast<uint32_t>(x.recipe.strength));
   }
 }
 
@@ -459,23 +459,23 @@ BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
   };
   BOOST_TEST(!refused(denoise{}));
   denoise sampler;
-  sampler.how.with = static_cast<core::sampler>(core::sampler_count);
+  sampler.recipe.sampler = static_cast<core::sampler>(core::sampler_count);
   BOOST_TEST(refused(sampler));
   denoise noise;
-  noise.how.noise =
+  noise.recipe.noise =
     static_cast<core::noise_source>(core::enum_count<core::noise_source>);
   BOOST_TEST(refused(noise));
   denoise prio;
   prio.prio = static_cast<core::priority>(3);
   BOOST_TEST(refused(prio));
   run_stage kind;
-  kind.slots.at[0].kind = static_cast<ipc::slot_kind>(ipc::slot_kinds);
+  kind.slots.slots[0].kind = static_cast<ipc::slot_kind>(ipc::slot_kinds);
   BOOST_TEST(refused(kind));
   stage_done code;
   code.failure.code = static_cast<core::ec>(200);
   BOOST_TEST(refused(code));
   stepping where;
-  where.who.what = static_cast<role>(core::enum_count<role>);
+  where.worker.role = static_cast<role>(core::enum_count<role>);
   BOOST_TEST(refused(where));
 }
 

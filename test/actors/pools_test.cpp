@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(pools_announce_their_seats) {
   const auto ready = hub->of<actors::worker_ready>();
   BOOST_REQUIRE(ready.size() == 2u);
   BOOST_TEST(ready[0].seats == 3u);
-  BOOST_TEST((ready[1].who.what == actors::role::postprocess));
+  BOOST_TEST((ready[1].worker.role == actors::role::postprocess));
 }
 
 BOOST_AUTO_TEST_CASE(noise_is_the_seeds_own) {

@@ -42,7 +42,7 @@ protected:
       drawn_[id] || at == phase::denoising || stages_->name(stage) == "prepare";
     if (const auto i = questions_.find(id); i != questions_.end())
       i->second.over = true;
-    if (const auto i = held_.find(id); i != held_.end() && i->second.at == at
+    if (const auto i = held_.find(id); i != held_.end() && i->second.phase == at
                                        && role != actors::role::recall) {
       suspects_[id] = stage;
       held_.erase(i);
@@ -74,10 +74,10 @@ protected:
 
   // What finds facts, or follows the answer.
   void side_order(random_process& p, const actors::run_stage& x) {
-    const auto id = x.who.id;
+    const auto id = x.ticket.id;
     nobody_joins_a_suspect(p);
-    side_.insert(x.who);
-    const auto hook = stages_->all()->at(x.stage).row().at;
+    side_.insert(x.ticket);
+    const auto hook = stages_->all()->at(x.stage).row().hook;
     if (hook == planning::hook::after_answer) {
       BOOST_REQUIRE_MESSAGE(rig_->answered(id), "an answer waits for a stage");
       return;
@@ -86,9 +86,9 @@ protected:
     if (q.event != events_)
       q = {events_, {}, {}, {}, false};
     q.until = std::max(q.until, core::after(rig_->now, x.left));
-    q.open.insert(x.who);
+    q.open.insert(x.ticket);
     if (stages_->name(x.stage) == "find")
-      q.about[x.who] = (*x.order.as<told_stage::work>())->about;
+      q.about[x.ticket] = (*x.order.as<told_stage::work>())->about;
   }
 
   void nobody_joins_a_suspect(const random_process& p) {
@@ -228,7 +228,7 @@ protected:
       return;
     if (const auto i = poison_.find(id); i != poison_.end()) {
       if (i->second == phase::denoising)
-        BOOST_REQUIRE(found || core::steps_to_run(answer.how) == 1);
+        BOOST_REQUIRE(found || core::steps_to_run(answer.recipe) == 1);
       else
         BOOST_REQUIRE(found && i->second == phase::preparing);
     }
@@ -324,7 +324,7 @@ protected:
     const auto held = held_.find(id);
     return (now != suspects_.end() && now->second == at)
         || (held != held_.end()
-            && held->second.at == stages_->path().phase_of(at));
+            && held->second.phase == stages_->path().phase_of(at));
   }
 
   // In a lane.

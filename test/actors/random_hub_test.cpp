@@ -71,7 +71,7 @@ public:
     size_t n = 0;
     for (const auto& [id, x] : rig_->answers)
       if (x.failure.code == ec::none)
-        n += source ? bool{x.what->source} : x.route == "picture";
+        n += source ? bool{x.request->source} : x.route == "picture";
     return n;
   }
 
@@ -115,8 +115,8 @@ private:
     for (auto& x : std::exchange(rig_->sent, {})) {
       const auto wrong = watched_->handed_off(x.to, x.what);
       BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
-      auto& p = process_of(x.to.where);
-      BOOST_REQUIRE_MESSAGE(x.to.where == p.who() && !p.lost,
+      auto& p = process_of(x.to.process);
+      BOOST_REQUIRE_MESSAGE(x.to.process == p.who() && !p.lost,
                             "work for a life that is over");
       if (!std::holds_alternative<actors::cancel_work>(x.what))
         order(p, x);
@@ -151,7 +151,7 @@ private:
                  run != nullptr ? run->stage : stages_->all()->denoise());
     p.outstanding.insert(who);
     if (!p.device)
-      p.orders[x.to.what].push_back(who);
+      p.orders[x.to.role].push_back(who);
   }
 
   void report(random_process& p, const actors::report& x) {
@@ -159,7 +159,7 @@ private:
       p.heard = s->rows;
     if (const auto* w = std::get_if<actors::worker_ready>(&x);
         w != nullptr && !p.suspected && !p.lost)
-      p.there.insert(w->who.what);
+      p.there.insert(w->worker.role);
     if (const auto who = test::ticket_of(x); p.outstanding.erase(who) != 0) {
       for (auto& [what, orders] : p.orders)
         std::erase(orders, who);
@@ -333,8 +333,9 @@ private:
     const auto& late = late_[pick(late_.size())];
     const auto x = late.second;
     if (const auto* s = std::get_if<actors::stepping>(&x);
-        s != nullptr && process_of(s->who.where).who() == s->who.where)
-      process_of(s->who.where).heard = s->rows;
+        s != nullptr
+        && process_of(s->worker.process).who() == s->worker.process)
+      process_of(s->worker.process).heard = s->rows;
     event([&](auto& h) {
       std::visit([&](const auto& y) { h.on(y, rig_->now); }, x);
     });

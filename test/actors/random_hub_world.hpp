@@ -80,9 +80,9 @@ inline bool succeeded(const actors::report& x) {
 
 inline core::ticket ticket_of(const actors::report& x) {
   if (const auto* s = std::get_if<actors::stage_done>(&x))
-    return s->who;
+    return s->ticket;
   if (const auto* d = std::get_if<actors::denoised>(&x))
-    return d->who;
+    return d->ticket;
   return {};
 }
 
@@ -119,7 +119,7 @@ protected:
     actors::worker_ready ready;
     ready.seats = 1 + pick(4);
     const auto announce = [&](actors::role what) {
-      ready.who = {p.who(), what, 0};
+      ready.worker = {p.who(), what, 0};
       p.outbox.emplace_back(ready);
     };
     if (p.device) {
@@ -173,14 +173,14 @@ protected:
     const auto x = std::move(next->second);
     p.inbox.erase(next);
     if (const auto* c = std::get_if<actors::cancel_work>(&x)) {
-      if (const auto i = p.rows.find(c->who); i != p.rows.end())
+      if (const auto i = p.rows.find(c->ticket); i != p.rows.end())
         i->second.cancelled = true;
     } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
       take_row(p, *d);
     } else if (const auto* order = std::get_if<actors::run_stage>(&x)) {
       if (stages_->is_stray(order->stage))
         return stray(p, to, *order);
-      if (dies_at(order->who.id, stages_->path().phase_of(order->stage)))
+      if (dies_at(order->ticket.id, stages_->path().phase_of(order->stage)))
         return die(p, death::crash);
       standard(p, *order);
     }
@@ -188,7 +188,7 @@ protected:
 
   void standard(random_process& p, const actors::run_stage& order) {
     auto& store = *rig_->store;
-    auto why = failure(order.who.id);
+    auto why = failure(order.ticket.id);
     const bool well = why.code == ec::none;
     if (const auto a = prepare::of(order)) {
       if (a->source && !p.lost)
@@ -245,18 +245,18 @@ protected:
   void stray(random_process& p, const actors::worker_address& to,
              const actors::run_stage& order) {
     const auto how = draw_conduct(p);
-    const auto id = order.who.id;
+    const auto id = order.ticket.id;
     ++conducts_[how];
     if (how != conduct::well && how != conduct::late)
       marked_.insert(id);
     if (how == conduct::dies)
       return die(p, death::crash);
     if (how == conduct::hangs) {
-      p.stopped[to.what] = std::nullopt;
+      p.stopped[to.role] = std::nullopt;
       return;
     }
     actors::stage_done r;
-    r.who = order.who;
+    r.ticket = order.ticket;
     r.stage = order.stage;
     touch_slots(p, order, how != conduct::leaves_empty);
     told_stage::done found;
@@ -279,7 +279,7 @@ protected:
     else if (how == conduct::wrong_body)
       r.outcome = core::typed_body::of(actors::finish_stage::done{});
     if (how == conduct::late)
-      p.stopped[to.what] = std::move(r);
+      p.stopped[to.role] = std::move(r);
     else
       send(p, std::move(r));
   }
@@ -292,7 +292,7 @@ protected:
       const auto& slot = order.slots[x.name];
       if (!slot)
         continue;
-      if (x.how != planning::access::reads) {
+      if (x.mode != planning::access::reads) {
         if (writes)
           written(p, store.publish(slot, 1, 0));
       } else if (!p.lost) {
@@ -326,11 +326,11 @@ protected:
     if (seq && *seq > 0)
       row.steps_done = static_cast<uint32_t>(*seq - 1);
     BOOST_REQUIRE(p.lost || row.steps_done >= d.steps_done);
-    p.rows.emplace(d.who, row);
+    p.rows.emplace(d.ticket, row);
   }
 
   void source_is_there(const random_process& p, const device_row& row) {
-    BOOST_REQUIRE(row.what.how.from_image == bool{row.what.source});
+    BOOST_REQUIRE(row.what.recipe.from_image == bool{row.what.source});
     if (row.what.source && !p.lost)
       BOOST_REQUIRE_MESSAGE(rig_->store->view(row.what.source),
                             "a source is gone while its row runs");
@@ -353,7 +353,7 @@ protected:
       if (dies_at(who.id, phase::denoising) && p.rows.at(who).steps_done >= 1)
         return die(p, death::memory);
     actors::stepped sign;
-    sign.who = hub_rig::device_at(p.who());
+    sign.worker = hub_rig::device_at(p.who());
     for (const auto who : rows)
       step(p, who, sign);
     send(p, sign);
@@ -361,7 +361,7 @@ protected:
       return die(p, chance(50) ? death::crash : death::outside);
     for (const auto who : rows)
       if (const auto& row = p.rows.at(who);
-          row.cancelled || row.steps_done == core::steps_to_run(row.what.how)
+          row.cancelled || row.steps_done == core::steps_to_run(row.what.recipe)
           || chance(1))
         end(p, who);
   }
@@ -369,7 +369,7 @@ protected:
   void step(random_process& p, core::ticket who, actors::stepped& sign) {
     auto& row = p.rows.at(who);
     source_is_there(p, row);
-    const auto steps = core::steps_to_run(row.what.how);
+    const auto steps = core::steps_to_run(row.what.recipe);
     if (!row.cancelled && row.steps_done < steps) {
       ++row.steps_done;
       if (row.steps_done % p.publish_every == 0 || row.steps_done == steps) {
@@ -390,11 +390,11 @@ protected:
     const auto row = p.rows.at(who);
     source_is_there(p, row);
     actors::denoised r;
-    r.who = who;
+    r.ticket = who;
     r.steps_done = row.steps_done;
     if (row.cancelled)
       r.failure = core::fail(ec::cancelled, "cancelled");
-    else if (row.steps_done < core::steps_to_run(row.what.how))
+    else if (row.steps_done < core::steps_to_run(row.what.recipe))
       r.failure = core::fail(ec::out_of_resources, "scripted");
     else
       r.failure = failure(who.id);

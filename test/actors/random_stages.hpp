@@ -204,7 +204,7 @@ public:
   }
 
   bool is_side(size_t stage) const {
-    const auto at = all_->at(stage).row().at;
+    const auto at = all_->at(stage).row().hook;
     return at == planning::hook::before_route
         || at == planning::hook::after_answer;
   }

@@ -88,7 +88,7 @@ public:
     rig_->on_denoise = [this](const actors::denoise& x) {
       trace_ += fmt::format(
         "{} {}.{} {} {}\n", rig_->det.now().time_since_epoch().count(),
-        x.who.id.value, x.who.attempt, x.state.slot, x.steps_done);
+        x.ticket.id.value, x.ticket.attempt, x.state.slot, x.steps_done);
       poison(x);
     };
   }
@@ -150,7 +150,7 @@ private:
     if (!faults_)
       return;
     if (!stages_->is_stray(x.stage)) {
-      if (dies_at(x.who.id, stages_->path().phase_of(x.stage)))
+      if (dies_at(x.ticket.id, stages_->path().phase_of(x.stage)))
         rig_->host->crash(core::process_id{1}, actors::death::memory);
       return;
     }
@@ -186,7 +186,7 @@ private:
     if (!faults_ || x.stage >= stages_->all()->size()
         || !stages_->is_stray(x.stage) || strays_.below(8) != 0)
       return;
-    marked_.insert(x.who.id);
+    marked_.insert(x.ticket.id);
     ++misbehaved_;
     if (strays_.below(2) == 0)
       x.stage = static_cast<uint16_t>(x.stage + 1);
@@ -325,14 +325,14 @@ private:
   void poison(const actors::denoise& x) {
     if (!faults_)
       return;
-    if (dies_at(x.who.id, core::phase::denoising)) {
-      rig_->timers->after(25ms, [this, who = x.who] {
+    if (dies_at(x.ticket.id, core::phase::denoising)) {
+      rig_->timers->after(25ms, [this, who = x.ticket] {
         for (uint32_t i = 2; i <= rig_->options.devices + 1; ++i)
           if (holds(core::process_id{i}, who))
             rig_->host->crash(core::process_id{i});
       });
     } else if (pick(25) == 0) {
-      rig_->timers->after(5ms, [this, who = x.who, step = pick(4)] {
+      rig_->timers->after(5ms, [this, who = x.ticket, step = pick(4)] {
         rig_->host->fail_step(who, step,
                               core::fail(ec::out_of_resources, "scripted"));
       });
@@ -458,8 +458,8 @@ private:
     BOOST_REQUIRE((made.failure.code == ec::none));
     gpu::detail::test_card_rows rows{rig_->options.profile, slots};
     gpu::open_job job;
-    job.who = p.who;
-    job.how = p.how;
+    job.ticket = p.who;
+    job.recipe = p.how;
     job.text = what.text;
     job.from = noise;
     job.state = state;

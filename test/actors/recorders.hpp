@@ -81,7 +81,7 @@ struct scripted_executor : gpu::executor {
 
   void decoded(core::ticket who, core::error why = {}) {
     gpu::decode_report x;
-    x.who = who;
+    x.ticket = who;
     x.bytes = 5;
     x.failure = std::move(why);
     events.decoded(std::move(x));
@@ -123,12 +123,14 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const stepped&) {},
     [](const denoised&) {},
     [](const adopted&) {},
-    [into](const process_suspected& x) { into->suspected.push_back(x.who); },
+    [into](const process_suspected& x) {
+      into->suspected.push_back(x.process);
+    },
     [into](const process_lost& x) {
-      into->lost.emplace_back(x.who, x.confirmed);
+      into->lost.emplace_back(x.process, x.confirmed);
       into->causes.push_back(x.cause);
     },
-    [into](const publish_plan& x) { into->plans.push_back(x.what); },
+    [into](const publish_plan& x) { into->plans.push_back(x.plan); },
     [](tick_atom) {},
     [](stop_atom) {},
     [self, into](counts_atom) -> caf::result<counters> {

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(each_request_ends_once_in_the_counts) {
   BOOST_TEST(counts().late == 1u);
   BOOST_REQUIRE(drawn->all.size() == 6u);
   const auto& answered = drawn->all[2];
-  BOOST_TEST((answered.what == timeline_event::kind::ended));
+  BOOST_TEST((answered.kind == timeline_event::kind::ended));
   BOOST_TEST((answered.request == one));
   BOOST_TEST(answered.texts.at(0).second == "answered");
   BOOST_TEST(answered.texts.at(1).second == "light");
@@ -179,10 +179,10 @@ BOOST_AUTO_TEST_CASE(a_part_of_a_dispatch_lies_within_it) {
 
 BOOST_AUTO_TEST_CASE(a_pool_and_a_device_are_called_by_their_names) {
   actors::worker_address where;
-  where.what = role::preprocess;
+  where.role = role::preprocess;
   where.index = 3;
   BOOST_TEST(to_string(actors::track_of(where, "")) == "preprocess 3");
-  where.what = role::denoise_step;
+  where.role = role::denoise_step;
   BOOST_TEST(actors::track_of(where, "cpu").index == 0u);
   BOOST_TEST(to_string(actors::track_of(where, "cpu")) == "cpu");
 }

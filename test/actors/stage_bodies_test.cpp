@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_body_of_another_type_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
   auto x = actors::prepare_stage::work{};
-  x.how.noise =
+  x.recipe.noise =
     static_cast<core::noise_source>(core::enum_count<core::noise_source>);
   BOOST_TEST(!typed_body::from_bytes(typed_body::of(x).to_bytes())
                 .as<actors::prepare_stage::work>());

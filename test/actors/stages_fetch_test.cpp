@@ -69,8 +69,8 @@ BOOST_FIXTURE_TEST_SUITE(stages_fetch_test, fixture)
 BOOST_AUTO_TEST_CASE(it_stands_in_each_leg_and_may_be_chosen_without) {
   const auto& row = stage.row();
   BOOST_TEST(row.name == "fetch");
-  BOOST_TEST((row.at == planning::hook::each_leg));
-  BOOST_TEST((row.where == planning::place::background));
+  BOOST_TEST((row.hook == planning::hook::each_leg));
+  BOOST_TEST((row.place == planning::place::background));
   BOOST_TEST((row.otherwise == planning::if_failed::choose_again));
 }
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(it_writes_what_its_leg_starts_from) {
   const auto writes = [&](const planning::leg* in, held name) {
     for (const auto& x : stage.row().slots)
       if (x.name == name && x.applies(in, false)) {
-        BOOST_TEST((x.how == planning::access::writes));
+        BOOST_TEST((x.mode == planning::access::writes));
         return true;
       }
     return false;
@@ -133,22 +133,22 @@ BOOST_AUTO_TEST_CASE(nothing_is_fetched_where_there_is_nothing_to_do) {
 BOOST_AUTO_TEST_CASE(a_state_arrives_bit_by_bit_as_that_publication) {
   const auto bytes = state(5, 0.25f, latent.elements());
   keep(left(bytes));
-  here.at[held::state] = slot(ipc::slot_kind::state);
+  here.granted[held::state] = slot(ipc::slot_kind::state);
   const auto order = stage.begin(from_state());
   BOOST_TEST((stage.takes(*order, costs) == costs.prepare));
   BOOST_TEST((run(order) == ec::none));
-  BOOST_TEST(*slots.published(here.at[held::state]) == 6u);
-  BOOST_TEST((published(here.at[held::state]) == bytes));
+  BOOST_TEST(*slots.published(here.granted[held::state]) == 6u);
+  BOOST_TEST((published(here.granted[held::state]) == bytes));
   BOOST_TEST(kept->counts().dropped_torn == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   const auto left_one = left_image();
   keep(left_one);
-  here.at[held::source] = slot(ipc::slot_kind::image);
+  here.granted[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::none));
-  BOOST_TEST(*slots.published(here.at[held::source]) == 1u);
-  const auto source = published(here.at[held::source]);
+  BOOST_TEST(*slots.published(here.granted[held::source]) == 1u);
+  const auto source = published(here.granted[held::source]);
   const auto parts = gpu::parse_source(source);
   BOOST_REQUIRE(parts);
   BOOST_TEST((parts->px == core::extent{16, 16}));
@@ -159,9 +159,9 @@ BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   along.from = origin::image;
   auto answer = row();
   answer.from = &from;
-  here.at[held::pixels] = slot(ipc::slot_kind::image, 1);
+  here.granted[held::pixels] = slot(ipc::slot_kind::image, 1);
   BOOST_TEST((run(stage.begin(answer)) == ec::none));
-  BOOST_TEST((published(here.at[held::pixels]) == left_one.image));
+  BOOST_TEST((published(here.granted[held::pixels]) == left_one.image));
 }
 
 BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
@@ -172,11 +172,11 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
   const auto small =
     planning::recipe_of(wanted, along.legs.front(), core::variant_id{1}, costs);
   BOOST_REQUIRE((small.px == core::extent{8, 8}));
-  view.how = &small;
-  here.at[held::source] = slot(ipc::slot_kind::image);
+  view.recipe = &small;
+  here.granted[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(view)) == ec::none));
   // It is scaled to the size that the leg draws.
-  const auto source = published(here.at[held::source]);
+  const auto source = published(here.granted[held::source]);
   const auto parts = gpu::parse_source(source);
   BOOST_REQUIRE(parts);
   BOOST_TEST((parts->px == small.px));
@@ -184,16 +184,16 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
 
 BOOST_AUTO_TEST_CASE(what_is_gone_is_told_and_nothing_published) {
   keep(left(state(5, 1)));
-  here.at[held::state] = slot(ipc::slot_kind::state);
-  here.at[held::source] = slot(ipc::slot_kind::image);
+  here.granted[held::state] = slot(ipc::slot_kind::state);
+  here.granted[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::not_found));
   auto too_far = from_state();
   too_far.skip = 6;
   BOOST_TEST((run(stage.begin(too_far)) == ec::not_found));
   kept->drop_torn(from.entry);
   BOOST_TEST((run(stage.begin(from_state())) == ec::not_found));
-  BOOST_TEST(*slots.published(here.at[held::state]) == 0u);
-  BOOST_TEST(*slots.published(here.at[held::source]) == 0u);
+  BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
+  BOOST_TEST(*slots.published(here.granted[held::source]) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
@@ -223,10 +223,10 @@ BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
   uint64_t dropped = 0;
   for (const auto& bytes : cases) {
     keep(left(bytes));
-    here.at[held::state] = slot(ipc::slot_kind::state);
+    here.granted[held::state] = slot(ipc::slot_kind::state);
     const auto order = stage.begin(from_state());
     BOOST_TEST((run(order) == ec::bad_payload));
-    BOOST_TEST(*slots.published(here.at[held::state]) == 0u);
+    BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
     BOOST_TEST(kept->counts().dropped_torn == ++dropped);
     BOOST_TEST((run(order) == ec::not_found));
   }
@@ -234,9 +234,9 @@ BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
 
 BOOST_AUTO_TEST_CASE(an_image_of_other_bytes_than_its_size_is_dropped) {
   keep(left_image(image_bytes - 1));
-  here.at[held::source] = slot(ipc::slot_kind::image);
+  here.granted[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::bad_payload));
-  BOOST_TEST(*slots.published(here.at[held::source]) == 0u);
+  BOOST_TEST(*slots.published(here.granted[held::source]) == 0u);
   BOOST_TEST(kept->counts().dropped_torn == 1u);
 }
 
@@ -244,9 +244,9 @@ BOOST_AUTO_TEST_CASE(torn_bytes_are_never_published) {
   keep(left(state(5, 1)));
   const auto bytes = *kept->state(from.entry, 5);
   const_cast<std::byte&>(bytes->back()) ^= std::byte{1};
-  here.at[held::state] = slot(ipc::slot_kind::state);
+  here.granted[held::state] = slot(ipc::slot_kind::state);
   BOOST_TEST((run(stage.begin(from_state())) == ec::bad_payload));
-  BOOST_TEST(*slots.published(here.at[held::state]) == 0u);
+  BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
   BOOST_TEST(kept->counts().dropped_torn == 1u);
 }
 
@@ -256,11 +256,11 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_too_small_or_stale_is_told) {
   const ipc::slot_ref at{1, 0, 1, ipc::slot_kind::state};
   small.open(at);
   planning::worker_context there{small, {}, here.now, notes};
-  there.at[held::state] = at;
+  there.granted[held::state] = at;
   BOOST_TEST((test::code_of(stage.run(*stage.begin(from_state()), there))
               == ec::out_of_resources));
   BOOST_TEST(*small.published(at) == 0u);
-  here.at[held::state] = slot(ipc::slot_kind::state);
+  here.granted[held::state] = slot(ipc::slot_kind::state);
   slot(ipc::slot_kind::state);
   BOOST_TEST((run(stage.begin(from_state())) == ec::incompatible));
   BOOST_TEST(kept->counts().dropped_torn == 0u);

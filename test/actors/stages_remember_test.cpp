@@ -64,17 +64,18 @@ struct fixture : test::stages_rig {
   }
 
   void capture(const std::vector<std::byte>& bytes) {
-    const auto n = static_cast<uint32_t>(here.at.captures.size());
+    const auto n = static_cast<uint32_t>(here.granted.captures.size());
     const auto at = slot(ipc::slot_kind::capture, n);
     if (!bytes.empty())
       publish(at, bytes);
-    here.at.captures.push_back(at);
-    here.at[held::capture] = here.at.captures.front();
+    here.granted.captures.push_back(at);
+    here.granted[held::capture] = here.granted.captures.front();
   }
 
   void draw(size_t bytes = image_bytes) {
-    here.at[held::pixels] = slot(ipc::slot_kind::image);
-    publish(here.at[held::pixels], std::vector<std::byte>(bytes, std::byte{7}));
+    here.granted[held::pixels] = slot(ipc::slot_kind::image);
+    publish(here.granted[held::pixels],
+            std::vector<std::byte>(bytes, std::byte{7}));
   }
 
   // Runs what is to do for a row; returns how that ended.
@@ -105,11 +106,11 @@ BOOST_FIXTURE_TEST_SUITE(stages_remember_test, fixture)
 BOOST_AUTO_TEST_CASE(it_reads_after_the_answer) {
   const auto& row = stage.row();
   BOOST_TEST(row.name == "remember");
-  BOOST_TEST((row.at == planning::hook::after_answer));
-  BOOST_TEST((row.where == planning::place::background));
+  BOOST_TEST((row.hook == planning::hook::after_answer));
+  BOOST_TEST((row.place == planning::place::background));
   BOOST_TEST((row.otherwise == planning::if_failed::go_on));
   for (const auto& x : row.slots) {
-    BOOST_TEST((x.how == planning::access::reads));
+    BOOST_TEST((x.mode == planning::access::reads));
     BOOST_TEST((x.name == held::capture || x.name == held::pixels));
   }
   BOOST_TEST(row.slots.size() == 2u);
@@ -146,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
   refined.from_image = true;
   auto view = answered();
   for (const auto* other : {&by_other, &refined}) {
-    view.how = other;
+    view.recipe = other;
     const auto order = stage.begin(view);
     BOOST_REQUIRE(order);
     BOOST_TEST(order->key == key());
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
   for (const auto* other : {&smaller, &scaled}) {
     auto states_alone = *other;
     states_alone.variant = core::variant_id{1};
-    view.how = &states_alone;
+    view.recipe = &states_alone;
     BOOST_TEST((stage.begin(view) == std::nullopt));
   }
   wanted.source = std::make_shared<core::source_images>();
@@ -248,13 +249,13 @@ BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
     state(5, 1, 1),
   };
   for (const auto& bytes : cases) {
-    here.at = {};
+    here.granted = {};
     capture(state(4, 1));
     capture(bytes);
     draw();
     BOOST_TEST((remember(answered()) == ec::bad_payload));
   }
-  here.at = {};
+  here.granted = {};
   capture(state(5, 1));
   draw(image_bytes + 1);
   BOOST_TEST((remember(answered()) == ec::bad_payload));

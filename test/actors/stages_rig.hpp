@@ -63,9 +63,9 @@ struct stages_rig {
   /// A row that runs the route's first leg.
   planning::row_view row() {
     planning::row_view out{wanted, known, costs};
-    out.along = &along;
+    out.route = &along;
     out.leg = along.legs.empty() ? nullptr : &along.legs.front();
-    out.how = &how;
+    out.recipe = &how;
     return out;
   }
 

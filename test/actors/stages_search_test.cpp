@@ -38,8 +38,8 @@ BOOST_FIXTURE_TEST_SUITE(stages_search_test, fixture)
 BOOST_AUTO_TEST_CASE(it_is_due_before_the_route_within_its_budget) {
   const auto& row = stage.row();
   BOOST_TEST(row.name == "search");
-  BOOST_TEST((row.at == planning::hook::before_route));
-  BOOST_TEST((row.where == planning::place::background));
+  BOOST_TEST((row.hook == planning::hook::before_route));
+  BOOST_TEST((row.place == planning::place::background));
   BOOST_TEST((row.otherwise == planning::if_failed::go_on));
   BOOST_TEST((row.budget == budget));
   BOOST_TEST(row.budget_share == 0.2);

@@ -63,7 +63,7 @@ struct fixture : test::deterministic_system {
   }
 
   stage at(size_t i = 0) {
-    return state<supervisor_state>(sut).processes.at(i).at;
+    return state<supervisor_state>(sut).processes.at(i).stage;
   }
 
   void started(ipc::process_life who = first) {

@@ -81,7 +81,7 @@ public:
     host->connect(
       [this](actors::process_started x) { caf::anon_send(supervisor, x); },
       [this](actors::process_exited x) {
-        slots.gone(x.who);
+        slots.gone(x.process);
         caf::anon_send(supervisor, x);
       });
     det.tell(supervisor, actors::start_atom::value);
@@ -233,15 +233,15 @@ private:
 
     void send(actors::report what) override {
       if (auto* a = std::get_if<actors::stage_done>(&what)) {
-        rig.slots.replied(a->who);
+        rig.slots.replied(a->ticket);
         if (rig.on_reply)
           rig.on_reply(*a);
       } else if (const auto* b = std::get_if<actors::denoised>(&what))
-        rig.slots.replied(b->who);
+        rig.slots.replied(b->ticket);
       else if (const auto* d = std::get_if<actors::stepped>(&what))
         for (const auto& row : d->rows)
           if (row.published)
-            rig.slots.published(row.who);
+            rig.slots.published(row.ticket);
       next->send(std::move(what));
     }
 
@@ -253,7 +253,7 @@ private:
     explicit clients_port(system_rig& x) : rig(x) {}
 
     void answered(actors::answer what) override {
-      const auto id = what.what->id;
+      const auto id = what.request->id;
       if (what.image) {
         rig.untaken.push_back(id);
         if (auto picture = rig.store->view(what.image))

@@ -62,7 +62,7 @@ struct told_rig : hub_rig {
   void add_worker(actors::role what, uint32_t seats = 1,
                   ipc::process_life where = cpu) {
     actors::worker_ready x;
-    x.who = {where, what, 0};
+    x.worker = {where, what, 0};
     x.seats = seats;
     on(x);
   }
@@ -93,7 +93,7 @@ struct told_rig : hub_rig {
   static actors::stage_done reply(const actors::run_stage& x,
                                   uint64_t found = 0, core::error why = {}) {
     actors::stage_done r;
-    r.who = x.who;
+    r.ticket = x.ticket;
     r.stage = x.stage;
     r.failure = std::move(why);
     r.outcome = core::typed_body::of(told_stage::done{found});

@@ -29,12 +29,12 @@ public:
     std::vector<std::pair<ipc::slot_ref, bool>> slots;
     core::ticket who;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
-      who = order->who;
+      who = order->ticket;
       for (const auto& x : stages_->at(order->stage).row().slots)
         if (const auto& slot = order->slots[x.name])
-          slots.emplace_back(slot, x.how != planning::access::reads);
+          slots.emplace_back(slot, x.mode != planning::access::reads);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
-      who = d->who;
+      who = d->ticket;
       slots = {{d->state, true}, {d->image, true}, {d->from, false}};
       if (d->source)
         slots.emplace_back(d->source, false);
@@ -52,7 +52,7 @@ public:
           return fmt::format("{} slot {} has two writers", to_string(slot.kind),
                              slot.slot);
       }
-      uses.push_back({slot, who, to.where, writes});
+      uses.push_back({slot, who, to.process, writes});
     }
     return {};
   }

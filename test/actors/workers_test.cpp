@@ -34,7 +34,7 @@ struct rig {
   worker* announce(role what, uint32_t index = 0,
                    ipc::process_life where = life) {
     actors::worker_ready x;
-    x.who = {where, what, index};
+    x.worker = {where, what, index};
     x.seats = 2;
     x.max_batch = 2;
     if (what == role::denoise_step) {
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_announces_itself_is_there_once) {
   BOOST_TEST(w->view.hosting.size() == 1u);
   BOOST_TEST(w->view.seats_free == 2u);
   BOOST_TEST(announce(role::denoise_step) == nullptr);
-  BOOST_TEST(sut.find(w->where) == w);
+  BOOST_TEST(sut.find(w->address) == w);
   BOOST_TEST(sut.find(w->view.worker) == w);
   BOOST_TEST(sut.device_seats() == 2u);
   BOOST_TEST(announce(role::preprocess)->does_serve(actors::prepare_lane));
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_buried_life_and_those_before_it_stay_away) {
 }
 
 BOOST_AUTO_TEST_CASE(a_removed_worker_is_found_no_more) {
-  const auto where = announce(role::denoise_step)->where;
+  const auto where = announce(role::denoise_step)->address;
   sut.remove(sut.find(where)->view.worker);
   BOOST_TEST(sut.find(where) == nullptr);
   BOOST_TEST(sut.device_seats() == 0u);

@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(the_same_seed_makes_the_same_load) {
     const auto& a = one->load[i];
     const auto& b = two->load[i];
     BOOST_TEST((a.due == b.due));
-    BOOST_TEST(a.what.prompt == b.what.prompt);
-    BOOST_TEST((a.what.seed == b.what.seed));
-    BOOST_TEST((a.what.steps == b.what.steps));
-    BOOST_TEST((a.what.deadline == b.what.deadline));
+    BOOST_TEST(a.request.prompt == b.request.prompt);
+    BOOST_TEST((a.request.seed == b.request.seed));
+    BOOST_TEST((a.request.steps == b.request.steps));
+    BOOST_TEST((a.request.deadline == b.request.deadline));
     differs = differs || a.due != other->load[i].due;
   }
   BOOST_TEST(differs);
@@ -97,9 +97,9 @@ BOOST_AUTO_TEST_CASE(a_trace_says_when_and_what) {
     BOOST_FAIL(got.why().text);
   BOOST_REQUIRE(got->load.size() == 3u);
   BOOST_TEST((got->load[1].due == 250ms));
-  BOOST_TEST(got->load[0].what.prompt == "one");
-  BOOST_TEST(got->load[1].what.prompt == "zero");
-  BOOST_TEST(got->load[2].what.prompt == "one");
+  BOOST_TEST(got->load[0].request.prompt == "one");
+  BOOST_TEST(got->load[1].request.prompt == "zero");
+  BOOST_TEST(got->load[2].request.prompt == "one");
   std::ofstream{path} << "ms,steps\n0,1\n";
   BOOST_TEST(refused(x).find("the column 'steps' is only for 'simulate'")
              != std::string::npos);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(warm_up_comes_before_and_has_no_deadline) {
   BOOST_REQUIRE(got);
   BOOST_REQUIRE(got->warm_up.size() == 3u);
   BOOST_TEST(!got->warm_up[0].deadline.has_value());
-  BOOST_TEST(got->load[0].what.deadline.has_value());
+  BOOST_TEST(got->load[0].request.deadline.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_told_before_anything_starts) {

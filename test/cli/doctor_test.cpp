@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_SUITE(doctor_test)
 
 BOOST_AUTO_TEST_CASE(a_healthy_machine_has_no_problem) {
   for (const auto& x : diagnose(healthy(), {}))
-    BOOST_TEST((x.how != problem), x.subject);
+    BOOST_TEST((x.severity != problem), x.subject);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_well_comes_with_advice) {
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_well_comes_with_advice) {
   for (const auto* subject :
        {"GPU", "cores", "open files", "file size", "data folder"}) {
     const auto sut = about(subject, machine);
-    BOOST_TEST((sut.how == finding::grade::note), subject);
+    BOOST_TEST((sut.severity == finding::grade::note), subject);
     BOOST_TEST(!sut.advice.empty(), subject);
   }
 }
@@ -63,12 +63,13 @@ BOOST_AUTO_TEST_CASE(little_shared_memory_hinders_several_processes_only) {
   auto machine = healthy();
   machine.shm_free_bytes = 64ull << 20;
   config::outcome configuration;
-  BOOST_TEST((about("shared memory", machine, configuration).how
+  BOOST_TEST((about("shared memory", machine, configuration).severity
               == finding::grade::note));
   configuration.values.processes.mode = config::process_mode::split;
-  BOOST_TEST((about("shared memory", machine, configuration).how == problem));
+  BOOST_TEST(
+    (about("shared memory", machine, configuration).severity == problem));
   machine.shm_bytes.reset();
-  BOOST_TEST((about("shared memory", machine).how == problem));
+  BOOST_TEST((about("shared memory", machine).severity == problem));
 }
 
 BOOST_AUTO_TEST_CASE(every_fault_of_the_configuration_is_a_problem) {
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(every_fault_of_the_configuration_is_a_problem) {
   BOOST_TEST(std::count_if(all.begin(), all.end(),
                            [](const finding& x) {
                              return x.subject == "configuration"
-                                 && x.how == problem;
+                                 && x.severity == problem;
                            })
              == 2);
 }

@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_name_taken_meanwhile_is_kept) {
 
 BOOST_AUTO_TEST_CASE(no_place_to_write_stops_all) {
   write("in-the-way", "");
-  plan.output.where = path / "in-the-way";
+  plan.output.path = path / "in-the-way";
   plan.window = 1;
   BOOST_TEST((run() == exit_status::failed));
   BOOST_TEST(makes.handed_in.size() == 1u);

@@ -55,7 +55,7 @@ struct rig {
 load_record record(outcome what, core::timespan due, core::timespan latency,
                    std::string code = {}) {
   load_record r;
-  r.what = what;
+  r.result = what;
   r.due = due;
   r.latency = latency;
   r.code = std::move(code);
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(each_request_is_sent_when_it_is_due, rig) {
   BOOST_TEST(sent == 3u);
   for (size_t i = 0; i < 3; ++i) {
     BOOST_TEST((at[i] == begin + static_cast<int64_t>(i) * 10ms));
-    BOOST_TEST((got[i].what == outcome::answered));
+    BOOST_TEST((got[i].result == outcome::answered));
     BOOST_TEST(got[i].latency.count() == 0);
   }
 }
@@ -125,18 +125,18 @@ BOOST_FIXTURE_TEST_CASE(refusals_and_failures_are_told_apart, rig) {
     return test::fake_service::make_picture(x);
   };
   const auto got = run(load_of(4, 1ms));
-  BOOST_TEST((got[0].what == outcome::refused));
-  BOOST_TEST((got[1].what == outcome::failed));
+  BOOST_TEST((got[0].result == outcome::refused));
+  BOOST_TEST((got[1].result == outcome::failed));
   BOOST_TEST(got[1].code == "deadline_missed");
-  BOOST_TEST((got[2].what == outcome::refused));
-  BOOST_TEST((got[3].what == outcome::answered));
+  BOOST_TEST((got[2].result == outcome::refused));
+  BOOST_TEST((got[3].result == outcome::answered));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_nobody_answers_is_taken_back, rig) {
   service.at_once = false;
   const auto got = run(load_of(2, 1ms), 5s);
   BOOST_TEST(service.cancelled.size() == 2u);
-  BOOST_TEST((got[0].what == outcome::failed));
+  BOOST_TEST((got[0].result == outcome::failed));
   BOOST_TEST(got[0].code == "cancelled");
 }
 

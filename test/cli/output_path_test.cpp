@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(all_else_makes_a_folder) {
     const auto sut = read_output(name, "jpeg", 7);
     BOOST_TEST_CONTEXT(name) {
       BOOST_TEST_REQUIRE(bool{sut});
-      BOOST_TEST((sut->what == kind::folder));
+      BOOST_TEST((sut->kind == kind::folder));
       BOOST_TEST(sut->format == "jpeg");
     }
   }
@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(what_exists_decides_before_the_name) {
   const scratch_folder there;
   std::filesystem::create_directory(there.path / "folder.png");
   there.write("file", "");
-  BOOST_TEST((read_output((there.path / "folder.png").string(), {}, 2)->what
+  BOOST_TEST((read_output((there.path / "folder.png").string(), {}, 2)->kind
               == kind::folder));
-  BOOST_TEST((read_output((there.path / "file").string(), "webp", 1)->what
+  BOOST_TEST((read_output((there.path / "file").string(), "webp", 1)->kind
               == kind::file));
 }
 

@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(values_pass_over_the_wire) {
   each_value([](const auto&, auto at, auto, auto value) {
     if constexpr (requires { at.used; }) {
       actors::denoise sent;
-      sent.how.*at.used = value;
+      sent.recipe.*at.used = value;
       std::vector<std::byte> bytes;
       actors::write({actors::role::denoise_step, 0, sent}, bytes);
       const auto read = actors::read_to_process(bytes);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_for_is_taken_and_the_rest_stays) {
   wanted_parameters chosen;
   BOOST_TEST(!asks_for_any(chosen));
   chosen.guidance = 5.0f;
-  chosen.with = sampler::lcm;
+  chosen.sampler = sampler::lcm;
   BOOST_TEST(asks_for_any(chosen));
   settled_parameters settled;
   settled.deterministic = true;
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_for_is_taken_and_the_rest_stays) {
   used_parameters expected;
   expected.steps = 7;
   expected.guidance = 5;
-  expected.with = sampler::lcm;
+  expected.sampler = sampler::lcm;
   expected.deterministic = true;
   BOOST_TEST((sut == expected));
 }

@@ -22,7 +22,7 @@ void reads(std::string_view prompt, std::string_view plain,
     BOOST_TEST(read.count == marks.size());
     auto it = marks.begin();
     for (const auto& x : read.marks)
-      BOOST_TEST((x.what == *it++), x.written);
+      BOOST_TEST((x.mark == *it++), x.written);
   }
 }
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(many_marks_are_counted_and_a_network_is_never_lost) {
   const auto read = read_prompt_syntax(prompt + "<lora:x:1>");
   BOOST_TEST(read.count == 101u);
   BOOST_TEST_REQUIRE(read.marks.size() == 17u);
-  BOOST_TEST((read.marks.back().what == prompt_mark::network));
+  BOOST_TEST((read.marks.back().mark == prompt_mark::network));
   const std::string deep =
     std::string(50'000, '[') + "a|b" + std::string(50'000, ']');
   BOOST_TEST(read_prompt_syntax(deep).plain == "a");

@@ -77,11 +77,11 @@ ipc::slot_ref rig::grant(ipc::slot_kind kind) {
 
 gpu::open_job rig::job(uint64_t id, uint32_t steps) {
   gpu::open_job job;
-  job.who = {core::request_id{id}, 1};
-  job.how.steps = steps;
-  job.how.guidance = 7.5f;
-  job.how.px = {16, 16};
-  job.how.seed = id;
+  job.ticket = {core::request_id{id}, 1};
+  job.recipe.steps = steps;
+  job.recipe.guidance = 7.5f;
+  job.recipe.px = {16, 16};
+  job.recipe.seed = id;
   job.text = {"a lighthouse " + std::to_string(id), "fog"};
   job.from = grant(ipc::slot_kind::state);
   job.state = grant(ipc::slot_kind::state);
@@ -101,19 +101,19 @@ gpu::open_job rig::job(uint64_t id, uint32_t steps) {
 gpu::open_job rig::image_job(uint64_t id, uint32_t steps, float strength,
                              bool masked) {
   auto x = job(id, steps);
-  x.how.from_image = true;
-  x.how.strength = strength;
+  x.recipe.from_image = true;
+  x.recipe.strength = strength;
   x.source = grant(ipc::slot_kind::image);
   auto bytes = uint64_t{0};
   if (payload_) {
     const auto into =
-      gpu::begin_source(*slots->buffer(x.source), x.how.px, masked);
+      gpu::begin_source(*slots->buffer(x.source), x.recipe.px, masked);
     BOOST_REQUIRE(into);
     for (auto i = size_t{0}; i < into->pixels.size(); ++i)
       into->pixels[i] = static_cast<uint8_t>(i * (id + 7));
     for (auto i = size_t{0}; i < into->mask.size(); ++i)
       into->mask[i] = i % 16 < 8 ? 0 : 255;
-    bytes = gpu::source_bytes(x.how.px, masked);
+    bytes = gpu::source_bytes(x.recipe.px, masked);
   }
   BOOST_REQUIRE(slots->publish(x.source, 1, bytes));
   return x;
@@ -121,7 +121,7 @@ gpu::open_job rig::image_job(uint64_t id, uint32_t steps, float strength,
 
 gpu::open_job rig::again(const gpu::open_job& job) {
   auto next = job;
-  ++next.who.attempt;
+  ++next.ticket.attempt;
   if (published(job.state) > 0)
     next.from = job.state;
   next.state = grant(ipc::slot_kind::state);
@@ -142,7 +142,7 @@ std::vector<ipc::slot_ref> rig::keep(gpu::open_job& job,
 gpu::open_job rig::from_kept(const gpu::open_job& job,
                              const ipc::slot_ref& kept, uint32_t steps) {
   auto next = job;
-  ++next.who.attempt;
+  ++next.ticket.attempt;
   next.captures.clear();
   next.from = grant(ipc::slot_kind::state);
   next.state = grant(ipc::slot_kind::state);
@@ -159,15 +159,15 @@ gpu::open_job rig::from_kept(const gpu::open_job& job,
 
 std::vector<std::byte> rig::expected(const gpu::open_job& job) const {
   const core::latent_shape shape{4, 2, 2};
-  auto latent = noise_of(job.who.id.value, shape.elements());
+  auto latent = noise_of(job.ticket.id.value, shape.elements());
   std::optional<gpu::source_parts> source;
   if (job.source)
     source = *gpu::parse_source(*slots->view(job.source));
   const auto sum = source ? gpu::test_card_sum(*source) : 0;
-  for (auto i = 0u; i < core::steps_to_run(job.how); ++i)
-    gpu::test_card_step(latent, job.how, job.text, i, sum);
-  std::vector<std::byte> rgb(gpu::test_card_bytes(job.how.px));
-  gpu::test_card_decode(latent, shape, job.how, job.text, rgb,
+  for (auto i = 0u; i < core::steps_to_run(job.recipe); ++i)
+    gpu::test_card_step(latent, job.recipe, job.text, i, sum);
+  std::vector<std::byte> rgb(gpu::test_card_bytes(job.recipe.px));
+  gpu::test_card_decode(latent, shape, job.recipe, job.text, rgb,
                         source ? &*source : nullptr);
   return rgb;
 }

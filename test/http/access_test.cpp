@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_CASE(without_keys_everybody_is_an_admin) {
   access open{{}};
   BOOST_TEST(!open.asks_for_keys());
   const auto x = open.judge({}, scope::admin, start);
-  BOOST_TEST((x.what == kind::let_in));
-  BOOST_TEST((x.who == scope::admin));
+  BOOST_TEST((x.outcome == kind::let_in));
+  BOOST_TEST((x.caller == scope::admin));
 }
 
 BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
         std::pair{with("authorization", "Basic OmJhbmFuYQ=="), "bob"},
         std::pair{with("x-api-key", "apple"), "ann"}}) {
     const auto x = door.judge(headers, scope::user, start);
-    BOOST_TEST((x.what == kind::let_in));
+    BOOST_TEST((x.outcome == kind::let_in));
     BOOST_TEST(x.name == name);
   }
 }
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
 BOOST_AUTO_TEST_CASE(without_a_right_key_nobody_is_let_in) {
   auto door = two_keys();
   const auto judged = [&](const fields& headers) {
-    return door.judge(headers, scope::user, start).what;
+    return door.judge(headers, scope::user, start).outcome;
   };
   BOOST_TEST((judged({}) == kind::no_key));
   BOOST_TEST((judged(with("authorization", "Bearer")) == kind::no_key));
@@ -162,22 +162,22 @@ BOOST_AUTO_TEST_CASE(without_a_right_key_nobody_is_let_in) {
 BOOST_AUTO_TEST_CASE(a_user_is_no_admin) {
   auto door = two_keys();
   const auto ann = door.judge(with("x-api-key", "apple"), scope::admin, start);
-  BOOST_TEST((ann.what == kind::not_allowed));
+  BOOST_TEST((ann.outcome == kind::not_allowed));
   BOOST_TEST(ann.name == "ann");
   const auto bob = door.judge(with("x-api-key", "banana"), scope::admin, start);
-  BOOST_TEST((bob.what == kind::let_in));
+  BOOST_TEST((bob.outcome == kind::let_in));
 }
 
 BOOST_AUTO_TEST_CASE(what_needs_no_key_is_open_to_any_key) {
   auto door = two_keys(1);
   for (int i = 0; i < 3; ++i) {
-    BOOST_TEST((door.judge({}, scope::anyone, start).what == kind::let_in));
+    BOOST_TEST((door.judge({}, scope::anyone, start).outcome == kind::let_in));
     BOOST_TEST(
-      (door.judge(with("x-api-key", "wrong"), scope::anyone, start).what
+      (door.judge(with("x-api-key", "wrong"), scope::anyone, start).outcome
        == kind::let_in));
     const auto ann =
       door.judge(with("x-api-key", "apple"), scope::anyone, start);
-    BOOST_TEST((ann.what == kind::let_in));
+    BOOST_TEST((ann.outcome == kind::let_in));
     BOOST_TEST(ann.name == "ann");
   }
 }
@@ -188,28 +188,29 @@ BOOST_AUTO_TEST_CASE(a_key_has_its_requests_a_minute) {
     return door.judge(with("x-api-key", "apple"), scope::user, start + since);
   };
   for (int i = 0; i < 6; ++i)
-    BOOST_TEST((at(0s).what == kind::let_in));
+    BOOST_TEST((at(0s).outcome == kind::let_in));
   const auto later = at(0s);
-  BOOST_TEST((later.what == kind::later));
+  BOOST_TEST((later.outcome == kind::later));
   BOOST_TEST((later.retry_after > 9s && later.retry_after <= 10s + 1ns));
-  BOOST_TEST((at(9s).what == kind::later));
-  BOOST_TEST((at(10s).what == kind::let_in));
-  BOOST_TEST((at(10s).what == kind::later));
+  BOOST_TEST((at(9s).outcome == kind::later));
+  BOOST_TEST((at(10s).outcome == kind::let_in));
+  BOOST_TEST((at(10s).outcome == kind::later));
   // Another key has its own.
-  BOOST_TEST((door.judge(with("x-api-key", "banana"), scope::user, start).what
-              == kind::let_in));
+  BOOST_TEST(
+    (door.judge(with("x-api-key", "banana"), scope::user, start).outcome
+     == kind::let_in));
   // It never saves up more than a minute's.
   for (int i = 0; i < 6; ++i)
-    BOOST_TEST((at(1h).what == kind::let_in));
-  BOOST_TEST((at(1h).what == kind::later));
+    BOOST_TEST((at(1h).outcome == kind::let_in));
+  BOOST_TEST((at(1h).outcome == kind::later));
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_gives_nothing) {
   auto door = two_keys(1);
-  BOOST_TEST((door.judge(with("x-api-key", "apple"), scope::user, start).what
+  BOOST_TEST((door.judge(with("x-api-key", "apple"), scope::user, start).outcome
               == kind::let_in));
   BOOST_TEST(
-    (door.judge(with("x-api-key", "apple"), scope::user, start - 10min).what
+    (door.judge(with("x-api-key", "apple"), scope::user, start - 10min).outcome
      == kind::later));
 }
 
@@ -221,7 +222,7 @@ BOOST_AUTO_TEST_CASE(other_keys_take_the_place_of_those_before) {
     return x
       .judge({{"authorization", "Bearer " + text}}, scope::user,
              core::time_point{})
-      .what;
+      .outcome;
   };
   using kind = access::verdict::kind;
   access sut{{key("ann", "apple"), key("bob", "berry")}};

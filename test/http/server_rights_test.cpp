@@ -22,9 +22,10 @@ struct rights_rig : server_rig {
   }
 
   void lock() {
-    with.who = std::make_shared<access>(std::vector<runtime::http::access_key>{
-      {"ann", core::sha256_hex("apple"), scope::user, 2},
-      {"bob", core::sha256_hex("banana"), scope::admin, 0}});
+    with.callers =
+      std::make_shared<access>(std::vector<runtime::http::access_key>{
+        {"ann", core::sha256_hex("apple"), scope::user, 2},
+        {"bob", core::sha256_hex("banana"), scope::admin, 0}});
   }
 
   unsigned status(std::string_view method, std::string_view target,

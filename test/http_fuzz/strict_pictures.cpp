@@ -41,7 +41,7 @@ strict_pictures::strict_pictures(const config::settings& within)
     x.name = v.name;
     x.model = v.model;
     x.steps = v.steps;
-    x.sampler = core::to_string(v.with);
+    x.sampler = core::to_string(v.sampler);
     x.width = x.height = 64;
     variants_.push_back(x);
   }

@@ -30,10 +30,10 @@ public:
     for (auto& x : rows) {
       row r;
       r.asked = std::move(x);
-      const auto legs = r.asked.along.legs.size();
+      const auto legs = r.asked.route.legs.size();
       for (size_t leg = 0; leg <= legs; ++leg)
         for (size_t i = 0; i < stages.size(); ++i)
-          if (stages.at(i).row().at
+          if (stages.at(i).row().hook
               == (leg < legs ? planning::hook::each_leg
                              : planning::hook::before_answer))
             r.way.push_back({leg, i});
@@ -116,7 +116,7 @@ private:
   }
 
   const planning::leg* leg_of(const row& r) const {
-    const auto& legs = r.asked.along.legs;
+    const auto& legs = r.asked.route.legs;
     const auto leg = r.way[r.at].leg;
     return leg < legs.size() ? &legs[leg] : nullptr;
   }
@@ -132,7 +132,7 @@ private:
   uint32_t most_captures(const row& r) const {
     for (const auto& x : uses(r))
       if (x.name == planning::held::capture
-          && x.how != planning::access::reads) {
+          && x.mode != planning::access::reads) {
         const auto* in = leg_of(r);
         return in == nullptr || in->capture.empty()
                ? 1u
@@ -153,12 +153,12 @@ private:
     const auto& asked = r.asked;
     const auto leaves =
       rules_.reserve
-        ? rules_.reserve(asked.along, r.way[r.at], asked.brings_image)
-        : stages_.reserve(asked.along, r.way[r.at], asked.brings_image);
+        ? rules_.reserve(asked.route, r.way[r.at], asked.brings_image)
+        : stages_.reserve(asked.route, r.way[r.at], asked.brings_image);
     planning::slot_counts takes{};
     uint32_t files = 0;
     for (const auto& x : uses(r)) {
-      if (x.how == access::reads)
+      if (x.mode == access::reads)
         files = x.name == held::files ? 1 : files;
       else if (x.name != held::capture)
         ++takes[static_cast<size_t>(planning::kind_of(x.name))];
@@ -182,7 +182,7 @@ private:
     // What a stage replaces was there before it, so that comes first.
     for (const auto how : {access::replaces, access::writes})
       for (const auto& x : uses(r)) {
-        if (x.how != how || x.name == held::capture)
+        if (x.mode != how || x.name == held::capture)
           continue;
         if (how == access::replaces && of(r, x.name) > 0) {
           --of(r, x.name);
@@ -219,7 +219,7 @@ private:
     }
     bool stuck = answered(r);
     if (!stuck && leg_ends && in->check) {
-      while (r.at < r.way.size() && r.way[r.at].leg < r.asked.along.legs.size())
+      while (r.at < r.way.size() && r.way[r.at].leg < r.asked.route.legs.size())
         ++r.at;
       stuck = answered(r);
     }

@@ -181,8 +181,8 @@ BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
   const auto kept = [](const char* name, hook at) {
     stage_row row;
     row.name = name;
-    row.at = at;
-    row.where = place::background;
+    row.hook = at;
+    row.place = place::background;
     return make_stage(idle_stage{row, {}});
   };
   auto engine = standard_rows();

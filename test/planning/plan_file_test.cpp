@@ -440,7 +440,7 @@ struct word_policy : vanilla {
     const auto at = json.find("\"word\":\"");
     if (at == std::string::npos)
       return core::fail(core::ec::bad_payload, "{}: memory.word is missing",
-                        from.where);
+                        from.file);
     return policy_memory{
       word_memory{json.substr(at + 8, json.find('"', at + 8) - at - 8)}};
   }

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(recipes_take_the_variants_defaults) {
   wanted.deterministic = true;
   core::recipe expected;
   expected.variant = core::variant_id{1};
-  expected.with = core::sampler::ddim;
+  expected.sampler = core::sampler::ddim;
   expected.steps = 20;
   expected.guidance = 7.5f;
   expected.px = {512, 512};
@@ -78,12 +78,12 @@ BOOST_AUTO_TEST_CASE(recipes_honour_stage_then_pins) {
   core::request wanted;
   wanted.px = {64, 128};
   wanted.fixed.steps = 7;
-  wanted.fixed.with = core::sampler::euler;
+  wanted.fixed.sampler = core::sampler::euler;
   wanted.fixed.guidance = 1.0f;
   const core::variant_id base{0};
   const core::recipe pinned = recipe_of(wanted, {}, base, known);
   BOOST_TEST(pinned.steps == 7u);
-  BOOST_TEST((pinned.with == core::sampler::euler));
+  BOOST_TEST((pinned.sampler == core::sampler::euler));
   BOOST_TEST(pinned.guidance == 1.0f);
   BOOST_TEST((pinned.px == core::extent{64, 128}));
   BOOST_TEST(!pinned.from_image);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
 
 BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
   profile known = test::three_variants();
-  known.variants[0].with = core::sampler::euler;
+  known.variants[0].sampler = core::sampler::euler;
   known.variants[0].karras = true;
   core::request wanted;
   const auto karras = [&] {
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
   wanted.fixed.karras = false;
   BOOST_TEST(!karras());
   // Its wish is not for samplers without sigmas; a client's is refused there.
-  wanted.fixed.with = core::sampler::ddim;
+  wanted.fixed.sampler = core::sampler::ddim;
   wanted.fixed.karras.reset();
   BOOST_TEST(!karras());
   wanted.fixed.karras = true;

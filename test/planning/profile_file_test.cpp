@@ -21,7 +21,7 @@ planning::profile sample() {
   v.native_px = {512, 768};
   v.latent_channels = 16;
   v.latent_factor = 4;
-  v.with = core::sampler::dpmpp_2m;
+  v.sampler = core::sampler::dpmpp_2m;
   v.karras = true;
   v.guidance = 5.5f;
   v.quality = 0.75;

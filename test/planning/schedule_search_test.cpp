@@ -39,7 +39,7 @@ searched_row plain() {
 }
 
 searched_row with_source() {
-  return {plain().along, true};
+  return {plain().route, true};
 }
 
 searched_row drawn_on() {
@@ -69,7 +69,7 @@ searched_row three_legs() {
 
 bool can_run(const pipeline& stages, const searched_row& x,
              const slot_counts& there) {
-  const auto least = stages.least(x.along, x.brings_image);
+  const auto least = stages.least(x.route, x.brings_image);
   return least[states] <= there[states] && least[images] <= there[images];
 }
 
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(no_schedule_of_one_to_five_legs_gets_stuck) {
       for (auto n = can_run(stages, x, there) ? 1 + random.below(3) : 0;
            n > 0 && rows.size() < 4; --n) {
         rows.push_back(x);
-        ++by_legs[x.along.legs.size()];
+        ++by_legs[x.route.legs.size()];
       }
     }
     const auto found = stuck_schedule(stages, rows, there);

@@ -68,8 +68,8 @@ inline planning::stage_ptr stage_of(
   planning::place where = planning::place::cpu_pool) {
   planning::stage_row row;
   row.name = name;
-  row.at = at;
-  row.where = where;
+  row.hook = at;
+  row.place = where;
   return planning::make_stage(idle_stage{row, std::move(slots)});
 }
 

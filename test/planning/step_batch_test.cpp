@@ -21,7 +21,7 @@ batch_row row(uint64_t id, uint32_t steps, uint32_t variant = 0,
               core::priority prio = core::priority::normal,
               core::time_point deadline = core::never) {
   batch_row r;
-  r.who = {core::request_id{id}, 0};
+  r.ticket = {core::request_id{id}, 0};
   r.shape = {core::variant_id{variant}, {64, 64}};
   r.steps_left = steps;
   r.prio = prio;
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_ticket_is_in_it_once_and_has_steps) {
   BOOST_TEST(sut.add(row(1, 3)));
   BOOST_TEST(!sut.add(row(1, 3)));
   batch_row again = row(1, 3);
-  again.who.attempt = 1;
+  again.ticket.attempt = 1;
   BOOST_TEST(sut.add(again));
   BOOST_TEST(sut.size() == 2u);
 }
@@ -227,10 +227,10 @@ BOOST_AUTO_TEST_CASE(cancelled_rows_do_not_keep_the_turn) {
   sut.add(row(2, 9, 1));
   sut.add(row(3, 9));
   BOOST_TEST(of(sut.next().rows) == ids{1});
-  sut.remove(row(1, 9).who);
+  sut.remove(row(1, 9).ticket);
   BOOST_TEST(of(sut.next().rows) == ids{3});
   sut.add(row(4, 9));
-  sut.remove(row(3, 9).who);
+  sut.remove(row(3, 9).ticket);
   BOOST_TEST(of(sut.next().rows) == ids{2});
 }
 
@@ -450,7 +450,7 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
                     below(tenants));
         BOOST_REQUIRE(sut.add(r));
         BOOST_REQUIRE(!sut.add(r));
-        model[r.who].row = r;
+        model[r.ticket].row = r;
       }
       const step_choice c = sut.next();
       BOOST_REQUIRE(c.rows.empty() == model.empty());

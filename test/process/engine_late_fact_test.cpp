@@ -37,7 +37,7 @@ public:
 
   explicit slow_look(std::shared_future<void> may) : may_(std::move(may)) {
     row_.name = "look";
-    row_.at = planning::hook::before_route;
+    row_.hook = planning::hook::before_route;
     row_.budget = 1ms;
     row_.otherwise = planning::if_failed::go_on;
   }

@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
   uint64_t bytes = 0;
   for (const auto* part : {&unet, &vae, &text})
     for (const auto& x : part->list())
-      bytes += x.what.bytes.size();
+      bytes += x.tensor.bytes.size();
   const auto wanted = [&](size_t i) {
     auto x = small();
     x.variant = variants[i % 3];

@@ -38,7 +38,7 @@ public:
 
   safety_stage() {
     row_.name = "safety";
-    row_.at = planning::hook::before_answer;
+    row_.hook = planning::hook::before_answer;
     row_.slots = uses;
   }
 
@@ -59,7 +59,7 @@ public:
   }
 
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    const auto pixels = here.slots.view(here.at[held::pixels]);
+    const auto pixels = here.slots.view(here.granted[held::pixels]);
     if (!pixels)
       return pixels.why();
     if (x.value == safety::throws_in_run)
@@ -90,8 +90,8 @@ public:
 
   explicit ledger_stage(std::atomic<uint32_t>& counted) : counted_(&counted) {
     row_.name = "ledger";
-    row_.where = planning::place::background;
-    row_.at = planning::hook::after_answer;
+    row_.place = planning::place::background;
+    row_.hook = planning::hook::after_answer;
   }
 
   const planning::stage_row& row() const {
@@ -137,18 +137,18 @@ public:
   }
 
   void open(const gpu::open_job& job) override {
-    if (job.how.seed == painter::throws_in_open)
+    if (job.recipe.seed == painter::throws_in_open)
       throw std::runtime_error{"no paint"};
     {
       const std::lock_guard guard{mutex_};
-      open_[job.who.id] = job;
+      open_[job.ticket.id] = job;
     }
     card_->open(job);
   }
 
   void run(const gpu::run_job& job) override {
     for (const auto& who : job.rows)
-      if (of(who).how.seed == painter::throws_in_run)
+      if (of(who).recipe.seed == painter::throws_in_run)
         throw std::runtime_error{"no brush"};
     card_->run(job);
   }
@@ -159,11 +159,11 @@ public:
 
   void decode(core::ticket who) override {
     const auto job = of(who);
-    if (job.how.seed == painter::throws_in_decode)
+    if (job.recipe.seed == painter::throws_in_decode)
       throw 7;
     gpu::decode_report x;
-    x.who = who;
-    x.bytes = job.how.px.pixels() * 3;
+    x.ticket = who;
+    x.bytes = job.recipe.px.pixels() * 3;
     const auto into = slots_->buffer(job.image);
     if (!into) {
       x.failure = into.why();

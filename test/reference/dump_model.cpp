@@ -46,7 +46,7 @@ core::result<void> check(const std::filesystem::path& model,
   if (!found)
     return found.why();
   for (const auto& x : found->findings)
-    if (x.how == gpu::model_finding::grade::problem
+    if (x.severity == gpu::model_finding::grade::problem
         || x.text.starts_with("not compared"))
       return core::fail(core::ec::internal, "check: {}", x.text);
   return {};

@@ -154,8 +154,8 @@ public:
   gpu::open_job job(uint64_t id, const core::recipe& how,
                     const core::prompt_pair& text, bool masked = false) {
     gpu::open_job x;
-    x.who = {core::request_id{id}, 1};
-    x.how = how;
+    x.ticket = {core::request_id{id}, 1};
+    x.recipe = how;
     x.text = text;
     x.from = grant(ipc::slot_kind::state);
     x.state = grant(ipc::slot_kind::state);
@@ -198,7 +198,7 @@ struct wish {
   bool masked = false;
 
   std::string name() const {
-    return fmt::format("{}{}{}{}", core::to_string(how.with),
+    return fmt::format("{}{}{}{}", core::to_string(how.sampler),
                        how.eta > 0 ? " with eta" : "",
                        how.karras ? " with karras" : "",
                        masked           ? ", masked"
@@ -230,7 +230,7 @@ wish draw_wish(std::mt19937_64& random, core::extent native,
     return std::uniform_int_distribution<uint64_t>{0, n - 1}(random);
   };
   wish x;
-  x.how.with = kind.with;
+  x.how.sampler = kind.with;
   x.how.eta = kind.eta;
   x.how.karras = kind.karras;
   x.how.steps = 4 + static_cast<uint32_t>(below(4));
@@ -250,7 +250,7 @@ wish draw_wish(std::mt19937_64& random, core::extent native,
 
 gpu::row_report row_of(const gpu::run_report& x, core::ticket who) {
   for (const auto& row : x.rows)
-    if (row.who == who)
+    if (row.ticket == who)
       return row;
   fmt::print(stderr, "a run left out request {}\n", who.id.value);
   std::exit(2);
@@ -259,7 +259,7 @@ gpu::row_report row_of(const gpu::run_report& x, core::ticket who) {
 void expect_sound(const gpu::row_report& x) {
   if (x.failure.code == core::ec::none)
     return;
-  fmt::print(stderr, "request {}: {}\n", x.who.id.value,
+  fmt::print(stderr, "request {}: {}\n", x.ticket.id.value,
              core::to_string(x.failure));
   std::exit(2);
 }
@@ -277,21 +277,21 @@ void finish(gpu::executor& device, reports& from,
     }
     gpu::run_job run;
     for (const auto& x : running)
-      run.rows.push_back(x.who);
+      run.rows.push_back(x.ticket);
     device.run(run);
     const auto did = from.next_run();
     std::erase_if(running, [&](const gpu::open_job& x) {
-      const auto row = row_of(did, x.who);
+      const auto row = row_of(did, x.ticket);
       expect_sound(row);
-      if (row.steps_done < core::steps_to_run(x.how))
+      if (row.steps_done < core::steps_to_run(x.recipe))
         return false;
-      device.decode(x.who);
+      device.decode(x.ticket);
       const auto made = from.next_decoded();
       if (made.failure.code != core::ec::none) {
         fmt::print(stderr, "{}\n", core::to_string(made.failure));
         std::exit(2);
       }
-      device.close(x.who);
+      device.close(x.ticket);
       return true;
     });
   }
@@ -344,20 +344,20 @@ int main(int argc, char** argv) {
     waits.how.px.width += 64;
     const auto waiting = on.job(++id, waits.how, waits.text, waits.masked);
     device->open(waiting);
-    device->run({{waiting.who}, 1});
-    expect_sound(row_of(seen.next_run(), waiting.who));
+    device->run({{waiting.ticket}, 1});
+    expect_sound(row_of(seen.next_run(), waiting.ticket));
     std::vector<gpu::open_job> together;
     for (const auto& x : wishes)
       together.push_back(on.job(++id, x.how, x.text, x.masked));
     finish(*device, seen, together);
-    device->close(waiting.who);
+    device->close(waiting.ticket);
     // Cut off, and resumed by another device from what was published.
     const auto other = on.device();
     reports other_seen{*other};
     for (uint32_t i = 0; i < rows_of_a_group; ++i) {
       const auto expected = on.picture(alone[i]);
       const auto batched = psnr(expected, on.picture(together[i]));
-      const auto name = core::to_string(wishes[i].how.with);
+      const auto name = core::to_string(wishes[i].how.sampler);
       const auto least =
         worst.emplace(name, std::numeric_limits<double>::infinity()).first;
       least->second = std::min(least->second, batched);
@@ -368,11 +368,11 @@ int main(int argc, char** argv) {
                        + static_cast<uint32_t>(
                            random() % (core::steps_to_run(wishes[i].how) - 1));
       device->open(first);
-      device->run({{first.who}, steps});
-      expect_sound(row_of(seen.next_run(), first.who));
-      device->close(first.who);
+      device->run({{first.ticket}, steps});
+      expect_sound(row_of(seen.next_run(), first.ticket));
+      device->close(first.ticket);
       auto second = first;
-      second.who.attempt = 2;
+      second.ticket.attempt = 2;
       second.from = first.state;
       second.state = on.grant(ipc::slot_kind::state);
       finish(*other, other_seen, {second});

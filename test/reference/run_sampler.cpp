@@ -35,7 +35,7 @@ core::result<sampler_plan> plan_of(const nlohmann::json& line) {
   if (!config)
     return config.why();
   sampler_choice choice;
-  choice.with = *core::parse_sampler(line.at("sampler").get<std::string>());
+  choice.sampler = *core::parse_sampler(line.at("sampler").get<std::string>());
   choice.steps = line.at("steps").get<uint32_t>();
   choice.strength = line.at("strength").get<float>();
   choice.eta = line.at("eta").get<float>();

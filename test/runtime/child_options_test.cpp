@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(all_four_are_read_in_any_order) {
     read({"--parent=7", "--life=3", "--arena=atelier-0-1-0", "--process=2"});
   BOOST_TEST_REQUIRE(x.operator bool());
   BOOST_TEST(x->arena == "atelier-0-1-0");
-  BOOST_TEST(x->who.process.value == 2u);
-  BOOST_TEST(x->who.life.value == 3u);
+  BOOST_TEST(x->process.process.value == 2u);
+  BOOST_TEST(x->process.life.value == 3u);
   BOOST_TEST(x->parent == 7);
 }
 

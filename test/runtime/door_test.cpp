@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_taken_over) {
   BOOST_TEST((got->px == core::extent{64, 128}));
   BOOST_TEST((got->fixed.steps == 3u));
   BOOST_TEST((got->fixed.guidance == 2.5f));
-  BOOST_TEST((got->fixed.with == core::sampler::lcm));
+  BOOST_TEST((got->fixed.sampler == core::sampler::lcm));
   BOOST_TEST((got->fixed.variant == "card@4"));
   BOOST_TEST((got->output == core::encoding{core::image_format::webp, 7}));
   BOOST_TEST((got->prio == core::priority::high));

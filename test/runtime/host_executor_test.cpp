@@ -30,7 +30,7 @@ struct scripted : gpu::executor {
   void open(const gpu::open_job& job) override {
     if (throws)
       throw std::runtime_error{"no door"};
-    opened.push_back(job.who);
+    opened.push_back(job.ticket);
   }
 
   void run(const gpu::run_job& job) override {
@@ -107,7 +107,7 @@ struct rig {
 
   void open(uint64_t n) {
     gpu::open_job job;
-    job.who = row(n);
+    job.ticket = row(n);
     sut->open(job);
   }
 };
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(what_it_tells_is_handed_on) {
   BOOST_TEST(x.runs[0].steps == 1u);
   x.sut->decode(row(1));
   gpu::decode_report image;
-  image.who = row(1);
+  image.ticket = row(1);
   x.own->to.decoded(image);
   BOOST_TEST(x.decodings.size() == 1u);
   BOOST_TEST(x.sut->load({}, {}));
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_left_out) {
   BOOST_TEST((x.make() == core::error{}));
   x.own->to.ran({});
   gpu::decode_report image;
-  image.who = row(1);
+  image.ticket = row(1);
   x.own->to.decoded(image);
   BOOST_TEST(x.runs.empty());
   BOOST_TEST(x.decodings.empty());
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_left_out) {
   x.own->to.ran(done);
   BOOST_TEST_REQUIRE(x.runs.size() == 1u);
   BOOST_TEST_REQUIRE(x.runs[0].rows.size() == 1u);
-  BOOST_TEST((x.runs[0].rows[0].who == row(1)));
+  BOOST_TEST((x.runs[0].rows[0].ticket == row(1)));
   BOOST_TEST(x.runs[0].rows[0].failure.text
              == "executor 'own' said nothing of the row");
   x.sut->decode(row(1));

@@ -102,14 +102,14 @@ struct stage {
     BOOST_TEST_REQUIRE(eventually([&] { return starts() == before + 1; }));
     const std::lock_guard guard{mutex};
     BOOST_TEST_REQUIRE((started.back().failure.code == core::ec::none));
-    BOOST_TEST_REQUIRE((started.back().who == who));
+    BOOST_TEST_REQUIRE((started.back().process == who));
     return started.back().pid;
   }
 
   std::string how_it_ended() {
     BOOST_TEST_REQUIRE(eventually([&] { return exits() == 1; }));
     const std::lock_guard guard{mutex};
-    return exited.back().how;
+    return exited.back().manner;
   }
 };
 
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(lives_follow_each_other) {
   for (uint32_t n = 1; n <= 20; ++n) {
     s.start(life(1, n));
     BOOST_TEST_REQUIRE(eventually([&] { return s.exits() == n; }));
-    BOOST_TEST_REQUIRE((s.exited.back().who == life(1, n)));
+    BOOST_TEST_REQUIRE((s.exited.back().process == life(1, n)));
   }
 }
 

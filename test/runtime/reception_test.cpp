@@ -62,24 +62,24 @@ std::shared_ptr<const core::request> request(uint64_t id) {
 
 actors::answer picture_of(uint64_t id, ipc::slot_ref image) {
   actors::answer a;
-  a.what = request(id);
+  a.request = request(id);
   a.image = image;
-  a.how.seed = 5;
-  a.how.steps = 20;
+  a.recipe.seed = 5;
+  a.recipe.steps = 20;
   a.steps_run = 23;
   a.sha256 = "abc";
   a.variant = "card@20";
-  a.how.guidance_rescale = 0.5f;
-  a.how.eta = 0.25f;
-  a.how.karras = true;
-  a.how.strength = 0.75f;
+  a.recipe.guidance_rescale = 0.5f;
+  a.recipe.eta = 0.25f;
+  a.recipe.karras = true;
+  a.recipe.strength = 0.75f;
   a.notes = {{core::note_code::prompt_cut, "a note"}};
   return a;
 }
 
 actors::answer failure_of(uint64_t id, core::ec code) {
   actors::answer a;
-  a.what = request(id);
+  a.request = request(id);
   a.failure = core::fail(code, "why");
   a.retry_after = 3s;
   return a;

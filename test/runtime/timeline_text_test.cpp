@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_worker_is_named_once_and_keeps_its_thread) {
   runtime::timeline_text sut;
   auto e = span_of(1);
   e.request.reset();
-  e.where = actors::timeline_track{actors::role::denoise_step, 0, "cpu:0"};
+  e.track = actors::timeline_track{actors::role::denoise_step, 0, "cpu:0"};
   e.rows = {core::request_id{4}, core::request_id{9}};
   const auto first = events_in(sut.lines_of(e));
   BOOST_REQUIRE(first.size() == 3u);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_worker_is_named_once_and_keeps_its_thread) {
   BOOST_TEST(again[0]["tid"] == first[0]["tid"]);
   BOOST_TEST(first[2]["dur"] == 1998.5);
   BOOST_TEST(first[2]["args"]["requests"] == json({4, 9}));
-  e.where = actors::timeline_track{actors::role::preprocess, 1, ""};
+  e.track = actors::timeline_track{actors::role::preprocess, 1, ""};
   const auto other = events_in(sut.lines_of(e));
   BOOST_TEST(other[0]["args"]["name"] == "preprocess 1");
   BOOST_TEST(other[0]["tid"] != first[0]["tid"]);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_worker_does_one_thing_at_a_time) {
   runtime::timeline_text sut;
   timeline_event e;
   e.name = "steps";
-  e.where = actors::timeline_track{actors::role::denoise_step, 0, "cpu:0"};
+  e.track = actors::timeline_track{actors::role::denoise_step, 0, "cpu:0"};
   const auto told = [&](core::timespan from, core::timespan to) {
     e.from = core::time_point{from};
     e.to = core::time_point{to};
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_worker_does_one_thing_at_a_time) {
 BOOST_AUTO_TEST_CASE(what_callers_write_cannot_break_a_line) {
   runtime::timeline_text sut;
   auto e = span_of(1);
-  e.what = kind::accepted;
+  e.kind = kind::accepted;
   e.texts.emplace_back("trace", "\"},\n\xff\x01");
   const auto got = events_in(sut.lines_of(e));
   BOOST_REQUIRE(got.size() == 1u);

@@ -48,7 +48,7 @@ public:
 
   explicit slow_check(core::timespan takes) : takes_(takes) {
     row_.name = "slow check";
-    row_.at = hook::before_answer;
+    row_.hook = hook::before_answer;
     row_.slots = uses;
   }
 
@@ -65,7 +65,7 @@ public:
   }
 
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    if (!here.slots.view(here.at[held::pixels]))
+    if (!here.slots.view(here.granted[held::pixels]))
       return core::fail(core::ec::internal, "there is no image");
     if (x.number == refused)
       return core::fail(core::ec::bad_payload, "the image is not safe");
@@ -95,7 +95,7 @@ public:
 
   slow_reader() {
     row_.name = "slow reader";
-    row_.at = hook::before_route;
+    row_.hook = hook::before_route;
     row_.otherwise = if_failed::fail;
   }
 

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_crash_delivers_what_was_written_and_then_the_exit) {
   advance(1ms);
   BOOST_TEST(replies() == 1u);
   BOOST_REQUIRE(exited.size() == 1u);
-  BOOST_TEST((exited[0].who == life));
+  BOOST_TEST((exited[0].process == life));
   host->crash(life.process);
   advance(1s);
   BOOST_TEST(exited.size() == 1u);

@@ -45,8 +45,8 @@ struct prepare {
     if (!order)
       return std::nullopt;
     const auto& body = **order;
-    return prepare{x.who,
-                   body.how,
+    return prepare{x.ticket,
+                   body.recipe,
                    body.latent,
                    x.slots[held::state],
                    x.slots[held::files],
@@ -59,7 +59,7 @@ struct prepare {
   actors::run_stage order() const {
     using planning::held;
     actors::run_stage x;
-    x.who = who;
+    x.ticket = who;
     x.stage = static_cast<uint16_t>(prepare_stage);
     x.slots[held::state] = state;
     x.slots[held::files] = files;
@@ -91,8 +91,8 @@ struct finish {
     if (!order)
       return std::nullopt;
     const auto& body = **order;
-    return finish{x.who,
-                  body.how,
+    return finish{x.ticket,
+                  body.recipe,
                   body.text,
                   body.model,
                   body.variant,
@@ -105,7 +105,7 @@ struct finish {
   actors::run_stage order() const {
     using planning::held;
     actors::run_stage x;
-    x.who = who;
+    x.ticket = who;
     x.stage = static_cast<uint16_t>(finish_stage);
     x.slots[held::pixels] = pixels;
     x.slots[held::encoded] = encoded;
@@ -126,7 +126,7 @@ struct prepared {
   static std::optional<prepared> of(const actors::stage_done& x) {
     if (x.stage != prepare_stage)
       return std::nullopt;
-    return prepared{x.who, x.failure, x.took, x.notes, x.began_ns};
+    return prepared{x.ticket, x.failure, x.took, x.notes, x.began_ns};
   }
 
   actors::stage_done reply() const {
@@ -151,7 +151,7 @@ struct finished {
   static std::optional<finished> of(const actors::stage_done& x) {
     if (x.stage != finish_stage)
       return std::nullopt;
-    finished out{x.who, x.failure, 0, {}, x.took, x.began_ns};
+    finished out{x.ticket, x.failure, 0, {}, x.took, x.began_ns};
     if (const auto body = x.outcome.as<actors::finish_stage::done>()) {
       out.bytes = (*body)->bytes;
       out.sha256 = (*body)->sha256;

@@ -91,8 +91,8 @@ inline planning::stage_ptr told(
   core::timespan budget = core::timespan::max()) {
   planning::stage_row row;
   row.name = name;
-  row.at = at;
-  row.where = where;
+  row.hook = at;
+  row.place = where;
   row.otherwise = otherwise;
   row.budget = budget;
   return planning::make_stage(

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_true_of_the_scene) {
       meant.push_back(&*it);
     }
     for (const auto& r : x.relations)
-      BOOST_TEST(holds(r.what, meant[r.subject]->centre, meant[r.first]->centre,
+      BOOST_TEST(holds(r.kind, meant[r.subject]->centre, meant[r.first]->centre,
                        meant[r.second]->centre, relation_rule::clear));
     if (x.background) {
       BOOST_TEST((x.background->from == scene.background.from));

@@ -33,7 +33,7 @@ constexpr uint32_t sheet_rows = 6;
 
 // A caption of a held-out scene, with its image's number.
 struct evaluated_caption {
-  scene what;
+  scene content;
   caption said;
   uint64_t number = 0;
 };

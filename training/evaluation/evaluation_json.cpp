@@ -131,7 +131,7 @@ planning::profile measured_profile(const evaluation& x) {
       continue;
     v.native_px = {family_side, family_side};
     v.latent_factor = latent_factor;
-    v.with = run.sampler;
+    v.sampler = run.sampler;
     v.guidance = run.guidance;
     v.quality = run.all.objects;
     v.quality_pictures = run.all.pictures;

@@ -70,7 +70,7 @@ std::vector<int64_t> caption_answers(const description& x) {
       continue;
     }
     const auto& said = x.relations[i];
-    out.insert(out.end(), {static_cast<int64_t>(said.what) + 1,
+    out.insert(out.end(), {static_cast<int64_t>(said.kind) + 1,
                            int64_t{said.subject} + 1, int64_t{said.first} + 1});
   }
   if (x.background)

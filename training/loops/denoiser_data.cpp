@@ -145,7 +145,7 @@ denoiser_measurement denoiser_data::measurement(
   const step_place& at, const std::filesystem::path& folder) const {
   denoiser_measurement out;
   out.seed = config_.seed;
-  out.where = where_;
+  out.device = where_;
   out.threads = where_.is_cpu() ? std::max(config_.threads, 1u) : 1;
   out.sheet = folder / fmt::format("sheet-{}.png", at.step);
   if (config_.scale == training_scale::miniature) {

@@ -113,7 +113,7 @@ private:
     }
     return torch::tensor(ids, torch::kInt64)
       .view({-1, int64_t{family_tokens}})
-      .to(how_.where);
+      .to(how_.device);
   }
 
   void measure_losses() {
@@ -149,7 +149,7 @@ private:
       const auto pixels =
         draw_scenes(std::span{scenes}.subspan(begin, end - begin), family_side);
       latents.slice(0, static_cast<int64_t>(begin), static_cast<int64_t>(end))
-        .copy_(what_.encode(pixels.to(how_.where)));
+        .copy_(what_.encode(pixels.to(how_.device)));
     });
     const auto loss_of = [&](const std::vector<std::string>& said, int64_t t) {
       const auto ids = ids_of(said);
@@ -160,14 +160,14 @@ private:
         const auto a = static_cast<int64_t>(begin);
         const auto b = static_cast<int64_t>(end);
         const auto share = shares_[t].item<double>();
-        const auto x0 = latents.slice(0, a, b).to(how_.where);
-        const auto eps = noise.slice(0, a, b).to(how_.where);
+        const auto x0 = latents.slice(0, a, b).to(how_.device);
+        const auto eps = noise.slice(0, a, b).to(how_.device);
         const auto signal = std::sqrt(share);
         const auto blur = std::sqrt(1 - share);
         const auto out = what_.predict(
           x0 * signal + eps * blur,
           torch::full({b - a}, t,
-                      torch::TensorOptions(torch::kInt64).device(how_.where)),
+                      torch::TensorOptions(torch::kInt64).device(how_.device)),
           what_.context(ids.slice(0, a, b)));
         sums[begin] = (out.to(torch::kFloat32) - (eps * signal - x0 * blur))
                         .square()

@@ -31,7 +31,7 @@ struct measured_denoiser {
 /// Parameters of a measurement.
 struct denoiser_measurement {
   uint64_t seed = 1;
-  torch::Device where{torch::kCPU};
+  torch::Device device{torch::kCPU};
   /// Number of held-out scenes whose loss is measured, and number of captions
   /// that are drawn for each number of objects.
   uint32_t losses = 64;

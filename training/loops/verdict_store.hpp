@@ -34,7 +34,7 @@ light_drawing lightest_trained(const training_config& config);
 /// The networks that draw images and judge them. Stores on different threads
 /// may share them, because stores use only parts that do not change.
 struct verdict_networks {
-  light_drawing how;
+  light_drawing drawing;
   std::unique_ptr<trained_variant> variant;
   std::shared_ptr<autoencoder_net> autoencoder;
   /// Has the towers of the trained scorer.
@@ -87,7 +87,7 @@ public:
 
 private:
   struct picture_plan {
-    scene what;
+    scene content;
     caption said;
   };
 

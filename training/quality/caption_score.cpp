@@ -35,7 +35,7 @@ bool relation_right(const described_relation& x, const seen_picture& shown,
       return false;
     at[i] = shown.objects[by.of[who[i]]].centre;
   }
-  return holds(x.what, at[0], at[1], at[2], relation_rule::tolerant);
+  return holds(x.kind, at[0], at[1], at[2], relation_rule::tolerant);
 }
 
 caption_score score(const seen_picture& shown, const description& said,

@@ -66,7 +66,7 @@ std::optional<background_words> background_at(const caption_tokens& in,
 /// The end of a relation's words, and the relation.
 struct relation_words {
   size_t end;
-  relation what;
+  relation kind;
 };
 
 /// Parses a relation that begins at word i.

@@ -144,18 +144,18 @@ core::error device_thread::guarded(Work&& work) {
 
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
-  turns_.enter(job.who, job.tenant);
+  turns_.enter(job.ticket, job.tenant);
   auto why = guarded([&] {
     if (job.judge != planning::random_judge)
       return rows_->open(job);
-    drawn_scores_[job.who] = planning::random_score(job.how.seed);
+    drawn_scores_[job.ticket] = planning::random_score(job.recipe.seed);
     auto unjudged = job;
     unjudged.judge.clear();
     rows_->open(unjudged);
   });
   if (why.code != core::ec::none)
-    unopened_[job.who] = std::move(why);
-  opening_[job.who] = now() - begin;
+    unopened_[job.ticket] = std::move(why);
+  opening_[job.ticket] = now() - begin;
 }
 
 void device_thread::handle(const numbered_run& x) {
@@ -207,13 +207,13 @@ void device_thread::handle(const numbered_run& x) {
 }
 
 void device_thread::handle(const decode_job& job) {
-  pictures_.push_back({job.who, pace_.decode});
+  pictures_.push_back({job.ticket, pace_.decode});
 }
 
 size_t device_thread::first_picture() {
   std::vector<core::ticket> waiting;
   for (const picture& x : pictures_)
-    waiting.push_back(x.who);
+    waiting.push_back(x.ticket);
   return turns_.first(waiting);
 }
 
@@ -230,22 +230,22 @@ void device_thread::paint(size_t at) {
   x.owed -= slice;
   std::optional<decode_report> done;
   if (x.owed.count() == 0)
-    if (auto why = guarded([&] { done = rows_->decode_part(x.who); });
+    if (auto why = guarded([&] { done = rows_->decode_part(x.ticket); });
         why.code != core::ec::none) {
       done.emplace();
-      done->who = x.who;
+      done->ticket = x.ticket;
       done->failure = std::move(why);
     }
   const auto end = now();
   last_part_ = end - begin;
   aside_ += last_part_;
   x.spent += last_part_;
-  turns_.decoded(x.who, last_part_);
+  turns_.decoded(x.ticket, last_part_);
   if (!done)
     return;
   done->took = x.spent;
   done->ended = end;
-  if (const auto drawn = drawn_scores_.find(x.who);
+  if (const auto drawn = drawn_scores_.find(x.ticket);
       drawn != drawn_scores_.end() && done->failure.code == core::ec::none)
     done->score = drawn->second;
   pictures_.erase(pictures_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -259,7 +259,8 @@ core::timespan device_thread::paint_before_step(
   while (!stopping_ && !pictures_.empty()
          && (interrupted_ != run || aside_.count() == 0)) {
     const auto at = first_picture();
-    if (!turns_.may_go(pictures_[at].who, rows, aside_, last_part_, last_step_))
+    if (!turns_.may_go(pictures_[at].ticket, rows, aside_, last_part_,
+                       last_step_))
       break;
     paint(at);
   }
@@ -267,14 +268,15 @@ core::timespan device_thread::paint_before_step(
 }
 
 void device_thread::handle(const close_job& job) {
-  const auto why = guarded([&] { rows_->close(job.who); });
+  const auto why = guarded([&] { rows_->close(job.ticket); });
   if (why.code != core::ec::none)
-    core::log_error("closing request {}: {}", job.who.id.value, why.text);
-  turns_.leave(job.who);
-  opening_.erase(job.who);
-  unopened_.erase(job.who);
-  drawn_scores_.erase(job.who);
-  std::erase_if(pictures_, [&](const picture& x) { return x.who == job.who; });
+    core::log_error("closing request {}: {}", job.ticket.id.value, why.text);
+  turns_.leave(job.ticket);
+  opening_.erase(job.ticket);
+  unopened_.erase(job.ticket);
+  drawn_scores_.erase(job.ticket);
+  std::erase_if(pictures_,
+                [&](const picture& x) { return x.ticket == job.ticket; });
 }
 
 } // namespace atelier::gpu::detail

@@ -55,15 +55,15 @@ private:
   };
 
   struct decode_job {
-    core::ticket who;
+    core::ticket ticket;
   };
 
   struct close_job {
-    core::ticket who;
+    core::ticket ticket;
   };
 
   struct picture {
-    core::ticket who;
+    core::ticket ticket;
     /// The remaining simulated duration.
     core::timespan owed{0};
     core::timespan spent{0};

@@ -44,7 +44,7 @@ test_card_row::test_card_row(const open_job& job,
 }
 
 core::result<void> test_card_row::read(const planning::profile& known) {
-  const auto& how = job_.how;
+  const auto& how = job_.recipe;
   if (how.variant.value >= known.variants.size())
     return core::fail(core::ec::not_found, "variant {} outside 0..{}",
                       how.variant.value, known.variants.size());
@@ -95,7 +95,7 @@ core::result<void> test_card_row::read(const planning::profile& known) {
 
 core::result<std::optional<source_parts>> test_card_row::find_source() const {
   using found = std::optional<source_parts>;
-  const auto& how = job_.how;
+  const auto& how = job_.recipe;
   if (how.from_image != static_cast<bool>(job_.source))
     return core::fail(core::ec::bad_payload, "a source {}",
                       job_.source ? "of a run that starts from noise"
@@ -123,7 +123,7 @@ std::span<float> test_card_row::latent() {
 }
 
 bool test_card_row::due(uint32_t step) const {
-  return step == core::steps_to_run(job_.how)
+  return step == core::steps_to_run(job_.recipe)
       || (job_.publish_every > 0 && step % job_.publish_every == 0);
 }
 
@@ -142,7 +142,8 @@ void test_card_row::advance(uint32_t steps) {
         return seen.why();
     while (steps_done_ < end) {
       if (!bytes_.empty())
-        test_card_step(latent(), job_.how, job_.text, steps_done_, source_sum_);
+        test_card_step(latent(), job_.recipe, job_.text, steps_done_,
+                       source_sum_);
       ++steps_done_;
       if (steps_done_ == last_due)
         if (auto out = publish(); !out)
@@ -162,7 +163,7 @@ core::result<void> test_card_row::publish() {
   if (!into)
     return into.why();
   const auto bytes = write_state(
-    *into, wants_preview(job_, steps_done_, core::steps_to_run(job_.how)));
+    *into, wants_preview(job_, steps_done_, core::steps_to_run(job_.recipe)));
   if (!bytes)
     return bytes.why();
   auto out = slots_.publish(job_.state, uint64_t{steps_done_} + 1, *bytes);
@@ -186,7 +187,7 @@ void test_card_row::capture(const ipc::slot_ref& into) {
   });
   if (!kept)
     core::log_warn("request {}: its state after {} steps is not kept: {}",
-                   job_.who.id.value, steps_done_, kept.why().text);
+                   job_.ticket.id.value, steps_done_, kept.why().text);
 }
 
 core::result<size_t> test_card_row::write_state(std::span<std::byte> into,
@@ -225,7 +226,7 @@ core::result<uint64_t> test_card_row::decode() {
       return source.why();
     auto bytes = size_t{0};
     if (slots_.capacity(ipc::slot_kind::image) > 0) {
-      bytes = test_card_bytes(job_.how.px);
+      bytes = test_card_bytes(job_.recipe.px);
       if (bytes > into->size())
         return core::fail(core::ec::out_of_resources,
                           "a picture of {} bytes does not fit its slot of {} "
@@ -235,8 +236,8 @@ core::result<uint64_t> test_card_row::decode() {
       const std::vector<float> blank(bytes_.empty() ? shape_.elements() : 0);
       const auto drawn = bytes_.empty() ? std::span<const float>{blank}
                                         : std::span<const float>{latent()};
-      test_card_decode(drawn, shape_, job_.how, job_.text, into->first(bytes),
-                       *source ? &**source : nullptr);
+      test_card_decode(drawn, shape_, job_.recipe, job_.text,
+                       into->first(bytes), *source ? &**source : nullptr);
     }
     if (auto out = slots_.publish(job_.image, 1, bytes); !out)
       return out.why();
@@ -250,7 +251,7 @@ double test_card_row::score(const planning::profile& known) const {
   const bool there =
     std::any_of(known.cascades.begin(), known.cascades.end(),
                 [&](const auto& x) { return x.judge == job_.judge; });
-  return there ? test_card_score(job_.how) : planning::unjudged;
+  return there ? test_card_score(job_.recipe) : planning::unjudged;
 }
 
 void test_card_row::fail(core::error why) {
@@ -258,7 +259,7 @@ void test_card_row::fail(core::error why) {
 }
 
 row_report test_card_row::report() {
-  row_report out{job_.who, steps_done_, published_, failure_};
+  row_report out{job_.ticket, steps_done_, published_, failure_};
   out.captured = std::exchange(captured_, {});
   return out;
 }
@@ -268,11 +269,11 @@ test_card_rows::test_card_rows(std::shared_ptr<const planning::profile> known,
   : known_(std::move(known)), slots_(std::move(slots)) {}
 
 void test_card_rows::open(const open_job& job) {
-  auto [row, fresh] = rows_.try_emplace(job.who, job, *known_, *slots_);
+  auto [row, fresh] = rows_.try_emplace(job.ticket, job, *known_, *slots_);
   if (!fresh)
     row->second.fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",
-                                job.who.id.value, job.who.attempt));
+                                job.ticket.id.value, job.ticket.attempt));
 }
 
 void test_card_rows::close(core::ticket who) {
@@ -306,7 +307,7 @@ void test_card_rows::step(const std::vector<core::ticket>& who) {
 
 std::optional<decode_report> test_card_rows::decode_part(core::ticket who) {
   decode_report report;
-  report.who = who;
+  report.ticket = who;
   auto* row = find(who);
   auto bytes = row ? row->decode() : core::result<uint64_t>{not_open(who)};
   if (bytes) {

@@ -29,11 +29,11 @@ public:
                 ipc::slot_store& slots);
 
   core::ticket who() const {
-    return job_.who;
+    return job_.ticket;
   }
 
   const core::recipe& how() const {
-    return job_.how;
+    return job_.recipe;
   }
 
   const core::error& failure() const {
@@ -45,7 +45,7 @@ public:
   }
 
   uint32_t steps_left() const {
-    return core::steps_to_run(job_.how) - steps_done_;
+    return core::steps_to_run(job_.recipe) - steps_done_;
   }
 
   /// Runs `steps` steps. Publishes the last state due for publication, and

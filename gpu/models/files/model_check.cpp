@@ -337,7 +337,7 @@ private:
 bool model_check::sound() const {
   return std::none_of(
     findings.begin(), findings.end(),
-    [](const model_finding& x) { return x.how == grade::problem; });
+    [](const model_finding& x) { return x.severity == grade::problem; });
 }
 
 core::result<model_check> check_model(const fs::path& from,

@@ -32,7 +32,7 @@ struct model_finding {
     problem,
   };
 
-  grade how = grade::problem;
+  grade severity = grade::problem;
   /// Names the file, and the key or tensor.
   std::string text;
 };

@@ -21,7 +21,7 @@ constexpr uint64_t most_vocabulary_bytes = uint64_t{64} << 20;
 /// One network and its destination.
 struct part {
   std::string name;
-  const component* what;
+  const component* component;
   /// The file name that the library looks for.
   std::string file;
 };
@@ -132,15 +132,15 @@ public:
   importer(const model_files& model, const import_options& options)
     : model_(model), options_(options), parts_(parts_of(model)) {
     for (const auto& x : parts_)
-      for (const auto& name : x.what->weights->names()) {
-        const auto view = *x.what->weights->find(name);
+      for (const auto& name : x.component->weights->names()) {
+        const auto view = *x.component->weights->find(name);
         all_ += elements_of(view) * bytes_of(written_type(view, options_));
       }
   }
 
   core::result<void> check() const {
     for (const auto& x : parts_)
-      if (auto good = detail::check_network(*x.what); !good)
+      if (auto good = detail::check_network(*x.component); !good)
         return good;
     for (const auto& [words, encoder] :
          {std::pair{&model_.tokenizer, &model_.text_encoder},
@@ -197,11 +197,11 @@ private:
   core::result<void> write_part(const fs::path& folder, const part& x) {
     if (auto ok = make_folder(folder); !ok)
       return ok;
-    if (auto ok = write_text(folder / "config.json", x.what->config); !ok)
+    if (auto ok = write_text(folder / "config.json", x.component->config); !ok)
       return ok;
     std::vector<named_tensor> tensors;
-    for (auto& name : x.what->weights->names()) {
-      auto view = *x.what->weights->find(name);
+    for (auto& name : x.component->weights->names()) {
+      auto view = *x.component->weights->find(name);
       const auto type = written_type(view, options_);
       tensors.push_back({std::move(name), std::move(view), type});
     }
@@ -214,7 +214,7 @@ private:
     auto ok =
       write_safetensors(folder / x.file, tensors, {{"format", "pt"}}, proceed);
     if (!ok && ok.why().code != ec::io_failed)
-      return core::fail(ok.why().code, "{}: {}", x.what->weights->where(),
+      return core::fail(ok.why().code, "{}: {}", x.component->weights->where(),
                         ok.why().text);
     done_ += written;
     return ok;

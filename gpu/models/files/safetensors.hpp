@@ -62,7 +62,7 @@ private:
 struct named_tensor {
   std::string name;
   /// A transposed view is written in the order of its shape.
-  tensor_view what;
+  tensor_view tensor;
   /// The type to write, if it is another floating-point type.
   std::optional<tensor_type> as = std::nullopt;
 };

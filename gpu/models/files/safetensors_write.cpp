@@ -18,7 +18,7 @@ namespace {
 constexpr size_t chunk_bytes = size_t{4} << 20;
 
 tensor_type type_of(const named_tensor& x) {
-  return x.as.value_or(x.what.type);
+  return x.as.value_or(x.tensor.type);
 }
 
 core::error refused(const named_tensor& x, std::string_view why) {
@@ -27,7 +27,7 @@ core::error refused(const named_tensor& x, std::string_view why) {
 }
 
 core::result<void> check(const named_tensor& x) {
-  const auto& view = x.what;
+  const auto& view = x.tensor;
   const auto stored = detail::bytes_for(view.shape, view.type);
   if (!stored || *stored != view.bytes.size())
     return refused(x, fmt::format("{} bytes do not fit its shape and type",
@@ -82,19 +82,19 @@ public:
 
   core::result<void> write(const named_tensor& x) {
     const auto type = type_of(x);
-    straight_reader from{x.what};
-    const auto per_chunk = chunk_bytes / bytes_of(x.what.type);
-    auto left = static_cast<size_t>(elements_of(x.what));
+    straight_reader from{x.tensor};
+    const auto per_chunk = chunk_bytes / bytes_of(x.tensor.type);
+    auto left = static_cast<size_t>(elements_of(x.tensor));
     while (left > 0) {
       const auto count = std::min(left, per_chunk);
       left -= count;
       auto piece = from.next(count);
-      if (type != x.what.type) {
+      if (type != x.tensor.type) {
         converted_.resize(count * bytes_of(type));
-        detail::convert(x.what.type, piece, type, converted_);
+        detail::convert(x.tensor.type, piece, type, converted_);
         if (type == tensor_type::float16
             && detail::count_non_finite(type, converted_)
-                 != detail::count_non_finite(x.what.type, piece))
+                 != detail::count_non_finite(x.tensor.type, piece))
           return refused(x, "it holds numbers outside the range of F16");
         piece = converted_;
       }
@@ -138,9 +138,9 @@ core::result<void> write_safetensors(
   for (const auto* x : order) {
     if (header.contains(x->name))
       return refused(*x, "it occurs twice");
-    const auto bytes = elements_of(x->what) * bytes_of(type_of(*x));
+    const auto bytes = elements_of(x->tensor) * bytes_of(type_of(*x));
     header[x->name] = {{"dtype", to_string(type_of(*x))},
-                       {"shape", x->what.shape},
+                       {"shape", x->tensor.shape},
                        {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }

@@ -45,7 +45,7 @@ constexpr double settled_head_room = 1.1;
 void hear(argus_memory& memory, std::span<const retrieval_sample> what,
           core::time_point usual) {
   for (const retrieval_sample& r : what) {
-    const auto at = r.at == core::time_point{} ? usual : r.at;
+    const auto at = r.time == core::time_point{} ? usual : r.time;
     if (at <= memory.heard)
       continue;
     argus::note_retrieval(memory.change, {r.seconds, r.failed}, memory.scale,
@@ -56,7 +56,7 @@ void hear(argus_memory& memory, std::span<const retrieval_sample> what,
 core::time_point last_heard(std::span<const retrieval_sample> what,
                             core::time_point before) {
   for (const retrieval_sample& r : what)
-    before = std::max(before, r.at);
+    before = std::max(before, r.time);
   return before;
 }
 

@@ -43,12 +43,12 @@ std::string argus_policy::save(const policy_memory& kept) const {
 
 core::result<policy_memory> argus_policy::restore(
   const saved_memory& from) const {
-  const auto x = detail::parse_document(from.json, from.where);
+  const auto x = detail::parse_document(from.json, from.file);
   if (!x)
     return x.why();
   const std::string at = "memory";
   const auto& routes = from.of.routes;
-  detail::plan_fields r{from.where, from.known};
+  detail::plan_fields r{from.file, from.known};
   r.expect_keys(*x, at, {"phase", "first_route", "levels"});
   argus_memory m;
   r.word(*x, at, "phase", phases, m.change.phase, true);

@@ -88,11 +88,11 @@ std::string atelier_policy::save(const policy_memory& kept) const {
 core::result<policy_memory> atelier_policy::restore(
   const saved_memory& from) const {
   using namespace detail;
-  const auto x = parse_document(from.json, from.where);
+  const auto x = parse_document(from.json, from.file);
   if (!x)
     return x.why();
   const std::string at = "memory";
-  plan_fields r{from.where, from.known};
+  plan_fields r{from.file, from.known};
   r.expect_keys(*x, at,
                 {"first_route", "labels", "ladder", "skips", "classes", "edits",
                  "searches", "blind"});

@@ -21,10 +21,10 @@ std::string nirvana_policy::save(const policy_memory& kept) const {
 
 core::result<policy_memory> nirvana_policy::restore(
   const saved_memory& from) const {
-  const auto x = detail::parse_document(from.json, from.where);
+  const auto x = detail::parse_document(from.json, from.file);
   if (!x)
     return x.why();
-  detail::plan_fields r{from.where, from.known};
+  detail::plan_fields r{from.file, from.known};
   r.expect_keys(*x, "memory", {"asks_predictor"});
   nirvana_memory m;
   r.flag(*x, "memory", "asks_predictor", m.asks_predictor);

@@ -122,7 +122,7 @@ std::string read_prompt(field_reader& r, const char* name,
   const auto text = r.text(name, within.prompt_bytes).value_or("");
   auto read = core::read_prompt_syntax(text);
   for (const auto& x : read.marks) {
-    if (x.what == core::prompt_mark::network)
+    if (x.mark == core::prompt_mark::network)
       r.refuse(name, fmt::format("{}: '{}' names a network, which is not "
                                  "supported",
                                  name, x.written));
@@ -184,7 +184,7 @@ void read_common(field_reader& r, const a1111_options& set,
   note_ignored_fields(r.notes(), one);
   call.quality = one.quality;
   call.send_images = r.flag("send_images").value_or(true);
-  call.what.id = r.text("force_task_id", 128).value_or("");
+  call.job.id = r.text("force_task_id", 128).value_or("");
 }
 
 /// Reads the one image that a call starts from.
@@ -287,10 +287,10 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   const api_context& with) {
   const auto& asked = x.asked();
   a1111_call call;
-  if (auto faulty = read_idempotency_key(asked, shape, call.what))
+  if (auto faulty = read_idempotency_key(asked, shape, call.job))
     return std::move(*faulty);
-  if (!call.what.idempotency_key.empty())
-    call.what.fingerprint = fingerprint_of(asked);
+  if (!call.job.idempotency_key.empty())
+    call.job.fingerprint = fingerprint_of(asked);
   auto object = parse_object(asked.body);
   if (!object)
     return error_reply(shape, 400, core::to_string(object.why().code),
@@ -323,15 +323,15 @@ std::variant<a1111_call, reply_message> read_a1111_call(
       set.show_progress_every_n_steps,
       std::max(1u, steps_that_run(with.pictures->variants(), one) / 4));
   if (r.good())
-    call.what.pictures =
+    call.job.pictures =
       spread(r, with, std::move(one), static_cast<uint32_t>(batch * rounds));
   if (!r.good())
     return fault_reply(shape, r.why());
   call.batch_size = static_cast<uint32_t>(batch);
-  call.what.kind = kind == a1111_kind::txt2img ? "txt2img" : "img2img";
-  call.what.owner = asked.key;
-  call.what.trace = asked.trace;
-  call.what.request_id = asked.request_id;
+  call.job.kind = kind == a1111_kind::txt2img ? "txt2img" : "img2img";
+  call.job.owner = asked.key;
+  call.job.trace = asked.trace;
+  call.job.request_id = asked.request_id;
   object->erase("init_images");
   object->erase("mask");
   call.echo = std::move(*object);

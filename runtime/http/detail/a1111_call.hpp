@@ -30,7 +30,7 @@ struct a1111_options {
 
 /// A parsed txt2img or img2img call.
 struct a1111_call {
-  job_request what;
+  job_request job;
   bool send_images = true;
   uint32_t batch_size = 1;
   uint32_t quality = 95;

@@ -147,7 +147,7 @@ a1111_echo echo_of(const a1111_call& call) {
   x.send_images = call.send_images;
   x.batch_size = call.batch_size;
   x.parameters = call.echo.dump(-1, ' ', false, json::error_handler_t::replace);
-  const auto& first = call.what.pictures.front();
+  const auto& first = call.job.pictures.front();
   x.first.prompt = first.prompt;
   x.first.negative = first.negative;
   x.first.seed = first.seed;

@@ -173,18 +173,19 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
                                                    const entry& so_far,
                                                    core::time_point now) const {
   using kind = access::verdict::kind;
-  const auto verdict = with_.who->judge(asked.headers, so_far.to->needs, now);
+  const auto verdict =
+    with_.callers->judge(asked.headers, so_far.to->needs, now);
   asked.key = verdict.name;
-  asked.who = verdict.who;
-  switch (verdict.what) {
+  asked.caller = verdict.caller;
+  switch (verdict.outcome) {
     case kind::let_in:
       break;
     case kind::no_key:
     case kind::wrong_key: {
       auto reply = error_reply(
         so_far.errors, 401,
-        verdict.what == kind::no_key ? "no_key" : "wrong_key",
-        verdict.what == kind::no_key
+        verdict.outcome == kind::no_key ? "no_key" : "wrong_key",
+        verdict.outcome == kind::no_key
           ? "a key is needed: send it as 'Authorization: Bearer KEY'"
           : "the key is not valid for this server");
       reply.headers.emplace_back("WWW-Authenticate",

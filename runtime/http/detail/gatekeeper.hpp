@@ -22,7 +22,7 @@ class gatekeeper {
 public:
   struct options {
     std::shared_ptr<const route_table> routes;
-    std::shared_ptr<access> who;
+    std::shared_ptr<access> callers;
     /// Origins of pages that may use the APIs.
     std::vector<std::string> origins;
     /// Whether only this machine's programs are served. Then the Host header

@@ -11,11 +11,11 @@ namespace {
 
 void call(const job_listener& to, const job_news& news) {
   try {
-    if (news.what == job_news::kind::progressed && to.progressed)
+    if (news.change == job_news::kind::progressed && to.progressed)
       to.progressed(*news.view);
-    else if (news.what == job_news::kind::pictured && to.pictured)
+    else if (news.change == job_news::kind::pictured && to.pictured)
       to.pictured(*news.view, news.index);
-    else if (news.what == job_news::kind::ended && to.ended)
+    else if (news.change == job_news::kind::ended && to.ended)
       to.ended(*news.view);
   } catch (const std::exception& e) {
     core::log_error("a listener of job {} threw: {}", news.view->id, e.what());
@@ -60,7 +60,7 @@ std::optional<job_news> job_listeners::next() {
   const auto until = listeners_.upper_bound(x.last);
   for (auto i = from; i != until; ++i)
     x.news.to.push_back(i->second);
-  if (x.news.what == job_news::kind::ended)
+  if (x.news.change == job_news::kind::ended)
     listeners_.erase(from, until);
   return std::move(x.news);
 }

@@ -15,7 +15,7 @@ namespace atelier::runtime::http::detail {
 /// An event for listeners.
 struct job_news {
   enum class kind : uint8_t { progressed, pictured, ended };
-  kind what = kind::progressed;
+  kind change = kind::progressed;
   /// The job at the time of the event.
   std::shared_ptr<const job_view> view;
   uint32_t index = 0;

@@ -27,7 +27,7 @@ using bytes = std::vector<uint8_t>;
 /// The body of a call, from JSON or from a form.
 struct call_body {
   json object = json::object();
-  field_reader::from how = field_reader::from::body;
+  field_reader::from format = field_reader::from::body;
   /// The files of a form: views into the body of the request.
   std::vector<std::pair<std::string, std::string_view>> files;
 };
@@ -50,7 +50,7 @@ core::result<call_body> read_body(exchange& x) {
     body.object = std::move(*object);
     return body;
   }
-  body.how = field_reader::from::form;
+  body.format = field_reader::from::form;
   const auto parts = parse_multipart(type, asked.body);
   if (!parts)
     return parts.why();
@@ -174,15 +174,15 @@ std::variant<openai_call, reply_message> read_openai_call(
   exchange& x, openai_kind kind, const api_context& with) {
   const auto& asked = x.asked();
   openai_call call;
-  if (auto faulty = read_idempotency_key(asked, shape, call.what))
+  if (auto faulty = read_idempotency_key(asked, shape, call.job))
     return std::move(*faulty);
-  if (!call.what.idempotency_key.empty())
-    call.what.fingerprint = fingerprint_of(asked);
+  if (!call.job.idempotency_key.empty())
+    call.job.fingerprint = fingerprint_of(asked);
   auto body = read_body(x);
   if (!body)
     return error_reply(shape, 400, core::to_string(body.why().code),
                        body.why().text);
-  field_reader r{body->object, body->how};
+  field_reader r{body->object, body->format};
   generation one;
   read_generation(r, with, one);
   if (kind == openai_kind::generation)
@@ -212,20 +212,20 @@ std::variant<openai_call, reply_message> read_openai_call(
       std::max(1u, steps_that_run(with.pictures->variants(), one)
                      / (call.partial_images + 1));
   if (r.good())
-    call.what.pictures =
+    call.job.pictures =
       spread(r, with, std::move(one), static_cast<uint32_t>(n));
   if (!r.good()) {
     if (r.why().field == "model" && r.why().code == ec::not_found)
       return error_reply(shape, 404, "model_not_found", r.why().text, "model");
     return fault_reply(shape, r.why());
   }
-  call.what.kind = kind == openai_kind::generation ? "generation"
-                 : kind == openai_kind::edit       ? "edit"
-                                                   : "variation";
-  call.what.owner = asked.key;
-  call.what.trace = asked.trace;
-  call.what.request_id = asked.request_id;
-  call.what.keeps = call.as_url;
+  call.job.kind = kind == openai_kind::generation ? "generation"
+                : kind == openai_kind::edit       ? "edit"
+                                                  : "variation";
+  call.job.owner = asked.key;
+  call.job.trace = asked.trace;
+  call.job.request_id = asked.request_id;
+  call.job.keeps = call.as_url;
   return call;
 }
 

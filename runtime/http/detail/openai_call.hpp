@@ -16,7 +16,7 @@ enum class openai_kind : uint8_t { generation, edit, variation };
 
 /// A parsed call of OpenAI's image API.
 struct openai_call {
-  job_request what;
+  job_request job;
   bool as_url = false;
   bool stream = false;
   uint32_t partial_images = 0;

@@ -55,7 +55,7 @@ std::string data_text(const job_view& v, uint32_t index,
 openai_echo echo_of(const openai_call& call, std::string base) {
   openai_echo x{call.as_url, call.background, call.quality, call.format, 0,
                 0,           std::move(base)};
-  for (const auto& g : call.what.pictures) {
+  for (const auto& g : call.job.pictures) {
     x.text_bytes += g.prompt.size() + g.negative.size();
     x.sources += g.image.empty() ? 0u : 1u;
   }

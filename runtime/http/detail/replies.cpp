@@ -82,7 +82,7 @@ std::vector<uint8_t> encode_preview(const preview& x, std::string_view format) {
 
 std::optional<job_view> find_job(const jobs& all, const request_message& asked,
                                  const std::string& id) {
-  const bool admin = asked.who == scope::admin;
+  const bool admin = asked.caller == scope::admin;
   const auto whose = find_field(asked.query, "key");
   if (admin && !whose.empty())
     return all.find({id, std::string{whose}});
@@ -95,8 +95,8 @@ std::optional<job_view> find_job(const jobs& all, const request_message& asked,
 
 bool is_forgotten(const jobs& all, const request_message& asked,
                   const std::string& id) {
-  return asked.who == scope::admin ? all.forgotten_of_anyone(id)
-                                   : all.forgotten({id, asked.key});
+  return asked.caller == scope::admin ? all.forgotten_of_anyone(id)
+                                      : all.forgotten({id, asked.key});
 }
 
 std::string_view field_of(std::string_view error_text) {

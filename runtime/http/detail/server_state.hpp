@@ -44,8 +44,8 @@ struct server_state {
       linger(with.linger),
       done(std::move(with.done)),
       responded(std::move(with.responded)),
-      gate({std::move(with.routes), std::move(with.who), with.settings.origins,
-            only_loopback_hosts, draw}),
+      gate({std::move(with.routes), std::move(with.callers),
+            with.settings.origins, only_loopback_hosts, draw}),
       peers(std::make_shared<peer_table>(with.settings.connections_of_peer)),
       settings_(std::make_shared<const config::http_settings>(with.settings)),
       io(static_cast<int>(with.settings.threads)) {}

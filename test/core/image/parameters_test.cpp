@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(texts_are_written_as_the_web_ui_does) {
 
 BOOST_AUTO_TEST_CASE(a_run_is_described_in_order) {
   atelier::core::recipe how;
-  how.with = sampler::euler_ancestral;
+  how.sampler = sampler::euler_ancestral;
   how.steps = 20;
   how.guidance = 7.5f;
   how.seed = 18446744073709551615ull;
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_described_in_order) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_usual_is_described_too) {
   atelier::core::recipe how;
-  how.with = sampler::dpmpp_2m;
+  how.sampler = sampler::dpmpp_2m;
   how.steps = 20;
   how.guidance = 7;
   how.seed = 1;

@@ -56,7 +56,7 @@ public:
     }
     *log_ += 'd';
     decode_report x;
-    x.who = who;
+    x.ticket = who;
     return x;
   }
 
@@ -101,7 +101,7 @@ BOOST_FIXTURE_TEST_CASE(a_step_waits_for_a_part_and_not_for_a_picture,
   sut->run({{second}, 8});
   const auto picture = decoded.take();
   const auto steps = ran.take();
-  BOOST_TEST((picture.who == first));
+  BOOST_TEST((picture.ticket == first));
   BOOST_TEST(steps.steps == 8u);
   // How much of it ran before the steps were asked for is the machine's.
   const auto begin = log->find('s');
@@ -120,14 +120,14 @@ BOOST_FIXTURE_TEST_CASE(pictures_are_done_one_after_the_other, noted_device) {
   sut->decode(first);
   sut->decode(second);
   sut->run({{third}, 3 * parts});
-  BOOST_TEST((decoded.take().who == first));
-  BOOST_TEST((decoded.take().who == second));
+  BOOST_TEST((decoded.take().ticket == first));
+  BOOST_TEST((decoded.take().ticket == second));
   BOOST_TEST(ran.take().steps == 3 * parts);
 }
 
 BOOST_FIXTURE_TEST_CASE(pictures_go_on_where_nothing_runs, noted_device) {
   sut->decode(first);
-  BOOST_TEST((decoded.take().who == first));
+  BOOST_TEST((decoded.take().ticket == first));
   BOOST_TEST(*log == std::string(parts - 1, 'p') + 'd');
 }
 
@@ -137,9 +137,9 @@ BOOST_FIXTURE_TEST_CASE(one_that_is_closed_is_not_told_of, noted_device) {
   sut->decode(second);
   // The first may have been done before it was closed.
   auto told = decoded.take();
-  if (told.who == first)
+  if (told.ticket == first)
     told = decoded.take();
-  BOOST_TEST((told.who == second));
+  BOOST_TEST((told.ticket == second));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

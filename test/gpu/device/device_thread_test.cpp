@@ -18,7 +18,7 @@ namespace {
 class judgeless_rows final : public detail::row_engine {
 public:
   void open(const open_job& job) override {
-    jobs_[job.who] = job;
+    jobs_[job.ticket] = job;
   }
 
   void close(core::ticket who) override {
@@ -38,9 +38,9 @@ public:
   std::optional<decode_report> decode_part(core::ticket who) override {
     const auto& job = jobs_.at(who);
     decode_report x;
-    x.who = who;
+    x.ticket = who;
     x.score = job.judge.empty() ? 0 : planning::unjudged;
-    if (job.how.seed == 0)
+    if (job.recipe.seed == 0)
       x.failure = core::fail(core::ec::internal, "no seed");
     return x;
   }
@@ -58,13 +58,13 @@ struct fixture {
   /// Returns what comes of a picture by that seed before that judge.
   decode_report judged(uint64_t seed, std::string_view judge) {
     open_job job;
-    job.who = {core::request_id{1}, ++attempts_};
-    job.how.seed = seed;
+    job.ticket = {core::request_id{1}, ++attempts_};
+    job.recipe.seed = seed;
     job.judge = judge;
     sut.open(job);
-    sut.decode(job.who);
+    sut.decode(job.ticket);
     auto x = decoded.take();
-    sut.close(job.who);
+    sut.close(job.ticket);
     return x;
   }
 

@@ -69,10 +69,10 @@ BOOST_AUTO_TEST_CASE(rows_run_while_a_model_is_loaded) {
   BOOST_TEST(!sut->load({core::variant_id{1}}, {core::variant_id{0}}));
   const auto first = job(1, 4);
   sut->open(first);
-  BOOST_TEST(run({first.who}, 4).steps == 4u);
-  BOOST_CHECK(decode(first.who).failure.code == core::ec::none);
+  BOOST_TEST(run({first.ticket}, 4).steps == 4u);
+  BOOST_CHECK(decode(first.ticket).failure.code == core::ec::none);
   BOOST_CHECK(picture(first) == expected(first));
-  sut->close(first.who);
+  sut->close(first.ticket);
   gate.set_value();
   BOOST_CHECK(loaded.take().code == core::ec::none);
   // What is there already is told without a loading.

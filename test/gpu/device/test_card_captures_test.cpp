@@ -28,13 +28,13 @@ struct keeping : test::live_executor {
 
   /// Runs one row and returns what the run reports of it.
   row_report run_alone(const open_job& job, uint32_t most) {
-    const auto did = run({job.who}, most);
+    const auto did = run({job.ticket}, most);
     BOOST_REQUIRE_EQUAL(did.rows.size(), 1u);
     return did.rows.front();
   }
 
   void expect_picture(const open_job& job) {
-    BOOST_TEST(decode(job.who).failure.text == "");
+    BOOST_TEST(decode(job.ticket).failure.text == "");
     BOOST_TEST((picture(job) == expected(job)));
   }
 };
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_what_is_published_without_its_preview) {
   keeps.preview_every = 1;
   const auto into = keep(keeps, {1, 2, 3, 4, 5, 6});
   auto plain = job(1, 6);
-  plain.who.attempt = 2;
+  plain.ticket.attempt = 2;
   sut->open(keeps);
   sut->open(plain);
   for (uint32_t n = 1; n <= 6; ++n) {
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_what_is_published_without_its_preview) {
 BOOST_AUTO_TEST_CASE(a_row_that_starts_from_a_kept_state_ends_alike) {
   uint64_t id = 0;
   const auto check = [&](open_job first) {
-    const auto count = core::steps_to_run(first.how);
+    const auto count = core::steps_to_run(first.recipe);
     steps all;
     for (uint32_t n = 1; n <= count; ++n)
       all.push_back(n);
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for) {
   const auto of_second = keep(second, {1, 2, 5});
   for (const auto& x : {first, second, third})
     sut->open(x);
-  const auto did = run({first.who, second.who, third.who}, 50);
+  const auto did = run({first.ticket, second.ticket, third.ticket}, 50);
   BOOST_TEST(did.steps == 6u);
   BOOST_TEST(did.rows.at(0).captured == (steps{2, 6}),
              boost::test_tools::per_element());

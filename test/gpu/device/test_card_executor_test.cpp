@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(test_card_executor_)
 BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, test::live_executor) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  const auto report = run({job.who}, 50);
+  const auto report = run({job.ticket}, 50);
   BOOST_TEST(report.steps == 20u);
   BOOST_REQUIRE(report.rows.size() == 1u);
   BOOST_TEST(report.rows[0].steps_done == 20u);
@@ -27,7 +27,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, test::live_executor) {
   BOOST_CHECK(report.first_step != core::never);
   BOOST_CHECK(report.took >= report.opening);
   BOOST_TEST(published(job.state) == 21u);
-  const auto picture = decode(job.who);
+  const auto picture = decode(job.ticket);
   BOOST_TEST(picture.failure.text == "");
   BOOST_TEST(picture.bytes == 768u);
   BOOST_CHECK(this->picture(job) == expected(job));
@@ -38,14 +38,14 @@ BOOST_FIXTURE_TEST_CASE(resuming_at_any_step_gives_the_same_picture,
   for (auto at = 1u; at < 8; ++at) {
     const auto first = job(at, 8);
     sut->open(first);
-    BOOST_TEST(run({first.who}, at).steps == at);
-    sut->close(first.who);
+    BOOST_TEST(run({first.ticket}, at).steps == at);
+    sut->close(first.ticket);
     const auto second = again(first);
     sut->open(second);
-    const auto report = run({second.who}, 50);
+    const auto report = run({second.ticket}, 50);
     BOOST_TEST(report.steps == 8 - at);
     BOOST_TEST(report.rows[0].steps_done == 8u);
-    decode(second.who);
+    decode(second.ticket);
     BOOST_CHECK(picture(second) == expected(second));
   }
 }
@@ -56,17 +56,17 @@ BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_picture,
   for (const bool masked : {false, true})
     for (const float strength : {0.2f, 0.5f, 1.0f}) {
       const auto job = image_job(++id, 10, strength, masked);
-      const auto steps = core::steps_to_run(job.how);
+      const auto steps = core::steps_to_run(job.recipe);
       sut->open(job);
-      const auto report = run({job.who}, 50);
+      const auto report = run({job.ticket}, 50);
       BOOST_TEST(report.rows[0].failure.text == "");
       BOOST_TEST(report.rows[0].steps_done == steps);
       BOOST_TEST(published(job.state) == steps + 1);
-      decode(job.who);
+      decode(job.ticket);
       BOOST_CHECK(picture(job) == expected(job));
       // Another source, another picture.
       auto other = image_job(++id, 10, strength, masked);
-      other.who.id = job.who.id;
+      other.ticket.id = job.ticket.id;
       BOOST_CHECK(expected(other) != expected(job));
     }
 }
@@ -76,13 +76,13 @@ BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_picture,
   for (auto at = 1u; at < 5; ++at) {
     const auto first = image_job(at, 10, 0.5f, at % 2 == 0);
     sut->open(first);
-    run({first.who}, at);
-    sut->close(first.who);
+    run({first.ticket}, at);
+    sut->close(first.ticket);
     const auto second = again(first);
     sut->open(second);
-    const auto report = run({second.who}, 50);
+    const auto report = run({second.ticket}, 50);
     BOOST_TEST(report.steps == 5 - at);
-    decode(second.who);
+    decode(second.ticket);
     BOOST_CHECK(picture(second) == expected(second));
   }
 }
@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_picture,
 BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due,
                         test::live_executor) {
   const auto preview_after = [&](const open_job& job, uint32_t steps) {
-    const auto did = run({job.who}, steps);
+    const auto did = run({job.ticket}, steps);
     BOOST_TEST(did.rows.at(0).failure.text == "");
     std::vector<std::byte> bytes;
     BOOST_REQUIRE(slots->read(job.state, bytes));
@@ -131,7 +131,7 @@ BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due,
   BOOST_TEST(preview_after(next, 1));
   // The picture itself is next, and not a bit of it another.
   BOOST_TEST(!preview_after(next, 1));
-  decode(next.who);
+  decode(next.ticket);
   BOOST_TEST((picture(next) == expected(next)));
 }
 
@@ -140,17 +140,17 @@ BOOST_FIXTURE_TEST_CASE(a_complete_state_ends_the_run_at_once,
   const auto first = job(1, 3);
   const auto other = job(2, 3);
   sut->open(first);
-  run({first.who}, 3);
+  run({first.ticket}, 3);
   const auto second = again(first);
   sut->open(second);
   sut->open(other);
-  const auto report = run({other.who, second.who}, 3);
+  const auto report = run({other.ticket, second.ticket}, 3);
   BOOST_TEST(report.steps == 0u);
   BOOST_CHECK(report.first_step == core::never);
   BOOST_TEST(report.rows[0].steps_done == 0u);
   BOOST_TEST(report.rows[1].steps_done == 3u);
   BOOST_TEST(!report.rows[1].published);
-  decode(second.who);
+  decode(second.ticket);
   BOOST_CHECK(picture(second) == expected(second));
 }
 
@@ -159,12 +159,12 @@ BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_do_not_mix, test::live_executor) {
   std::vector<core::ticket> rows;
   for (auto id = 1u; id <= 5; ++id) {
     jobs.push_back(job(id, 6));
-    rows.push_back(jobs.back().who);
+    rows.push_back(jobs.back().ticket);
     sut->open(jobs.back());
   }
   BOOST_TEST(run(rows, 6).steps == 6u);
   for (const auto& x : jobs) {
-    decode(x.who);
+    decode(x.ticket);
     BOOST_CHECK(picture(x) == expected(x));
   }
 }
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_run_at_a_boundary,
   start(2ms);
   const auto job = this->job(1, 10'000);
   sut->open(job);
-  sut->run({{job.who}, 10'000});
+  sut->run({{job.ticket}, 10'000});
   await(job.state, 3);
   sut->interrupt();
   const auto report = ran.take();
@@ -183,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_run_at_a_boundary,
   BOOST_TEST(report.rows[0].steps_done == report.steps);
   BOOST_TEST(published(job.state) == report.steps + 1);
   // It does not stick to the next run.
-  BOOST_TEST(run({job.who}, 3).steps == 3u);
+  BOOST_TEST(run({job.ticket}, 3).steps == 3u);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_interrupt_reaches_a_run_that_has_not_begun,
@@ -193,13 +193,13 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_reaches_a_run_that_has_not_begun,
   const auto second = job(2, 4);
   sut->open(first);
   sut->open(second);
-  sut->decode(first.who);
-  sut->run({{second.who}, 4});
+  sut->decode(first.ticket);
+  sut->run({{second.ticket}, 4});
   sut->interrupt();
   const auto report = ran.take();
   BOOST_TEST(report.steps == 0u);
   BOOST_TEST(report.rows[0].failure.text == "");
-  BOOST_TEST(run({second.who}, 4).steps == 4u);
+  BOOST_TEST(run({second.ticket}, 4).steps == 4u);
 }
 
 BOOST_FIXTURE_TEST_CASE(states_are_published_as_the_row_asks,
@@ -207,20 +207,20 @@ BOOST_FIXTURE_TEST_CASE(states_are_published_as_the_row_asks,
   auto job = this->job(1, 10);
   job.publish_every = 4;
   sut->open(job);
-  BOOST_TEST(!run({job.who}, 3).rows[0].published);
+  BOOST_TEST(!run({job.ticket}, 3).rows[0].published);
   BOOST_TEST(published(job.state) == 0u);
-  BOOST_TEST(run({job.who}, 3).rows[0].published);
+  BOOST_TEST(run({job.ticket}, 3).rows[0].published);
   BOOST_TEST(published(job.state) == 5u);
-  run({job.who}, 3);
+  run({job.ticket}, 3);
   BOOST_TEST(published(job.state) == 9u);
-  run({job.who}, 3);
+  run({job.ticket}, 3);
   BOOST_TEST(published(job.state) == 11u);
   auto last = this->job(2, 5);
   last.publish_every = 0;
   sut->open(last);
-  run({last.who}, 4);
+  run({last.ticket}, 4);
   BOOST_TEST(published(last.state) == 0u);
-  run({last.who}, 4);
+  run({last.ticket}, 4);
   BOOST_TEST(published(last.state) == 6u);
 }
 
@@ -232,8 +232,8 @@ BOOST_FIXTURE_TEST_CASE(the_end_finishes_the_step_and_drops_the_rest,
   auto calls = 0;
   sut->connect({[&](run_report) { ++calls; }, [&](decode_report) { ++calls; }});
   sut->open(job);
-  sut->run({{job.who}, 4});
-  sut->decode(job.who);
+  sut->run({{job.ticket}, 4});
+  sut->decode(job.ticket);
   sut.reset();
   BOOST_TEST(calls == 0);
   BOOST_TEST(published(job.state) <= 2u);
@@ -249,8 +249,8 @@ BOOST_FIXTURE_TEST_CASE(jobs_from_the_reports_of_the_thread,
     const auto job = this->job(id, static_cast<uint32_t>(1 + random.below(20)));
     sut->open(job);
     auto done = 0u;
-    while (done < job.how.steps) {
-      sut->run({{job.who}, static_cast<uint32_t>(1 + random.below(8))});
+    while (done < job.recipe.steps) {
+      sut->run({{job.ticket}, static_cast<uint32_t>(1 + random.below(8))});
       for (auto n = random.below(4); n > 0; --n)
         std::this_thread::yield();
       if (random.below(2) == 0)
@@ -260,9 +260,9 @@ BOOST_FIXTURE_TEST_CASE(jobs_from_the_reports_of_the_thread,
       done += report.steps;
       BOOST_REQUIRE_EQUAL(published(job.state), done > 0 ? done + 1 : 0);
     }
-    decode(job.who);
+    decode(job.ticket);
     BOOST_REQUIRE(picture(job) == expected(job));
-    sut->close(job.who);
+    sut->close(job.ticket);
   }
 }
 

@@ -50,7 +50,7 @@ public:
   std::optional<decode_report> decode_part(core::ticket who) override {
     throw_at(at::decode);
     decode_report x;
-    x.who = who;
+    x.ticket = who;
     return x;
   }
 
@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told,
                         test::live_executor) {
   const auto failure = [&](const gpu::open_job& job) {
     sut->open(job);
-    return run({job.who}, 5).rows.at(0).failure;
+    return run({job.ticket}, 5).rows.at(0).failure;
   };
   auto lost = image_job(1, 5, 1, false);
   lost.source = {};
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told,
   ++stale.source.generation;
   BOOST_TEST((failure(stale).code == core::ec::incompatible));
   auto other = image_job(3, 5, 1, false);
-  other.how.px = {8, 8};
+  other.recipe.px = {8, 8};
   BOOST_TEST((failure(other).code == core::ec::bad_payload));
   auto none = job(4, 5);
   none.source = image_job(5, 5, 1, false).source;
@@ -136,12 +136,12 @@ BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told,
   // Taken away while it runs.
   const auto taken = image_job(6, 5, 1, false);
   sut->open(taken);
-  BOOST_TEST(run({taken.who}, 2).rows.at(0).failure.text == "");
+  BOOST_TEST(run({taken.ticket}, 2).rows.at(0).failure.text == "");
   auto next = taken.source;
   ++next.generation;
   slots->open(next);
   BOOST_TEST(
-    (run({taken.who}, 2).rows.at(0).failure.code == core::ec::incompatible));
+    (run({taken.ticket}, 2).rows.at(0).failure.code == core::ec::incompatible));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
@@ -151,8 +151,8 @@ BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
     jobs.push_back(job(id, 4));
   jobs[0].from.generation = 99;
   jobs[1].state.generation = 99;
-  jobs[2].how.variant = core::variant_id{1};
-  jobs[3].how.px = {16, 24};
+  jobs[2].recipe.variant = core::variant_id{1};
+  jobs[3].recipe.px = {16, 24};
   jobs[4].from = grant(ipc::slot_kind::state);
   const std::vector<core::ec> codes{
     core::ec::incompatible, core::ec::incompatible, core::ec::not_found,
@@ -160,8 +160,8 @@ BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
     core::ec::not_found,    core::ec::none};
   std::vector<core::ticket> rows;
   for (const auto& x : jobs) {
-    rows.push_back(x.who);
-    if (x.who.id.value != 7)
+    rows.push_back(x.ticket);
+    if (x.ticket.id.value != 7)
       sut->open(x);
   }
   sut->open(jobs[5]);
@@ -182,11 +182,11 @@ BOOST_FIXTURE_TEST_CASE(a_state_beyond_the_requests_steps_is_refused,
                         test::live_executor) {
   const auto first = job(1, 6);
   sut->open(first);
-  run({first.who}, 6);
+  run({first.ticket}, 6);
   auto second = again(first);
-  second.how.steps = 5;
+  second.recipe.steps = 5;
   sut->open(second);
-  const auto report = run({second.who}, 5);
+  const auto report = run({second.ticket}, 5);
   BOOST_CHECK(report.rows[0].failure.code == core::ec::bad_payload);
   BOOST_TEST(report.steps == 0u);
 }
@@ -204,13 +204,13 @@ BOOST_FIXTURE_TEST_CASE(an_exception_fails_one_row_and_not_the_thread,
   sut->open(first);
   sut->open(second);
   // Publications: 1 2 | 1 2 | 1, and then none.
-  const auto report = run({first.who, second.who}, 10);
+  const auto report = run({first.ticket, second.ticket}, 10);
   BOOST_TEST(report.steps == 4u);
   for (const auto& row : report.rows)
     BOOST_TEST(row.failure.text == "a row failed: the cable is cut");
   BOOST_TEST(published(first.state) == 4u);
   BOOST_TEST(published(second.state) == 3u);
-  BOOST_TEST(run({first.who}, 1).steps == 0u);
+  BOOST_TEST(run({first.ticket}, 1).steps == 0u);
 }
 
 BOOST_FIXTURE_TEST_CASE(whatever_rows_throw_fails_them_and_not_the_thread,
@@ -229,21 +229,21 @@ BOOST_FIXTURE_TEST_CASE(whatever_rows_throw_fails_them_and_not_the_thread,
     const auto first = job(1, 2);
     sut->open(first);
     sut->open(job(2, 2));
-    const auto report = run({first.who, {core::request_id{2}, 1}}, 2);
+    const auto report = run({first.ticket, {core::request_id{2}, 1}}, 2);
     BOOST_TEST_REQUIRE(report.rows.size() == 2u);
     for (const auto& row : report.rows) {
       const bool harmed = where == at::step || where == at::report
-                       || (where == at::open && row.who == first.who);
+                       || (where == at::open && row.ticket == first.ticket);
       BOOST_CHECK(row.failure.code
                   == (harmed ? core::ec::internal : core::ec::none));
       if (harmed)
         BOOST_TEST(row.failure.text == "the device: an unknown exception");
     }
-    const auto drawn = decode(first.who);
-    BOOST_CHECK(drawn.who == first.who);
+    const auto drawn = decode(first.ticket);
+    BOOST_CHECK(drawn.ticket == first.ticket);
     BOOST_CHECK(drawn.failure.code == fails(at::decode));
-    sut->close(first.who);
-    BOOST_CHECK(decode(first.who).failure.code == core::ec::none);
+    sut->close(first.ticket);
+    BOOST_CHECK(decode(first.ticket).failure.code == core::ec::none);
   }
 }
 
@@ -253,29 +253,29 @@ BOOST_FIXTURE_TEST_CASE(rehearsed_faults_come_every_so_many_steps,
   start({}, {}, 3);
   const auto first = job(1, 10);
   sut->open(first);
-  const auto report = run({first.who}, 10);
+  const auto report = run({first.ticket}, 10);
   BOOST_TEST(report.steps == 2u);
   BOOST_CHECK(report.rows.at(0).failure.code == core::ec::out_of_resources);
   BOOST_TEST(published(first.state) == 3u);
   const auto second = again(first);
-  sut->close(first.who);
+  sut->close(first.ticket);
   sut->open(second);
-  BOOST_CHECK(run({second.who}, 10).rows.at(0).failure.code
+  BOOST_CHECK(run({second.ticket}, 10).rows.at(0).failure.code
               == core::ec::internal);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,
                         test::live_executor) {
   auto big = job(1, 1);
-  big.how.px = {24, 16};
+  big.recipe.px = {24, 16};
   big.from = grant(ipc::slot_kind::state);
   big.image = grant(ipc::slot_kind::image);
   const core::latent_shape shape{4, 2, 3};
   BOOST_REQUIRE(begin_state(*slots->buffer(big.from), shape, 0, 0));
   BOOST_REQUIRE(slots->publish(big.from, 1, state_bytes(shape, 0)));
   sut->open(big);
-  BOOST_TEST(run({big.who}, 1).rows[0].failure.text == "");
-  const auto report = decode(big.who);
+  BOOST_TEST(run({big.ticket}, 1).rows[0].failure.text == "");
+  const auto report = decode(big.ticket);
   BOOST_CHECK(report.failure.code == core::ec::out_of_resources);
   BOOST_TEST(report.bytes == 0u);
   BOOST_TEST(published(big.image) == 0u);
@@ -284,21 +284,21 @@ BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,
 BOOST_FIXTURE_TEST_CASE(a_picture_is_drawn_once, test::live_executor) {
   const auto job = this->job(1, 1);
   sut->open(job);
-  run({job.who}, 1);
-  BOOST_CHECK(decode(job.who).failure.code == core::ec::none);
-  BOOST_CHECK(decode(job.who).failure.code == core::ec::invalid_argument);
+  run({job.ticket}, 1);
+  BOOST_CHECK(decode(job.ticket).failure.code == core::ec::none);
+  BOOST_CHECK(decode(job.ticket).failure.code == core::ec::invalid_argument);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_row_closed_in_the_queue_is_forgotten,
                         test::live_executor) {
   const auto job = this->job(1, 4);
   sut->open(job);
-  sut->run({{job.who}, 2});
-  sut->close(job.who);
-  sut->decode(job.who);
+  sut->run({{job.ticket}, 2});
+  sut->close(job.ticket);
+  sut->decode(job.ticket);
   BOOST_TEST(ran.take().steps == 2u);
   BOOST_CHECK(decoded.take().failure.code == core::ec::not_found);
-  BOOST_CHECK(run({job.who}, 2).rows[0].failure.code == core::ec::not_found);
+  BOOST_CHECK(run({job.ticket}, 2).rows[0].failure.code == core::ec::not_found);
   BOOST_TEST(published(job.state) == 3u);
   BOOST_TEST(published(job.image) == 0u);
 }

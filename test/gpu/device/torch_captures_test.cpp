@@ -205,7 +205,7 @@ private:
 
 core::recipe recipe_of(core::sampler with, uint64_t seed = 1) {
   core::recipe x;
-  x.with = with;
+  x.sampler = with;
   x.steps = 6;
   x.guidance = 3;
   x.px = px;

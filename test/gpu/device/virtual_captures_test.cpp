@@ -31,8 +31,8 @@ struct keeping : test::rig {
 
   void draw(const open_job& job) {
     sut->open(job);
-    sut->run({{job.who}, 50});
-    sut->decode(job.who);
+    sut->run({{job.ticket}, 50});
+    sut->decode(job.ticket);
     drain();
     BOOST_REQUIRE(ran.back().rows.size() == 1u);
     BOOST_TEST(ran.back().rows[0].failure.text == "");
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_CASE(keeping_takes_no_time, keeping) {
   auto x = job(1, 20);
   keep(x, {1, 2, 3, 4});
   sut->open(x);
-  sut->run({{x.who}, 4});
+  sut->run({{x.ticket}, 4});
   timers->advance(3ms + 40ms);
   BOOST_REQUIRE(ran.size() == 1u);
   BOOST_CHECK(ran[0].took == 43ms);
@@ -91,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(each_capture_is_told_in_one_report, keeping) {
   keep(x, {2, 3, 9});
   sut->open(x);
   for (int i = 0; i < 3; ++i)
-    sut->run({{x.who}, 5});
+    sut->run({{x.ticket}, 5});
   drain();
   BOOST_TEST(ran.at(0).rows[0].captured == (steps{2, 3}),
              boost::test_tools::per_element());
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(without_payload_a_capture_is_empty, counting) {
   auto first = job(1, 20);
   const auto into = keep(first, {5});
   sut->open(first);
-  sut->run({{first.who}, 12});
+  sut->run({{first.ticket}, 12});
   drain();
   BOOST_TEST(ran[0].rows[0].captured == steps{5},
              boost::test_tools::per_element());
@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(without_payload_a_capture_is_empty, counting) {
   BOOST_TEST(slots->view(into[0])->empty());
   const auto next = from_kept(first, into[0], 5);
   sut->open(next);
-  sut->run({{next.who}, 50});
+  sut->run({{next.ticket}, 50});
   drain();
   BOOST_TEST(ran[1].steps == 15u);
 }
@@ -124,8 +124,8 @@ BOOST_FIXTURE_TEST_CASE(a_row_that_fails_tells_what_it_kept, keeping) {
   keep(goes_on, {6});
   sut->open(fails);
   sut->open(goes_on);
-  sut->fail_step(fails.who, 5, core::fail(core::ec::internal, "by script"));
-  sut->run({{fails.who, goes_on.who}, 10});
+  sut->fail_step(fails.ticket, 5, core::fail(core::ec::internal, "by script"));
+  sut->run({{fails.ticket, goes_on.ticket}, 10});
   drain();
   BOOST_TEST(ran[0].rows[0].failure.text == "by script");
   BOOST_TEST(ran[0].rows[0].captured == (steps{2, 4}),
@@ -139,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(a_crash_leaves_what_was_kept_by_then, keeping) {
   auto x = job(1, 20);
   const auto into = keep(x, {2, 5});
   sut->open(x);
-  sut->run({{x.who}, 20});
+  sut->run({{x.ticket}, 20});
   timers->advance(3ms + 45ms);
   sut->crash();
   BOOST_TEST(published(into[0]) == 1u);

@@ -46,7 +46,7 @@ BOOST_FIXTURE_TEST_CASE(a_run_takes_the_profiles_time, simulated) {
   const auto second = job(2, 20);
   sut->open(first);
   sut->open(second);
-  sut->run({{first.who, second.who}, 4});
+  sut->run({{first.ticket, second.ticket}, 4});
   timers->advance(6ms + 4 * 11ms - 1ns);
   BOOST_TEST(ran.empty());
   timers->advance(1ns);
@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(a_run_takes_the_profiles_time, simulated) {
   BOOST_CHECK(ran[0].first_step == begin + 6ms);
   BOOST_TEST(published(first.state) == 5u);
   // Opening is paid once.
-  sut->run({{first.who}, 2});
+  sut->run({{first.ticket}, 2});
   timers->advance(20ms);
   BOOST_REQUIRE(ran.size() == 2u);
   BOOST_CHECK(ran[1].took == 20ms);
@@ -66,9 +66,9 @@ BOOST_FIXTURE_TEST_CASE(a_run_takes_the_profiles_time, simulated) {
 BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 50});
-  sut->decode(job.who);
-  sut->close(job.who);
+  sut->run({{job.ticket}, 50});
+  sut->decode(job.ticket);
+  sut->close(job.ticket);
   timers->advance(3ms + 200ms + 5ms);
   BOOST_REQUIRE(decoded.size() == 1u);
   BOOST_CHECK(decoded[0].took == 5ms);
@@ -79,13 +79,13 @@ BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, simulated) {
 BOOST_FIXTURE_TEST_CASE(without_payload_only_counts_are_published, counting) {
   const auto first = job(1, 20);
   sut->open(first);
-  sut->run({{first.who}, 12});
+  sut->run({{first.ticket}, 12});
   drain();
   BOOST_TEST(published(first.state) == 13u);
   const auto second = again(first);
   sut->open(second);
-  sut->run({{second.who}, 50});
-  sut->decode(second.who);
+  sut->run({{second.ticket}, 50});
+  sut->decode(second.ticket);
   drain();
   BOOST_TEST(ran[1].steps == 8u);
   BOOST_TEST(published(second.state) == 21u);
@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(without_payload_only_counts_are_published, counting) {
 BOOST_FIXTURE_TEST_CASE(an_interrupt_lets_the_step_in_progress_end, simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(3ms + 45ms);
   sut->interrupt();
   sut->interrupt();
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_on_a_boundary_ends_the_run_there,
                         simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(3ms + 50ms);
   sut->interrupt();
   BOOST_TEST(ran.empty());
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_before_the_first_step_ends_the_run,
                         simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(1ms);
   sut->interrupt();
   timers->advance(2ms);
@@ -136,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_before_the_first_step_ends_the_run,
   BOOST_TEST(ran[0].steps == 0u);
   BOOST_CHECK(ran[0].first_step == core::never);
   sut->interrupt();
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(200ms);
   BOOST_REQUIRE(ran.size() == 2u);
   BOOST_TEST(ran[1].steps == 20u);
@@ -147,8 +147,8 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_reaches_a_queued_run, simulated) {
   const auto second = job(2, 4);
   sut->open(first);
   sut->open(second);
-  sut->decode(first.who);
-  sut->run({{second.who}, 4});
+  sut->decode(first.ticket);
+  sut->run({{second.ticket}, 4});
   sut->interrupt();
   timers->advance(5ms);
   BOOST_TEST(decoded.size() == 1u);
@@ -164,13 +164,13 @@ BOOST_FIXTURE_TEST_CASE(a_crash_publishes_the_whole_steps_and_is_silent,
   seldom.publish_every = 3;
   sut->open(often);
   sut->open(seldom);
-  sut->run({{often.who, seldom.who}, 20});
-  sut->decode(often.who);
+  sut->run({{often.ticket, seldom.ticket}, 20});
+  sut->decode(often.ticket);
   timers->advance(6ms + 5 * 11ms + 10ms);
   sut->crash();
   BOOST_TEST(published(often.state) == 6u);
   BOOST_TEST(published(seldom.state) == 4u);
-  sut->run({{often.who}, 1});
+  sut->run({{often.ticket}, 1});
   sut->interrupt();
   sut->wake();
   drain();
@@ -182,12 +182,12 @@ BOOST_FIXTURE_TEST_CASE(a_crash_publishes_the_whole_steps_and_is_silent,
 BOOST_FIXTURE_TEST_CASE(a_hanging_device_is_silent_until_it_wakes, simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(3ms + 25ms);
   sut->hang();
   BOOST_TEST(published(job.state) == 3u);
   timers->advance(1h);
-  sut->decode(job.who);
+  sut->decode(job.ticket);
   BOOST_TEST(ran.empty());
   sut->interrupt();
   sut->wake();
@@ -202,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(a_hanging_device_is_silent_until_it_wakes, simulated) {
 BOOST_FIXTURE_TEST_CASE(a_hanging_device_can_be_killed, simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
-  sut->run({{job.who}, 20});
+  sut->run({{job.ticket}, 20});
   timers->advance(3ms + 25ms);
   sut->hang();
   timers->advance(1h);
@@ -217,8 +217,8 @@ BOOST_FIXTURE_TEST_CASE(a_scripted_step_fails_its_row_alone, simulated) {
   const auto bad = job(2, 10);
   sut->open(good);
   sut->open(bad);
-  sut->fail_step(bad.who, 3, {core::ec::unavailable, "smoke"});
-  sut->run({{good.who, bad.who}, 10});
+  sut->fail_step(bad.ticket, 3, {core::ec::unavailable, "smoke"});
+  sut->run({{good.ticket, bad.ticket}, 10});
   drain();
   BOOST_TEST(ran[0].steps == 10u);
   BOOST_TEST(ran[0].rows[0].steps_done == 10u);
@@ -230,8 +230,8 @@ BOOST_FIXTURE_TEST_CASE(a_scripted_step_fails_its_row_alone, simulated) {
 BOOST_FIXTURE_TEST_CASE(a_run_ends_when_its_last_row_fails, simulated) {
   const auto job = this->job(1, 10);
   sut->open(job);
-  sut->fail_step(job.who, 3, {core::ec::unavailable, "smoke"});
-  sut->run({{job.who}, 10});
+  sut->fail_step(job.ticket, 3, {core::ec::unavailable, "smoke"});
+  sut->run({{job.ticket}, 10});
   timers->advance(3ms + 40ms);
   BOOST_REQUIRE(ran.size() == 1u);
   BOOST_TEST(ran[0].rows[0].failure.text == "smoke");
@@ -241,8 +241,8 @@ BOOST_FIXTURE_TEST_CASE(a_row_that_cannot_be_opened_costs_no_time, simulated) {
   auto job = this->job(1, 10);
   job.from.generation = 99;
   sut->open(job);
-  sut->run({{job.who, {core::request_id{9}, 1}}, 10});
-  sut->decode(job.who);
+  sut->run({{job.ticket, {core::request_id{9}, 1}}, 10});
+  sut->decode(job.ticket);
   timers->advance(0ns);
   BOOST_REQUIRE(ran.size() == 1u);
   BOOST_CHECK(ran[0].rows[0].failure.code == core::ec::incompatible);
@@ -254,13 +254,13 @@ BOOST_FIXTURE_TEST_CASE(reports_may_give_the_next_job, simulated) {
   const auto job = this->job(1, 6);
   sut->connect({[&](run_report x) {
                   if (x.rows[0].steps_done < 6)
-                    sut->run({{job.who}, 1});
+                    sut->run({{job.ticket}, 1});
                   else
-                    sut->decode(job.who);
+                    sut->decode(job.ticket);
                 },
                 [this](decode_report x) { decoded.push_back(x); }});
   sut->open(job);
-  sut->run({{job.who}, 1});
+  sut->run({{job.ticket}, 1});
   drain();
   BOOST_TEST(decoded.size() == 1u);
   BOOST_CHECK(picture(job) == expected(job));
@@ -269,7 +269,7 @@ BOOST_FIXTURE_TEST_CASE(reports_may_give_the_next_job, simulated) {
 BOOST_FIXTURE_TEST_CASE(timers_may_outlive_the_executor, simulated) {
   const auto job = this->job(1, 6);
   sut->open(job);
-  sut->run({{job.who}, 6});
+  sut->run({{job.ticket}, 6});
   sut.reset();
   drain();
   BOOST_TEST(ran.empty());
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
   for (uint64_t id = 1; id <= 4; ++id) {
     const auto job = x.image_job(id, 20, 1, true);
     x.sut->open(job);
-    rows.push_back(job.who);
+    rows.push_back(job.ticket);
   }
   const auto step = [&](std::vector<core::ticket> of) {
     x.sut->run({std::move(of), 1});
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
   x.sut->connect({[&](run_report r) { x.ran.push_back(std::move(r)); }, {}});
   const auto job = x.image_job(1, 20, 1, true);
   x.sut->open(job);
-  BOOST_TEST(step({job.who}) == 10.0, tolerance);
+  BOOST_TEST(step({job.ticket}) == 10.0, tolerance);
 }
 
 BOOST_AUTO_TEST_CASE(noise_spreads_times_and_is_repeatable) {
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(noise_spreads_times_and_is_repeatable) {
     for (auto id = 1u; id <= 100; ++id) {
       const auto job = x.job(id, 10);
       x.sut->open(job);
-      x.sut->run({{job.who}, 10});
+      x.sut->run({{job.ticket}, 10});
       x.drain();
       took.push_back(x.ran.back().took);
     }

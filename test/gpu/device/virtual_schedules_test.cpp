@@ -68,7 +68,7 @@ private:
           const auto job = waiting_.back();
           waiting_.pop_back();
           device_->open(job);
-          open_[job.who] = {job};
+          open_[job.ticket] = {job};
           if (random_.below(2) == 0)
             device_->interrupt();
         }
@@ -120,7 +120,7 @@ private:
     BOOST_REQUIRE(running_ && !hung_);
     running_ = false;
     for (const auto& x : report.rows) {
-      auto& row = open_.at(x.who);
+      auto& row = open_.at(x.ticket);
       BOOST_REQUIRE_EQUAL(x.failure.text, "");
       if (row.steps_done == 0)
         row.steps_done = x.steps_done - report.steps;
@@ -129,9 +129,9 @@ private:
       const auto seq = rig_.published(row.job.state);
       BOOST_REQUIRE_EQUAL(x.published, seq > 0);
       BOOST_REQUIRE_LE(seq, x.steps_done + 1);
-      if (x.steps_done == row.job.how.steps) {
+      if (x.steps_done == row.job.recipe.steps) {
         row.decoding = true;
-        device_->decode(x.who);
+        device_->decode(x.ticket);
       }
     }
   }
@@ -139,10 +139,10 @@ private:
   void decoded(const decode_report& report) {
     BOOST_REQUIRE(!hung_);
     BOOST_REQUIRE_EQUAL(report.failure.text, "");
-    const auto& job = open_.at(report.who).job;
+    const auto& job = open_.at(report.ticket).job;
     BOOST_REQUIRE(rig_.picture(job) == rig_.expected(job));
-    device_->close(report.who);
-    open_.erase(report.who);
+    device_->close(report.ticket);
+    open_.erase(report.ticket);
   }
 
   void kill() {
@@ -166,8 +166,8 @@ private:
     const auto x = open_.begin()->second;
     if (x.decoding)
       return;
-    device_->close(x.job.who);
-    open_.erase(x.job.who);
+    device_->close(x.job.ticket);
+    open_.erase(x.job.ticket);
     waiting_.push_back(rig_.again(x.job));
   }
 

@@ -213,7 +213,8 @@ BOOST_AUTO_TEST_CASE(what_is_read_can_be_planned_and_laid_out) {
     if (!schedule || schedule->num_train_timesteps > 2'000)
       continue;
     gpu::sampler_choice choice;
-    choice.with = static_cast<core::sampler>(mutate.below(core::sampler_count));
+    choice.sampler =
+      static_cast<core::sampler>(mutate.below(core::sampler_count));
     choice.steps = static_cast<uint32_t>(mutate.below(60));
     choice.strength = static_cast<float>(mutate.below(11)) / 10;
     choice.karras = mutate.below(2) == 0;

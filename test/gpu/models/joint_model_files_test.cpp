@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_folder_is_known_by_its_pipeline) {
   BOOST_TEST(facts->latent_channels == 16u);
   BOOST_TEST(facts->guidance == 7.f);
   BOOST_TEST(facts->steps == 28u);
-  BOOST_TEST((facts->schedule.with == core::sampler::flow_match_euler));
+  BOOST_TEST((facts->schedule.sampler == core::sampler::flow_match_euler));
 }
 
 BOOST_AUTO_TEST_CASE(a_sound_folder_has_no_findings) {

@@ -31,7 +31,7 @@ struct fixture : test::tiny_folder {
       for (auto at = x.text.find(folder); at != std::string::npos;
            at = x.text.find(folder))
         x.text.replace(at, folder.size(), "M");
-      if (x.how == how)
+      if (x.severity == how)
         out.push_back(x.text);
     }
     return out;

@@ -22,7 +22,7 @@ inline gpu::scheduler_config stable_diffusion() {
 inline gpu::sampler_choice run_of(core::sampler with, uint32_t steps,
                                   float strength = 1) {
   gpu::sampler_choice out;
-  out.with = with;
+  out.sampler = with;
   out.steps = steps;
   out.strength = strength;
   return out;

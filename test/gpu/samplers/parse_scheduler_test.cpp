@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_SUITE(parse_scheduler_test)
 
 BOOST_AUTO_TEST_CASE(file_of_stable_diffusion_1_is_read_as_ddim) {
   const auto sut = parsed(stable_diffusion_1);
-  BOOST_TEST((sut.with == sampler::ddim));
+  BOOST_TEST((sut.sampler == sampler::ddim));
   BOOST_TEST(*sut.beta_start == 0.00085);
   BOOST_TEST(*sut.beta_end == 0.012);
   BOOST_TEST((sut.betas == beta_schedule::scaled_linear));
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(file_of_stable_diffusion_1_is_read_as_ddim) {
 
 BOOST_AUTO_TEST_CASE(file_with_every_key_of_the_solver_is_read) {
   const auto sut = parsed(solver);
-  BOOST_TEST((sut.with == sampler::dpmpp_2m));
+  BOOST_TEST((sut.sampler == sampler::dpmpp_2m));
   BOOST_TEST(sut.use_karras_sigmas);
   BOOST_TEST(sut.rescale_betas_zero_snr);
   BOOST_TEST((sut.predicts == prediction::v_prediction));
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(file_with_every_key_of_the_solver_is_read) {
 
 BOOST_AUTO_TEST_CASE(classes_name_their_sampler) {
   const auto of = [](std::string_view name) {
-    return parsed(R"({"_class_name": ")" + std::string{name} + R"("})").with;
+    return parsed(R"({"_class_name": ")" + std::string{name} + R"("})").sampler;
   };
   BOOST_TEST((of("DDIMScheduler") == sampler::ddim));
   BOOST_TEST((of("PNDMScheduler") == sampler::ddim));

@@ -62,14 +62,14 @@ public:
 
   sampler_choice choice(uint32_t train) {
     sampler_choice out;
-    out.with = static_cast<sampler>(random_.below(core::sampler_count));
+    out.sampler = static_cast<sampler>(random_.below(core::sampler_count));
     out.steps = static_cast<uint32_t>(coin() ? random_.below(train + 2)
                                              : random_.below(60));
     if (coin())
       out.strength = static_cast<float>(random_.uniform() * 1.01);
-    if (row_of(out.with).has_eta && coin())
+    if (row_of(out.sampler).has_eta && coin())
       out.eta = one_of({0.3f, 1.0f, 1e-40f, 1.1f});
-    out.karras = core::has_karras_sigmas(out.with) && coin();
+    out.karras = core::has_karras_sigmas(out.sampler) && coin();
     out.from_clean = coin();
     return out;
   }
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(accepted_runs_stay_finite_and_refused_ones_say_why) {
   for (size_t i = 0; i < n; ++i) {
     auto config = random.config();
     auto choice = random.choice(config.num_train_timesteps);
-    if (row_of(choice.with).matches_flow)
+    if (row_of(choice.sampler).matches_flow)
       config.predicts = prediction::flow;
     const auto plan = plan_sampler(config, choice);
     if (!plan) {
@@ -139,15 +139,15 @@ BOOST_AUTO_TEST_CASE(accepted_runs_stay_finite_and_refused_ones_say_why) {
       continue;
     }
     ++accepted;
-    BOOST_TEST_CONTEXT("case " << i << ", sampler " << to_string(choice.with)
+    BOOST_TEST_CONTEXT("case " << i << ", sampler " << to_string(choice.sampler)
                                << ", steps " << choice.steps) {
       BOOST_TEST(!plan->steps.empty());
       BOOST_TEST(plan->steps.size() <= choice.steps);
       BOOST_TEST(is_finite(*plan));
       BOOST_TEST(runs_finite(random, *plan));
       BOOST_TEST(plan->steps.back().keep_noise == 0);
-      BOOST_TEST(
-        (!plan->draws(plan->steps.size() - 1) || row_of(choice.with).has_eta));
+      BOOST_TEST((!plan->draws(plan->steps.size() - 1)
+                  || row_of(choice.sampler).has_eta));
     }
   }
   BOOST_TEST_MESSAGE(accepted << " of " << n << " accepted");

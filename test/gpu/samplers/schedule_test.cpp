@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(karras_sigmas_move_the_timesteps) {
   const auto euler = planned(stable_diffusion(), choice);
   check_near(euler.steps[1].timestep, 687.1533);
   check_near(euler.steps[1].keep_noise, 0.4469);
-  choice.with = sampler::dpmpp_2m;
+  choice.sampler = sampler::dpmpp_2m;
   const auto solver = planned(stable_diffusion(), choice);
   BOOST_TEST((timesteps(solver) == std::vector<float>{999, 687, 146, 0}));
 }

@@ -44,7 +44,7 @@ struct api_rig : job_rig {
       throw std::runtime_error{"no route " + x.method + " " + x.path};
     x.parts = match.parts;
     x.key = key;
-    x.who = who;
+    x.caller = who;
     x.headers.emplace_back("host", "me:80");
     auto e = std::make_shared<fake_exchange>(std::move(x));
     match.found->answer(e);

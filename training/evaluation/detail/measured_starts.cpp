@@ -33,7 +33,7 @@ std::vector<uint32_t> skipped_of(uint32_t steps) {
 }
 
 struct wanted_picture {
-  scene what;
+  scene content;
   description says;
   caption said;
   uint64_t number = 0;

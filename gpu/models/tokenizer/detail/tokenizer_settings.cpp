@@ -21,7 +21,7 @@ struct named_token {
   added_token_fields fields;
   bool is_text = false;
   // File and key, for messages.
-  std::string where;
+  std::string file;
 
   const std::string& content() const {
     return fields.token.content;
@@ -49,7 +49,7 @@ named_token plain(std::string text, std::string where) {
   named_token out;
   out.fields.token.content = std::move(text);
   out.is_text = true;
-  out.where = std::move(where);
+  out.file = std::move(where);
   return out;
 }
 
@@ -333,7 +333,7 @@ private:
   // are appended.
   core::result<void> place(const std::vector<named_token>& order) {
     const auto fail = [](const named_token& x, std::string_view what) {
-      return core::fail(core::ec::bad_payload, "{}: {}", x.where, what);
+      return core::fail(core::ec::bad_payload, "{}: {}", x.file, what);
     };
     std::set<int32_t> taken;
     for (const auto& [token, id] : words_.ids)

@@ -36,7 +36,7 @@ constexpr size_t unused_layer = 23;
 /// The tensor names that identify other kinds of file.
 struct other_kind {
   std::string_view mark;
-  std::string_view what;
+  std::string_view description;
 };
 
 constexpr std::array other_kinds = {
@@ -153,7 +153,7 @@ private:
                         fmt::format("it holds no denoiser (no tensor {}..., "
                                     "input_blocks... or down_blocks...): it "
                                     "looks like {}",
-                                    unet_prefix, x.what));
+                                    unet_prefix, x.description));
     return bad_file(path_, fmt::format("it holds no denoiser: no tensor {}..., "
                                        "input_blocks... or down_blocks...",
                                        unet_prefix));

@@ -104,7 +104,7 @@ void denoise_step_state::let_go() {
   std::vector<core::variant_id> unused;
   for (const auto v : leaving)
     if (std::none_of(rows.begin(), rows.end(), [&](const auto& x) {
-          return x.second.what.how.variant == v;
+          return x.second.what.recipe.variant == v;
         }))
       unused.push_back(v);
   for (const auto v : unused)

@@ -83,7 +83,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     r.match = go.match;
     if (found && !ports_.found) {
       if (auto why = slots_.too_few_for(
-            along->name, r.slots->least(r.along, r.request->source != nullptr)))
+            along->name, r.slots->least(r.route, r.request->source != nullptr)))
         return turn_away(id, r, std::move(*why), {}, now);
       r.recipe = planning::recipe_of(
         *r.request, {}, config_.profile->reuse->full, *config_.profile);
@@ -105,7 +105,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
         workers_.members_changed();
     }
     if (auto why = slots_.too_few_for(
-          along->name, r.slots->least(r.along, r.request->source != nullptr)))
+          along->name, r.slots->least(r.route, r.request->source != nullptr)))
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();

@@ -37,7 +37,7 @@ slot_counts hub::left_for_others(const row& r, bool has_some) const {
 }
 
 const planning::stage_slots& hub::slots_at(const row& r) {
-  return r.slots->at(r.along, place_of(r), r.request->source != nullptr);
+  return r.slots->at(r.route, place_of(r), r.request->source != nullptr);
 }
 
 hub::slot_needs hub::needs_of(const row& r) const {

@@ -47,7 +47,7 @@ std::string_view to_string(role x);
 /// Address of a worker: one life of a process, and its place in that process.
 struct worker_address {
   ipc::process_life process;
-  role role = role::preprocess;
+  actors::role role = actors::role::preprocess;
   uint32_t index = 0;
 
   friend auto operator<=>(const worker_address&,

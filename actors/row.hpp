@@ -50,7 +50,7 @@ struct row {
   /// Position: the stage of the pipeline that runs or comes next, the phase of
   /// that stage, and its order if a pool's worker runs it.
   size_t stage = 0;
-  phase phase = phase::preparing;
+  core::phase phase = core::phase::preparing;
   core::typed_body order;
   /// Its legs are over: only stages before the answer are left.
   bool answering = false;
@@ -181,7 +181,7 @@ struct dispatched {
   core::worker_id worker;
   core::tenant_id tenant;
   size_t stage = 0;
-  phase phase = phase::preparing;
+  core::phase phase = core::phase::preparing;
   /// It moves no row: it finds facts, or remembers. If it finds facts, the
   /// number of the question that they answer.
   bool side = false;

@@ -46,7 +46,7 @@ struct supervisor_state {
 
   struct process {
     std::string part;
-    stage stage = stage::down;
+    supervisor_state::stage stage = supervisor_state::stage::down;
     core::incarnation life;
     int32_t pid = 0;
     uint32_t restarts = 0;

@@ -16,7 +16,7 @@ namespace atelier::actors {
 
 /// Name of one worker, independent of its location and of how often it dies.
 struct timeline_track {
-  role role = role::preprocess;
+  actors::role role = actors::role::preprocess;
   /// Its place in its pool; 0 for a device.
   uint32_t index = 0;
   /// Name of the device; empty for CPU pools.
@@ -41,7 +41,7 @@ struct timeline_event {
     instant,
   };
 
-  kind kind = kind::span;
+  kind type = kind::span;
   /// The name of this sort of event; the string must live forever.
   std::string_view name;
   core::time_point from;

@@ -14,7 +14,7 @@ namespace atelier::actors {
 /// A message that the control process writes into a process's ring.
 struct to_process {
   /// The worker in the process; unused by setup, ping and leave.
-  role role = role::preprocess;
+  actors::role role = actors::role::preprocess;
   uint32_t index = 0;
   std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave> body;
 

@@ -137,7 +137,7 @@ std::string key_of(const option& x, size_t index = 0);
 
 /// One option of one table of its section.
 struct instance {
-  const option* option = nullptr;
+  const config::option* option = nullptr;
   size_t index = 0;
 };
 

@@ -66,7 +66,7 @@ constexpr cache_use without_reading(cache_use x) {
 /// The parameters that a client requested; the policy chooses the empty fields.
 struct wanted_parameters {
   std::optional<uint32_t> steps;
-  std::optional<sampler> sampler;
+  std::optional<core::sampler> sampler;
   std::optional<bool> karras;
   std::optional<float> guidance;
   /// Fraction of the schedule that an image-to-image or edit request runs.
@@ -95,7 +95,7 @@ struct settled_parameters {
 struct used_parameters {
   /// Steps of the whole schedule; fewer run if `strength` is below 1.
   uint32_t steps = 0;
-  sampler sampler = sampler::ddim;
+  core::sampler sampler = core::sampler::ddim;
   /// Uses Karras' spacing of sigmas if the sampler has sigmas.
   bool karras = false;
   float guidance = 0;
@@ -226,7 +226,7 @@ inline constexpr parameter parameters[] = {
   {.name = "sampler",
    .doc = "Update rule and noise schedule (default: the model's)",
    .member =
-     chosen_member<sampler>{&wanted_parameters::with, &used_parameters::with},
+     chosen_member<sampler>{&wanted_parameters::sampler, &used_parameters::sampler},
    .value = "NAME",
    .page_by_hand = true,
    .webui = "Sampler",

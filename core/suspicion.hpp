@@ -15,7 +15,7 @@ enum class phase : uint8_t { preparing, denoising, finishing };
 struct suspicion {
   /// Where the process died: the phase, the leg of the request's route, and the
   /// steps that the request had.
-  phase phase = phase::preparing;
+  core::phase phase = core::phase::preparing;
   uint32_t leg = 0;
   uint32_t steps = 0;
   /// How often the request was tried alone since then without progress,

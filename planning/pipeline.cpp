@@ -90,7 +90,7 @@ private:
 
 bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
   return std::any_of(row.slots.begin(), row.slots.end(), [&](const auto& x) {
-    return x.name == held::files && x.how == access::reads
+    return x.name == held::files && x.mode == access::reads
         && x.applies(in, brings_image);
   });
 }

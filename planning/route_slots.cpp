@@ -12,9 +12,9 @@ namespace {
 // never sees.
 bool is_due(const stage_row& row, const route& along, size_t leg) {
   const bool ended = leg == along.legs.size();
-  switch (row.at) {
+  switch (row.hook) {
     case hook::each_leg:
-      return !ended || (along.legs.empty() && row.where != place::device);
+      return !ended || (along.legs.empty() && row.place != place::device);
     case hook::before_answer:
     case hook::after_answer:
       return ended;

@@ -19,7 +19,7 @@ namespace atelier::planning {
 
 /// One request of a search.
 struct searched_row {
-  route route;
+  planning::route route;
   bool brings_image = false;
 };
 

@@ -41,7 +41,7 @@ void slow_workers::ran(core::worker_id worker, const run_shape& what,
   const auto last = [](const auto& shape) {
     core::time_point latest{};
     for (const auto& [id, runs] : shape.second)
-      latest = std::max(latest, runs.back().at);
+      latest = std::max(latest, runs.back().time);
     return latest;
   };
   seen_.erase(std::min_element(

@@ -137,8 +137,8 @@ struct stage_row {
   /// The version of the stage's orders and outcomes: processes whose pipelines
   /// have different versions do not work together.
   uint16_t version = 1;
-  place place = place::cpu_pool;
-  hook hook = hook::before_answer;
+  planning::place place = planning::place::cpu_pool;
+  planning::hook hook = planning::hook::before_answer;
   std::span<const slot_use> slots = {};
   /// The stage may take at most this time, and at most `share` of the time left
   /// until the request's deadline. Only before_route stages have this limit;
@@ -182,7 +182,7 @@ struct row_view {
   /// The policy's questions; empty once a route is chosen.
   need asked = {};
   /// Null before a route is chosen.
-  const route* route = nullptr;
+  const planning::route* route = nullptr;
   /// The leg that runs; null before a route is chosen, if the route has no
   /// legs, and after the last leg.
   const planning::leg* leg = nullptr;

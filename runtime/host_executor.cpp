@@ -144,7 +144,7 @@ private:
   std::vector<gpu::row_report> judged(std::vector<gpu::row_report> told) {
     auto out = std::move(running_->failed);
     for (const auto who : running_->opened) {
-      const auto at = std::ranges::find(told, who, &gpu::row_report::who);
+      const auto at = std::ranges::find(told, who, &gpu::row_report::ticket);
       if (at != told.end())
         out.push_back(std::move(*at));
       else

@@ -72,7 +72,7 @@ core::result<host_extensions> admit(const extensions& own) {
 
 std::string needs_own_program(const host_extensions& own) {
   const auto elsewhere = std::ranges::find_if(own.stages, [](const auto& x) {
-    return x.stage->row().where != planning::place::background;
+    return x.stage->row().place != planning::place::background;
   });
   if (elsewhere != own.stages.end())
     return fmt::format("the stage '{}'", elsewhere->stage->row().name);

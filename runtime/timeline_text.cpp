@@ -63,7 +63,7 @@ std::string arguments_of(const timeline_event& x) {
 /// events by their number; it sorts by time.
 std::string of_request(const timeline_event& x, std::string_view phase,
                        core::time_point when, const std::string& arguments) {
-  const auto name = x.kind == kind::accepted || x.kind == kind::ended
+  const auto name = x.type == kind::accepted || x.type == kind::ended
                     ? fmt::format("request {}", x.request->value)
                     : std::string{x.name};
   return fmt::format("{{\"ph\":\"{}\",\"cat\":\"request\",\"id\":\"{}\","
@@ -112,7 +112,7 @@ std::string timeline_text::lines_of(const timeline_event& x) {
   std::string out;
   const auto arguments = arguments_of(x);
   if (x.request) {
-    switch (x.kind) {
+    switch (x.type) {
       case kind::accepted:
         return of_request(x, "b", x.from, arguments);
       case kind::ended:
@@ -128,7 +128,7 @@ std::string timeline_text::lines_of(const timeline_event& x) {
   const auto head = fmt::format(
     "\"name\":{},\"pid\":{},\"tid\":{},", json_text(x.name),
     on != nullptr ? workers_pid : requests_pid, on != nullptr ? on->number : 0);
-  if (x.kind != kind::span || on == nullptr)
+  if (x.type != kind::span || on == nullptr)
     return out
          + fmt::format(
              "{{\"ph\":\"i\",\"s\":\"{}\",{}\"ts\":{},\"args\":{}}},\n",

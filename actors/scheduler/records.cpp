@@ -47,7 +47,7 @@ core::time_point at(int64_t ns) {
 timeline_event on_request(kind what, std::string_view name,
                           core::request_id id) {
   timeline_event e;
-  e.kind = what;
+  e.type = what;
   e.name = name;
   e.request = id;
   return e;
@@ -144,7 +144,7 @@ void records::refused(const core::request& x, const core::error& why,
   if (!drawing_)
     return;
   timeline_event e;
-  e.kind = kind::instant;
+  e.type = kind::instant;
   e.name = "refused";
   e.from = e.to = now;
   e.numbers.emplace_back("request", static_cast<int64_t>(x.id.value));
@@ -434,7 +434,7 @@ void records::died(const timeline_track& worker,
   if (!drawing_)
     return;
   timeline_event e;
-  e.kind = kind::instant;
+  e.type = kind::instant;
   e.name = "died";
   e.from = e.to = now;
   e.track = worker;

@@ -170,7 +170,7 @@ result<void> check_output(const generate_plan& plan) {
   if (auto ok = check_writable(plan.path_of(0), plan.existing); !ok)
     return ok;
   std::error_code error;
-  if (plan.output.kind == output_target::kind::file
+  if (plan.output.type == output_target::kind::file
       || !std::filesystem::exists(plan.output.path, error))
     return {};
   for (uint64_t i = 1; i < plan.pictures(); ++i)

@@ -84,7 +84,7 @@ core::result<output_target> read_output(std::optional<std::string> output,
 
 std::filesystem::path path_of(const output_target& target, uint64_t index,
                               uint64_t seed) {
-  if (target.kind == kind::file)
+  if (target.type == kind::file)
     return target.path;
   const auto name =
     fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));

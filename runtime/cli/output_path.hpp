@@ -11,16 +11,16 @@
 
 namespace atelier::runtime::cli {
 
-/// Where the pictures of one call go.
+/// The place of the images of one call.
 struct output_target {
   enum class kind : uint8_t {
-    /// One picture, into a file of that very name.
+    /// One image, written to a file with exactly this name.
     file,
-    /// Each picture into a file of its own, named by number and seed.
+    /// A file for each image, named by number and seed.
     folder,
   };
 
-  kind kind = kind::folder;
+  kind type = kind::folder;
   std::filesystem::path path = ".";
   /// png, jpeg or webp.
   std::string format = "png";

@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(a_request_is_drawn_from_entry_to_answer) {
                        "denoise", "queue", "postprocess", "request"};
   BOOST_TEST(rig.of(id) == expected, boost::test_tools::per_element());
   BOOST_TEST(rig.text(rig.seen->all.front(), "trace") == "00-ab-cd-01");
-  BOOST_TEST((rig.seen->all.front().kind == kind::accepted));
-  BOOST_TEST((rig.seen->all.back().kind == kind::ended));
+  BOOST_TEST((rig.seen->all.front().type == kind::accepted));
+  BOOST_TEST((rig.seen->all.back().type == kind::ended));
   BOOST_TEST(rig.text(rig.seen->all.back(), "outcome") == "answered");
   BOOST_TEST(rig.text(rig.seen->all.back(), "variant") == "card@4");
 }
@@ -176,11 +176,11 @@ BOOST_AUTO_TEST_CASE(a_death_and_what_goes_on_are_instants) {
   rig.stepped(d, 2);
   rig.lose(hub_rig::life(2));
   const auto& died = rig.last("died");
-  BOOST_TEST((died.kind == kind::instant));
+  BOOST_TEST((died.type == kind::instant));
   BOOST_TEST(to_string(*died.track) == "cpu");
   BOOST_TEST((died.rows == std::vector<core::request_id>{id}));
   const auto& resumed = rig.last("resumed");
-  BOOST_TEST((resumed.kind == kind::instant));
+  BOOST_TEST((resumed.type == kind::instant));
   BOOST_TEST((resumed.request == id));
   BOOST_TEST((resumed.numbers.front().second == 2));
   BOOST_TEST(!rig.has("begun again"));
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_death_without_a_step_begins_again) {
   drawn rig;
   rig.submit();
   rig.lose(hub_rig::life(1));
-  BOOST_TEST((rig.last("begun again").kind == kind::instant));
+  BOOST_TEST((rig.last("begun again").type == kind::instant));
   BOOST_TEST(!rig.has("resumed"));
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_stands_on_no_track) {
   rig.submit();
   rig.submit([](core::request& x) { x.trace = "second"; });
   const auto& refused = rig.last("refused");
-  BOOST_TEST((refused.kind == kind::instant));
+  BOOST_TEST((refused.type == kind::instant));
   BOOST_TEST(!refused.request.has_value());
   BOOST_TEST(rig.text(refused, "trace") == "second");
   BOOST_TEST(rig.text(refused, "why").find("limits.requests")

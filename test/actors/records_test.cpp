@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(each_request_ends_once_in_the_counts) {
   BOOST_TEST(counts().late == 1u);
   BOOST_REQUIRE(drawn->all.size() == 6u);
   const auto& answered = drawn->all[2];
-  BOOST_TEST((answered.kind == timeline_event::kind::ended));
+  BOOST_TEST((answered.type == timeline_event::kind::ended));
   BOOST_TEST((answered.request == one));
   BOOST_TEST(answered.texts.at(0).second == "answered");
   BOOST_TEST(answered.texts.at(1).second == "light");

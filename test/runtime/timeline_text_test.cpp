@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_worker_does_one_thing_at_a_time) {
 BOOST_AUTO_TEST_CASE(what_callers_write_cannot_break_a_line) {
   runtime::timeline_text sut;
   auto e = span_of(1);
-  e.kind = kind::accepted;
+  e.type = kind::accepted;
   e.texts.emplace_back("trace", "\"},\n\xff\x01");
   const auto got = events_in(sut.lines_of(e));
   BOOST_REQUIRE(got.size() == 1u);

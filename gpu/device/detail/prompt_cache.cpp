@@ -15,12 +15,12 @@ const condition& prompt_cache::find(
     });
   if (at != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, at);
-    return entries_.front().what;
+    return entries_.front().condition;
   }
   entries_.push_front({model, text, negative, model->encode(text, negative)});
   if (entries_.size() > most_entries)
     entries_.pop_back();
-  return entries_.front().what;
+  return entries_.front().condition;
 }
 
 } // namespace atelier::gpu::detail

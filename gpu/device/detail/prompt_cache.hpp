@@ -32,7 +32,7 @@ private:
     std::weak_ptr<const gpu::model> model;
     std::string text;
     bool negative = false;
-    condition condition;
+    gpu::condition condition;
   };
 
   /// Most recently used first.

@@ -52,7 +52,7 @@ torch_row::torch_row(const open_job& job,
   : job_(job), model_(std::move(model)), slots_(slots), number_(number) {
   if (!model_) {
     fail(core::fail(core::ec::not_found, "variant {} is not hosted here",
-                    job_.how.variant.value));
+                    job_.recipe.variant.value));
     return;
   }
   auto opened = with_model_border("opening a row", [&] {
@@ -65,7 +65,7 @@ torch_row::torch_row(const open_job& job,
 }
 
 void torch_row::read(prompt_cache& prompts) {
-  const auto& how = job_.how;
+  const auto& how = job_.recipe;
   if (job_.source)
     read_source();
   auto choice = choice_of(how);
@@ -118,7 +118,7 @@ void torch_row::read(prompt_cache& prompts) {
 void torch_row::read_source() {
   const auto bytes = taken(slots_.view(job_.source));
   const auto parts = taken(parse_source(bytes));
-  const auto& px = job_.how.px;
+  const auto& px = job_.recipe.px;
   if (parts.px != px)
     throw model_error{core::fail(
       core::ec::bad_payload, "the source has {}x{} pixels, not {}x{}",
@@ -135,7 +135,7 @@ void torch_row::read_source() {
 
   // The first values are for the encoder's own draw, the later ones are the
   // initial noise: the order in which diffusers' pipelines draw.
-  row_noise first{job_.how.noise, job_.how.seed};
+  row_noise first{job_.recipe.noise, job_.recipe.seed};
   const auto said = model_->vae().encode(scaled);
   auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
   const std::span values{posterior.data_ptr<float>(),
@@ -239,7 +239,7 @@ void torch_row::publish(const torch::Tensor& x0) {
   const auto bytes = state_size();
   torch::Tensor drawn;
   state_preview preview;
-  if (wants_preview(job_, steps_done_, core::steps_to_run(job_.how))
+  if (wants_preview(job_, steps_done_, core::steps_to_run(job_.recipe))
       && bytes < into.size())
     drawn = model_->preview().draw(
       x0, static_cast<int64_t>((into.size() - bytes) / 3));
@@ -262,7 +262,7 @@ void torch_row::capture(const ipc::slot_ref& into) {
   });
   if (!kept)
     core::log_warn("request {}: its state after {} steps is not kept: {}",
-                   job_.who.id.value, steps_done_, kept.why().text);
+                   job_.ticket.id.value, steps_done_, kept.why().text);
 }
 
 std::optional<core::result<decoded_row>> torch_row::decode_part(
@@ -292,7 +292,7 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
 
 decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
   const auto into = taken(slots_.buffer(job_.image));
-  const auto& px = job_.how.px;
+  const auto& px = job_.recipe.px;
   const auto kept = kept_source();
   const size_t pixel_bytes = px.pixels() * 3;
   const size_t bytes = drawn_bytes(px, kept.px);
@@ -350,7 +350,7 @@ kept_parts torch_row::kept_source() const {
 }
 
 row_report torch_row::report() {
-  row_report out{job_.who, steps_done_, published_, failure_};
+  row_report out{job_.ticket, steps_done_, published_, failure_};
   out.captured = std::exchange(captured_, {});
   if (failure_.code == core::ec::none)
     out.notes = std::exchange(notes_, {});
@@ -363,7 +363,7 @@ void torch_row::make_notes() {
       notes_.push_back(note_on_cut(side, x.left_out));
     notes_.insert(notes_.end(), x.notes.begin(), x.notes.end());
   };
-  notes_ = notes_on_run(job_.how, model_->native_px(), model_->traits());
+  notes_ = notes_on_run(job_.recipe, model_->native_px(), model_->traits());
   add(prompt_side::positive, positive_);
   add(prompt_side::negative, negative_);
 }

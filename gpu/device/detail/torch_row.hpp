@@ -43,7 +43,7 @@ public:
             ipc::slot_store& slots, prompt_cache& prompts, uint64_t number);
 
   const core::recipe& how() const {
-    return job_.how;
+    return job_.recipe;
   }
 
   const gpu::model& model() const {

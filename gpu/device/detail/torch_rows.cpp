@@ -196,14 +196,14 @@ void torch_rows::begin() {
 }
 
 void torch_rows::open(const open_job& job) {
-  auto [at, fresh] = rows_.try_emplace(job.who);
+  auto [at, fresh] = rows_.try_emplace(job.ticket);
   if (fresh)
     at->second = std::make_unique<torch_row>(
-      job, models_->find(job.how.variant), *slots_, prompts_, ++opened_);
+      job, models_->find(job.recipe.variant), *slots_, prompts_, ++opened_);
   else
     at->second->fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",
-                                job.who.id.value, job.who.attempt));
+                                job.ticket.id.value, job.ticket.attempt));
 }
 
 void torch_rows::close(core::ticket who) {
@@ -255,7 +255,7 @@ std::vector<row_report> torch_rows::report(
 
 std::optional<decode_report> torch_rows::decode_part(core::ticket who) {
   decode_report out;
-  out.who = who;
+  out.ticket = who;
   const auto at = rows_.find(who);
   if (at == rows_.end()) {
     out.failure = not_open(who);

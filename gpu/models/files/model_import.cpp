@@ -21,7 +21,7 @@ constexpr uint64_t most_vocabulary_bytes = uint64_t{64} << 20;
 /// One network and its destination.
 struct part {
   std::string name;
-  const component* component;
+  const gpu::component* component;
   /// The file name that the library looks for.
   std::string file;
 };

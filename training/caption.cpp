@@ -82,7 +82,7 @@ plan draw_plan(const scene& of, core::philox& from) {
   // `between` is the only relation of three objects and would otherwise be
   // rare.
   const auto of_three =
-    std::ranges::find(relations, relation::between, &described_relation::what);
+    std::ranges::find(relations, relation::between, &described_relation::kind);
   if (of_three != relations.end() && chance(from, 0.5))
     out.relations.push_back(*of_three);
   else

@@ -13,7 +13,7 @@ namespace atelier::runtime::cli {
 /// What a simulation runs.
 struct simulation_plan {
   /// All but its policy.
-  scenario scenario;
+  runtime::scenario scenario;
   policy_list policies;
   std::string title;
   /// What its user should know before it runs; empty: nothing.

@@ -69,11 +69,11 @@ void reply_with(const exchange_ptr& x, const job_view& v,
 /// The events of one call.
 struct openai_stream {
   openai_stream(exchange_ptr to, std::string kind, uint32_t most,
-                detail::openai_echo echo)
+                detail::openai_echo echoed)
     : feed(std::move(to)),
       type(std::move(kind)),
       most_partial(most),
-      echo(std::move(echo)) {}
+      echo(std::move(echoed)) {}
 
   detail::event_feed feed;
   /// image_generation or image_edit.

@@ -28,7 +28,7 @@ std::vector<recent_picture> recent_pictures::all() const {
   const std::lock_guard guard{mutex_};
   const auto first =
     std::find_if(kept_.begin(), kept_.end(),
-                 [&](const auto& x) { return now - x.at <= kept_for; });
+                 [&](const auto& x) { return now - x.time <= kept_for; });
   return {first, kept_.end()};
 }
 

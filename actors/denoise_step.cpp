@@ -66,7 +66,7 @@ void denoise_step_state::take_in(const denoise& x) {
   if (!fresh)
     return;
   auto& e = at->second;
-  e.what = x;
+  e.order = x;
   e.steps = core::steps_to_run(x.recipe);
   planning::batch_row row;
   row.ticket = x.ticket;
@@ -104,7 +104,7 @@ void denoise_step_state::let_go() {
   std::vector<core::variant_id> unused;
   for (const auto v : leaving)
     if (std::none_of(rows.begin(), rows.end(), [&](const auto& x) {
-          return x.second.what.recipe.variant == v;
+          return x.second.order.recipe.variant == v;
         }))
       unused.push_back(v);
   for (const auto v : unused)
@@ -202,17 +202,17 @@ void denoise_step_state::start_next_run() {
     ++opens;
     gpu::open_job job;
     job.ticket = who;
-    job.recipe = e.what.recipe;
-    job.text = e.what.text;
-    job.from = e.what.from;
-    job.state = e.what.state;
-    job.image = e.what.image;
-    job.source = e.what.source;
+    job.recipe = e.order.recipe;
+    job.text = e.order.text;
+    job.from = e.order.from;
+    job.state = e.order.state;
+    job.image = e.order.image;
+    job.source = e.order.source;
     job.publish_every = config.publish_every;
-    job.preview_every = e.what.preview_every;
-    job.judge = e.what.judge;
-    job.tenant = e.what.tenant;
-    job.captures = e.what.captures;
+    job.preview_every = e.order.preview_every;
+    job.judge = e.order.judge;
+    job.tenant = e.order.tenant;
+    job.captures = e.order.captures;
     device.open(job);
   }
   running = next.rows;
@@ -258,7 +258,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     e.notes.insert(e.notes.end(), r.notes.begin(), r.notes.end());
     e.steps_run += x.steps;
     e.steps_done = r.steps_done;
-    if (e.what.wants_progress || r.published != e.told_published)
+    if (e.order.wants_progress || r.published != e.told_published)
       sign.rows.push_back({r.ticket, r.steps_done, r.published});
     e.told_published = r.published;
     if (e.cancelled || r.steps_done >= e.steps)

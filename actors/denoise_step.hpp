@@ -50,7 +50,7 @@ struct denoise_step_state {
 
   /// One row of this worker.
   struct entry {
-    denoise what;
+    denoise order;
     bool opened = false;
     bool decoding = false;
     bool cancelled = false;

@@ -321,7 +321,7 @@ struct written_reports : actors::hub_port {
       [&](auto& x) {
         if constexpr (std::is_same_v<std::decay_t<decltype(x)>,
                                      actors::denoised>)
-          ended.push_back(x.who);
+          ended.push_back(x.ticket);
         actors::write(actors::from_process{std::move(x)}, bytes);
       },
       what);

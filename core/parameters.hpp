@@ -225,8 +225,8 @@ inline constexpr parameter parameters[] = {
    .webui_field = "steps"},
   {.name = "sampler",
    .doc = "Update rule and noise schedule (default: the model's)",
-   .member =
-     chosen_member<sampler>{&wanted_parameters::sampler, &used_parameters::sampler},
+   .member = chosen_member<sampler>{&wanted_parameters::sampler,
+                                    &used_parameters::sampler},
    .value = "NAME",
    .page_by_hand = true,
    .webui = "Sampler",

@@ -26,7 +26,7 @@ struct arena::impl {
   std::optional<segment_view> viewed;
   std::string name;
   arena_sizes sizes;
-  arena_offsets at;
+  arena_offsets places;
   core::epoch epoch;
   std::byte* base = nullptr;
   slot_table slots;
@@ -35,13 +35,14 @@ struct arena::impl {
   void settle(const arena_sizes& checked, const arena_offsets& offsets,
               core::epoch of, std::byte* memory) {
     sizes = checked;
-    at = offsets;
+    places = offsets;
     epoch = of;
     base = memory;
     std::array<slot_block, slot_kinds> blocks;
     for (size_t k = 0; k < slot_kinds; ++k)
-      blocks[k] = {reinterpret_cast<slot_header*>(base + at.headers[k]),
-                   base + at.buffers[k], sizes.slots[k], sizes.slot_bytes[k]};
+      blocks[k] = {reinterpret_cast<slot_header*>(base + places.headers[k]),
+                   base + places.buffers[k], sizes.slots[k],
+                   sizes.slot_bytes[k]};
     slots = slot_table{epoch.value, blocks};
   }
 
@@ -49,8 +50,8 @@ struct arena::impl {
     if (process.value == 0 || process.value >= sizes.processes)
       return nullptr;
     auto index = 2 * uint64_t{process.value - 1} + static_cast<uint32_t>(way);
-    return reinterpret_cast<ring_memory*>(base + at.rings
-                                          + index * at.ring_stride);
+    return reinterpret_cast<ring_memory*>(base + places.rings
+                                          + index * places.ring_stride);
   }
 
   ring_memory* sound_ring(core::process_id process, direction way) const {
@@ -61,7 +62,7 @@ struct arena::impl {
   process_record* record(core::process_id process) const {
     if (process.value >= sizes.processes)
       return nullptr;
-    return reinterpret_cast<process_record*>(base + at.processes)
+    return reinterpret_cast<process_record*>(base + places.processes)
          + process.value;
   }
 
@@ -84,7 +85,7 @@ struct arena::impl {
       for (auto way : {direction::inbound, direction::outbound})
         clear(*ring(core::process_id{p}, way));
     auto& header = *reinterpret_cast<arena_header*>(base);
-    describe(header, sizes, at.total_bytes, epoch);
+    describe(header, sizes, places.total_bytes, epoch);
     header.magic.store(arena_magic, std::memory_order_release);
   }
 };

@@ -16,8 +16,9 @@ struct measured_mean {
 };
 
 void pool(std::vector<measured_mean> all) {
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return *a.target > *b.target; });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return *a.target > *b.target;
+  });
   for (auto best = all.begin(); best != all.end();) {
     const auto end = std::find_if(best, all.end(), [&](const auto& x) {
       return *best->target - *x.target

@@ -14,12 +14,12 @@ using actors::process_started;
 /// One life of a process, from its start to its confirmed exit.
 struct simulated_host::life {
   life(ipc::process_life w, process_script s, const simulated_host_config& c)
-    : who(w),
+    : process(w),
       script(std::move(s)),
       in(c.timers, c.links),
       out(c.timers, c.links) {}
 
-  const ipc::process_life who;
+  const ipc::process_life process;
   const process_script script;
   process_body body;
   /// Its rings.
@@ -70,7 +70,8 @@ void simulated_host::connect(std::function<void(process_started)> started,
 
 simulated_host::life* simulated_host::find(ipc::process_life who) {
   const auto i = lives_.find(who.process);
-  return i != lives_.end() && i->second->who == who ? i->second.get() : nullptr;
+  return i != lives_.end() && i->second->process == who ? i->second.get()
+                                                        : nullptr;
 }
 
 simulated_host::life* simulated_host::up(core::process_id which) {
@@ -93,10 +94,11 @@ void simulated_host::start(ipc::process_life who, std::string part) {
 }
 
 void simulated_host::come_up(life& x, const std::string& part) {
-  process_started told{x.who, static_cast<int32_t>(1000 + x.who.life.value),
+  process_started told{x.process,
+                       static_cast<int32_t>(1000 + x.process.life.value),
                        x.script.start_failure};
   if (told.failure.code != core::ec::none) {
-    const auto who = x.who.process;
+    const auto who = x.process.process;
     lives_.erase(who);
     return started_(std::move(told));
   }
@@ -108,7 +110,7 @@ void simulated_host::come_up(life& x, const std::string& part) {
   if (x.script.setup_delay == core::timespan{0})
     return set_up(x, part);
   config_.timers->after(x.script.setup_delay,
-                        [weak = weak_from_this(), who = x.who, part] {
+                        [weak = weak_from_this(), who = x.process, part] {
                           const auto self = weak.lock();
                           auto* there = self ? self->find(who) : nullptr;
                           if (there != nullptr && there->ending.empty())
@@ -118,8 +120,8 @@ void simulated_host::come_up(life& x, const std::string& part) {
 
 void simulated_host::set_up(life& x, const std::string& part) {
   x.is_up = true;
-  x.body = config_.spawn(x.who, part,
-                         std::make_shared<outbox>(weak_from_this(), x.who));
+  x.body = config_.spawn(x.process, part,
+                         std::make_shared<outbox>(weak_from_this(), x.process));
 }
 
 void simulated_host::send(const actors::worker_address& to, actors::work what) {
@@ -228,7 +230,7 @@ void simulated_host::end(life& x, std::string how, actors::death cause) {
 
 void simulated_host::exit_later(life& x) {
   config_.timers->after(x.script.exit_delay,
-                        [weak = weak_from_this(), who = x.who] {
+                        [weak = weak_from_this(), who = x.process] {
                           const auto self = weak.lock();
                           auto* gone = self ? self->find(who) : nullptr;
                           if (gone == nullptr)

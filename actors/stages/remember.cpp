@@ -103,7 +103,7 @@ std::optional<remember_stage::work> remember_stage::begin(
     order.image = false;
   if (!order.states && !order.image)
     return std::nullopt;
-  order.whose = of.wanted.tenant;
+  order.tenant = of.wanted.tenant;
   order.text = of.wanted.text.positive;
   order.latent = planning::latent_of(
     of.costs.variants[of.recipe->variant.value], of.recipe->px);
@@ -123,7 +123,7 @@ core::result<remember_stage::done> remember_stage::run(
   const work& order, planning::worker_context& here) const {
   index::leftover left;
   left.depth = order.depth;
-  left.whose = order.whose;
+  left.whose = order.tenant;
   if (order.states) {
     auto states = states_of(here, order.latent);
     if (!states)

@@ -29,12 +29,12 @@ public:
     core::latent_shape latent;
     core::extent px;
     uint32_t depth = 0;
-    core::tenant_id whose;
+    core::tenant_id tenant;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
       return f(x.key, x.text, x.states, x.image, x.latent, x.px, x.depth,
-               x.whose);
+               x.tenant);
     }
   };
 

@@ -51,7 +51,7 @@ inline core::ticket ticket_of(const actors::work& x) {
       if constexpr (requires { y.number; })
         return {};
       else
-        return y.who;
+        return y.ticket;
     },
     x);
 }

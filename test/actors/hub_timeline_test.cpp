@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(spans_have_the_times_of_the_workers) {
   // On the worker's: as long as it worked.
   const auto at =
     std::find_if(rig.seen->all.begin(), rig.seen->all.end(), [](const auto& e) {
-      return e.name == "preprocess" && e.where;
+      return e.name == "preprocess" && e.track;
     });
   BOOST_REQUIRE((at != rig.seen->all.end()));
   BOOST_TEST((at->from == rig.now - 5ms));

@@ -165,7 +165,7 @@ protected:
       return;
     const auto next =
       std::find_if(p.inbox.begin(), p.inbox.end(), [&](const auto& x) {
-        return p.stopped.count(x.first.what) == 0;
+        return p.stopped.count(x.first.role) == 0;
       });
     if (next == p.inbox.end())
       return;

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(every_option_stands_in_a_known_section) {
 
 BOOST_AUTO_TEST_CASE(kinds_follow_from_members_and_names) {
   const auto kind_at = [](auto& x, const void* member) {
-    return kind_of(*option_at(x, member).what);
+    return kind_of(*option_at(x, member).option);
   };
   settings x;
   BOOST_CHECK(kind_at(x, &x.limits.steps) == kind::integer);

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(every_part_of_the_request_shows) {
   const auto changes = std::vector<std::function<void(core::recipe&)>>{
     [](auto& x) { x.steps = 21; },
     [](auto& x) { x.guidance = 7.25f; },
-    [](auto& x) { x.with = core::sampler::euler; },
+    [](auto& x) { x.sampler = core::sampler::euler; },
     [](auto& x) { x.guidance_rescale = 0.5f; },
     [](auto& x) { x.eta = 0.5f; },
     [](auto& x) { x.karras = true; },

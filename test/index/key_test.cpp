@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(whatever_else_changes_the_run_counts) {
     [](auto& x) { x.fixed.guidance = 7.0f; },
     [](auto& x) { x.fixed.guidance_rescale = 0.5f; },
     [](auto& x) { x.fixed.eta = 0.5f; },
-    [](auto& x) { x.fixed.with = core::sampler::euler; },
+    [](auto& x) { x.fixed.sampler = core::sampler::euler; },
     [](auto& x) { x.noise = core::noise_source::philox; },
     [](auto& x) { x.deterministic = true; },
   };

@@ -41,10 +41,10 @@ bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
 // The stages that a request waits for in a leg, or once its legs are done.
 bool waits_for(const stage_row& row, const route& on, size_t leg) {
   if (leg < on.legs.size())
-    return row.at == hook::each_leg;
-  return row.at == hook::before_answer || row.at == hook::after_answer
-      || (on.legs.empty() && row.at == hook::each_leg
-          && row.where != place::device);
+    return row.hook == hook::each_leg;
+  return row.hook == hook::before_answer || row.hook == hook::after_answer
+      || (on.legs.empty() && row.hook == hook::each_leg
+          && row.place != place::device);
 }
 
 // Compares each position of each route with what the pipeline computes anew.

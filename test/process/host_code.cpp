@@ -192,8 +192,8 @@ private:
   void forget(gpu::run_report& x) {
     const std::lock_guard guard{mutex_};
     std::erase_if(x.rows, [&](const auto& row) {
-      const auto at = open_.find(row.who.id);
-      return at != open_.end() && at->second.how.seed == painter::forgets;
+      const auto at = open_.find(row.ticket.id);
+      return at != open_.end() && at->second.recipe.seed == painter::forgets;
     });
   }
 

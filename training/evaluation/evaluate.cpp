@@ -48,8 +48,8 @@ public:
         evaluated_caption x;
         x.number = (uint64_t{objects} << 32) + i;
         auto from = data_stream(plan.seed, data_use::evaluation, x.number);
-        x.what = draw_scene(from, {objects, scene_split::held_out});
-        x.said = draw_caption(x.what, from);
+        x.content = draw_scene(from, {objects, scene_split::held_out});
+        x.said = draw_caption(x.content, from);
         captions_.push_back(std::move(x));
       }
     out_.plan = plan;
@@ -117,7 +117,7 @@ private:
     std::vector<torch::Tensor> rows;
     for (const auto& x : captions_)
       rows.push_back(
-        scorer_->features(draw_scenes({&x.what, 1}, family_side).to(where_))
+        scorer_->features(draw_scenes({&x.content, 1}, family_side).to(where_))
           .cpu());
     renders_ = torch::cat(rows);
   }

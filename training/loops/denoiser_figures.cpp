@@ -190,8 +190,9 @@ private:
 
   // Draws the images of captions from the noise `x`.
   torch::Tensor sample(const torch::Tensor& ids, torch::Tensor x) const {
-    const auto plan = plan_sampler(
-      family_scheduler(), {.with = core::sampler::ddim, .steps = how_.steps});
+    const auto plan =
+      plan_sampler(family_scheduler(),
+                   {.sampler = core::sampler::ddim, .steps = how_.steps});
     if (!plan)
       throw model_error{plan.why()};
     sampler_run run;
@@ -225,7 +226,7 @@ private:
           draw_noise({1, 4, family_latent_side, family_latent_side}, from));
       }
       const auto drawn =
-        sample(ids_of(texts), torch::cat(noise).to(how_.where)).cpu();
+        sample(ids_of(texts), torch::cat(noise).to(how_.device)).cpu();
       for (auto i = begin; i < end; ++i)
         pictures[i] = to_picture(drawn[static_cast<int64_t>(i - begin)]);
     });

@@ -100,7 +100,7 @@ torch::Tensor trained_variant::draw(const torch::Tensor& ids,
   const torch::NoGradGuard guard;
   const mixed_precision faster{where_};
   auto plan = plan_sampler(family_scheduler(),
-                           {.with = core::sampler::ddim, .steps = steps});
+                           {.sampler = core::sampler::ddim, .steps = steps});
   if (!plan)
     throw model_error{plan.why()};
   sampler_run run;

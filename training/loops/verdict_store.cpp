@@ -42,9 +42,9 @@ light_drawing lightest_trained(const training_config& config) {
 std::shared_ptr<const verdict_networks> load_verdict_networks(
   const training_config& config, torch::Device where) {
   auto out = std::make_shared<verdict_networks>();
-  out->how = lightest_trained(config);
+  out->drawing = lightest_trained(config);
   out->variant =
-    std::make_unique<trained_variant>(config, out->how.variant, where);
+    std::make_unique<trained_variant>(config, out->drawing.variant, where);
   out->autoencoder = trained_autoencoder(config, where);
   out->judge = std::make_shared<discriminator_net>(
     discriminator_shape(config.scale),
@@ -53,9 +53,9 @@ std::shared_ptr<const verdict_networks> load_verdict_networks(
                trained_weights(config, training_part::scorer));
   out->judge->to(where);
   out->identity =
-    fmt::format("{} steps at {} of {}, {}, {}", out->how.steps,
-                out->how.guidance, to_string(out->how.variant),
-                weights_hash(config, out->how.variant).substr(0, 16),
+    fmt::format("{} steps at {} of {}, {}, {}", out->drawing.steps,
+                out->drawing.guidance, to_string(out->drawing.variant),
+                weights_hash(config, out->drawing.variant).substr(0, 16),
                 weights_hash(config, training_part::scorer).substr(0, 16));
   return out;
 }
@@ -89,14 +89,15 @@ verdict_store::picture_plan verdict_store::plan(uint64_t number,
                           number + (held_out ? held_out_from : 0));
   const auto objects = 1 + static_cast<uint32_t>(number % most_objects);
   picture_plan out;
-  out.what = draw_scene(from, {objects, split_});
-  out.said.says = describe(out.what, from);
+  out.content = draw_scene(from, {objects, split_});
+  out.said.says = describe(out.content, from);
   const auto words = from;
   out.said.text = word(out.said.says, from);
   if (drawn || from.below(2) == 0)
     return out;
   // A caption for which no wrong word is found is rare and stays right.
-  for (auto& x : draw_wrong_captions(out.said.says, out.what, words, from, 1))
+  for (auto& x :
+       draw_wrong_captions(out.said.says, out.content, words, from, 1))
     out.said = {std::move(x.text), std::move(x.says)};
   return out;
 }
@@ -112,7 +113,7 @@ void verdict_store::make(uint64_t group_number) {
   for (uint64_t i = 0; i < group; ++i) {
     const auto number = group_number * group + i;
     auto x = plan(number, drawn);
-    scenes.push_back(std::move(x.what));
+    scenes.push_back(std::move(x.content));
     texts.push_back(x.said.text);
     said.push_back(std::move(x.said));
     streams.push_back(noise_from + number
@@ -123,11 +124,12 @@ void verdict_store::make(uint64_t group_number) {
   if (drawn) {
     const auto noise = draw_noise(
       {1, 4, family_latent_side, family_latent_side}, config_.seed, streams);
-    pixels = networks_->autoencoder
-               ->decode(networks_->variant->draw(
-                 ids, noise, networks_->how.steps, networks_->how.guidance))
-               .to(torch::kFloat32)
-               .clamp(-1, 1);
+    pixels =
+      networks_->autoencoder
+        ->decode(networks_->variant->draw(ids, noise, networks_->drawing.steps,
+                                          networks_->drawing.guidance))
+        .to(torch::kFloat32)
+        .clamp(-1, 1);
   } else
     pixels = draw_scenes(scenes, family_side).to(where_);
   auto quality = torch::empty({int64_t{group}, 1});

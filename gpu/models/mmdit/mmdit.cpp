@@ -30,7 +30,7 @@ std::vector<joint_block> build_blocks(weights& from, const mmdit_config& config,
 struct mmdit::impl {
   impl(weights& from, const mmdit_config& with)
     : config(with),
-      where(from.where()),
+      location(from.where()),
       patches(from, "pos_embed.proj",
               {.in = with.channels,
                .out = with.width(),
@@ -59,7 +59,7 @@ struct mmdit::impl {
   }
 
   mmdit_config config;
-  placement where;
+  placement location;
   std::vector<block_info> names;
   conv patches;
   torch::Tensor positions;
@@ -102,7 +102,7 @@ std::span<const block_info> mmdit::blocks() const {
 pass mmdit::begin(const pass_inputs& x, activations& state) const {
   const auto& net = *impl_;
   const auto to_place = [&](const torch::Tensor& of) {
-    return of.to(net.where.device, net.where.dtype);
+    return of.to(net.location.device, net.location.dtype);
   };
   const auto sample =
     to_place(x.sample).contiguous(torch::MemoryFormat::ChannelsLast);
@@ -113,9 +113,9 @@ pass mmdit::begin(const pass_inputs& x, activations& state) const {
   state.image = net.patches(sample).permute({0, 2, 3, 1}).flatten(1, 2)
               + net.positions_of(out.height / side, out.width / side);
   const auto timestep =
-    embed_numbers(x.timestep.to(net.where.device), timestep_width, true, 0);
+    embed_numbers(x.timestep.to(net.location.device), timestep_width, true, 0);
   out.embedding =
-    torch::silu(net.time(timestep.to(net.where.dtype))
+    torch::silu(net.time(timestep.to(net.location.dtype))
                 + net.pooled(to_place(x.conditions[pooled_text_condition])));
   out.context = net.text(to_place(x.conditions[text_condition]));
   state.text = out.context;

@@ -54,7 +54,7 @@ std::vector<block_info> name_blocks(const unet_config& config) {
 struct unet::impl {
   impl(weights& from, const unet_config& with)
     : config(with),
-      where(from.where()),
+      location(from.where()),
       embedding(from, with),
       in(from, "conv_in",
          {.in = with.in_channels,
@@ -78,7 +78,7 @@ struct unet::impl {
   }
 
   unet_config config;
-  placement where;
+  placement location;
   unet_embedding embedding;
   std::optional<linear> context;
   conv in;
@@ -123,12 +123,12 @@ std::span<const block_info> unet::blocks() const {
 
 pass unet::begin(const pass_inputs& x, activations& state) const {
   const auto& net = *impl_;
-  auto sample = x.sample.to(net.where.device, net.where.dtype)
+  auto sample = x.sample.to(net.location.device, net.location.dtype)
                   .contiguous(torch::MemoryFormat::ChannelsLast);
   if (net.config.center_input_sample)
     sample = sample * 2 - 1;
   const auto context =
-    x.conditions[context_condition].to(net.where.device, net.where.dtype);
+    x.conditions[context_condition].to(net.location.device, net.location.dtype);
   pass out{torch::silu(net.embedding(x, context)),
            net.context ? (*net.context)(context) : context, sample.size(2),
            sample.size(3)};

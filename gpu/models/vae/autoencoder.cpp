@@ -60,14 +60,14 @@ torch::Tensor by_rows(const torch::Tensor& x, const Function& code) {
 
 struct autoencoder::impl {
   autoencoder_config config;
-  placement where;
+  placement location;
   std::optional<detail::kl_encoder> kl_encoder;
   std::optional<detail::kl_decoder> kl_decoder;
   std::optional<detail::tiny_coder> tiny_encoder;
   std::optional<detail::tiny_coder> tiny_decoder;
 
   impl(weights& from, const autoencoder_config& how)
-    : config(how), where(from.where()) {
+    : config(how), location(from.where()) {
     if (config.kind == autoencoder_kind::kl) {
       kl_encoder.emplace(from, config);
       kl_decoder.emplace(from, config);
@@ -88,7 +88,7 @@ struct autoencoder::impl {
   }
 
   torch::Tensor place(const torch::Tensor& x) const {
-    return x.to(torch::TensorOptions(where.dtype).device(where.device))
+    return x.to(torch::TensorOptions(location.dtype).device(location.device))
       .contiguous(at::MemoryFormat::ChannelsLast);
   }
 

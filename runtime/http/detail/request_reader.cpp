@@ -91,7 +91,7 @@ public:
       if (bytes == "\r" || bytes.empty())
         return 0;
     }
-    const bool in_head = where == stage::head;
+    const bool in_head = state == stage::head;
     // Beast needs as many bytes when it sees the last chunk a second time, and
     // no end is shorter.
     const bool in_chunks = !in_head && chunked();
@@ -121,24 +121,24 @@ public:
             : bytes.size() - used > within_.head_bytes)
         refuse_head();
     } else if (error) {
-      if (where != stage::failed)
+      if (state != stage::failed)
         explain(error);
     } else if (in_head && head_bytes_ > within_.head_bytes) {
       refuse_head();
     }
-    if (where == stage::failed)
+    if (state == stage::failed)
       return used;
     if (is_done())
-      where = stage::done;
+      state = stage::done;
     return used;
   }
 
   void fail(unsigned status, std::string code, std::string text) {
-    where = stage::failed;
+    state = stage::failed;
     why = {status, std::move(code), std::move(text)};
   }
 
-  stage where = stage::head;
+  stage state = stage::head;
   refusal why;
   std::string target;
   request_message message;
@@ -187,7 +187,7 @@ private:
   void on_field_impl(beast::http::field, string_view name, string_view value,
                      error_code& error) override {
     // Trailers are ignored: they say nothing that the head did not.
-    if (where != stage::head)
+    if (state != stage::head)
       return;
     if (message.headers.size() == within_.fields) {
       fail(431, "head_too_large",
@@ -201,9 +201,9 @@ private:
 
   void on_header_impl(error_code& error) override {
     check_head();
-    if (where == stage::failed)
+    if (state == stage::failed)
       return stop(error);
-    where = stage::body;
+    state = stage::body;
     keeps_alive = keep_alive();
   }
 
@@ -305,7 +305,7 @@ size_t request_reader::feed(std::string_view bytes) {
 }
 
 request_reader::stage request_reader::where() const {
-  return parser_->where;
+  return parser_->state;
 }
 
 const refusal& request_reader::why() const {

@@ -89,8 +89,8 @@ public:
 
   gpu::open_job job(const core::recipe& how, bool masked = false) {
     gpu::open_job x;
-    x.who = {core::request_id{++requests_}, 1};
-    x.how = how;
+    x.ticket = {core::request_id{++requests_}, 1};
+    x.recipe = recipe;
     x.text = {"a a", "a"};
     x.from = grant(ipc::slot_kind::state);
     x.state = grant(ipc::slot_kind::state);
@@ -111,7 +111,7 @@ public:
   /// The same request again, in slots of its own.
   gpu::open_job again(const gpu::open_job& x) {
     auto next = x;
-    next.who.id = core::request_id{++requests_};
+    next.ticket.id = core::request_id{++requests_};
     next.captures.clear();
     next.state = grant(ipc::slot_kind::state);
     next.image = grant(ipc::slot_kind::image);
@@ -149,10 +149,10 @@ public:
     std::vector<core::ticket> who;
     for (const auto& x : jobs) {
       device->open(x);
-      who.push_back(x.who);
+      ticket.push_back(x.ticket);
     }
     std::vector<course> out(jobs.size());
-    const auto count = core::steps_to_run(jobs.front().how);
+    const auto count = core::steps_to_run(jobs.front().recipe);
     for (uint32_t done = 0; done < count;) {
       device->run({who, 1});
       const auto did = ran.take();
@@ -391,7 +391,7 @@ BOOST_FIXTURE_TEST_CASE(a_row_that_fails_tells_what_it_kept, of_unet) {
   // Its publication after step 4 is refused: the slot holds a later one.
   taken(slots->publish(x.state, 8, 0));
   device->open(x);
-  device->run({{x.who}, 6});
+  device->run({{x.ticket}, 6});
   const auto did = ran.take();
   BOOST_TEST((did.rows.at(0).failure.code == core::ec::invalid_argument));
   BOOST_TEST((did.rows.at(0).captured == steps{2}));

@@ -159,12 +159,12 @@ struct fixture {
 
   core::ticket open(float guidance, core::sampler with) {
     gpu::open_job job;
-    job.who = {core::request_id{next + 1}, 1};
-    job.how.with = with;
-    job.how.steps = 6;
-    job.how.guidance = guidance;
-    job.how.px = px;
-    job.how.seed = next;
+    job.ticket = {core::request_id{next + 1}, 1};
+    job.recipe.sampler = with;
+    job.recipe.steps = 6;
+    job.recipe.guidance = guidance;
+    job.recipe.px = px;
+    job.recipe.seed = next;
     job.text = {"a a", "a"};
     job.from = grant();
     job.state = grant();
@@ -176,7 +176,7 @@ struct fixture {
     taken(gpu::begin_state(taken(slots->buffer(job.from)), shape, 0, 0));
     taken(slots->publish(job.from, 1, gpu::state_bytes(shape, 0)));
     rows->open(job);
-    return job.who;
+    return job.ticket;
   }
 
   /// Runs a step and returns how many tensors it made on the host.

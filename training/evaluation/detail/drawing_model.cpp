@@ -40,7 +40,7 @@ core::result<drawing_model> drawing_model::load(
 
 core::result<sampler_plan> drawing_model::plan(uint32_t steps,
                                                core::sampler with) const {
-  return plan_sampler(model_->schedule(), {.with = with, .steps = steps});
+  return plan_sampler(model_->schedule(), {.sampler = with, .steps = steps});
 }
 
 std::vector<int64_t> drawing_model::latent_shape() const {

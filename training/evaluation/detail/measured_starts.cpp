@@ -44,8 +44,8 @@ wanted_picture draw_wanted(uint64_t seed, uint64_t number) {
   out.number = (uint64_t{5} << 32) + number;
   auto from = data_stream(seed, data_use::evaluation, out.number);
   const auto objects = 1 + static_cast<uint32_t>(number % most_objects);
-  out.what = draw_scene(from, {objects, scene_split::held_out});
-  out.said = draw_caption(out.what, from);
+  out.content = draw_scene(from, {objects, scene_split::held_out});
+  out.said = draw_caption(out.content, from);
   return out;
 }
 

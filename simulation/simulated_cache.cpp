@@ -110,8 +110,9 @@ simulated_cache::simulated_cache(const cache_spec& of,
                                  const synthetic_prompts& prompts, double scale)
   : of_(of), prompts_(prompts), scale_(scale) {}
 
-simulated_cache::key simulated_cache::key_of(const cached_state& x) const {
-  return {worth(x, of_.replace), x.used, x.skip, x.entry};
+planning::nirvana::eviction_place simulated_cache::place_of(
+  const cached_state& x) const {
+  return planning::nirvana::place_of(x, of_.replace);
 }
 
 const simulated_cache::kept& simulated_cache::at(uint64_t entry) const {
@@ -163,11 +164,11 @@ bool simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
   auto& x = kept_[found->second];
   for (auto& s : x.states)
     if (x.picture || s.skip == skip) {
-      order_.erase(key_of(s));
+      order_.erase(place_of(s));
       s.uses += 1;
       s.used = ++clock_;
       s.floor = floor_;
-      order_.insert(key_of(s));
+      order_.insert(place_of(s));
       counts_.ages_seconds.push_back(static_cast<float>(now - x.since));
     }
   return true;
@@ -206,7 +207,7 @@ void simulated_cache::insert(size_t request,
     s.uses = planning::nirvana::first_uses(of_.replace);
     s.inserted = s.used = clock_;
     s.floor = floor_;
-    order_.insert(key_of(s));
+    order_.insert(place_of(s));
     x.states.push_back(s);
   }
   counts_.inserted += count;
@@ -228,9 +229,9 @@ void simulated_cache::evict_one() {
     // Its uses go to the state below, and the state above now falls back to
     // that one.
     const auto change = [&](cached_state& s, auto how) {
-      order_.erase(key_of(s));
+      order_.erase(place_of(s));
       how(s);
-      order_.insert(key_of(s));
+      order_.insert(place_of(s));
     };
     if (gone != x.states.begin())
       change(*std::prev(gone), [&](auto& s) { s.uses += gone->uses; });

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -123,10 +122,8 @@ private:
     double since = 0;
   };
 
-  // Sort key of victims(): worth, last use, skip, age.
-  using key = std::tuple<double, uint64_t, uint32_t, uint64_t>;
-
-  key key_of(const planning::nirvana::cached_state& x) const;
+  planning::nirvana::eviction_place place_of(
+    const planning::nirvana::cached_state& x) const;
   const kept& at(uint64_t entry) const;
   void evict_one();
 
@@ -138,7 +135,7 @@ private:
   std::vector<kept> kept_;
   std::unordered_map<uint64_t, size_t> places_;
   uint64_t newest_ = 0;
-  std::set<key> order_;
+  std::set<planning::nirvana::eviction_place> order_;
   uint64_t clock_ = 0;
   /// Ageing: the worth of the last evicted state.
   double floor_ = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/eviction_rule.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 #include <atelier/runtime/cli/simulation_specs.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -15,21 +17,12 @@ using core::ec;
 using core::fail;
 using core::result;
 
-result<planning::nirvana::eviction_rule> parse_rule(std::string_view argument,
-                                                    std::string_view text) {
-  using planning::nirvana::eviction_rule;
-  constexpr std::pair<std::string_view, eviction_rule> rules[] = {
-    {"fifo", eviction_rule::fifo},
-    {"lru", eviction_rule::lru},
-    {"lfu", eviction_rule::lfu},
-    {"lcbfu", eviction_rule::lcbfu},
-    {"marginal", eviction_rule::marginal}};
-  for (const auto& [name, rule] : rules)
-    if (name == text)
-      return rule;
-  return fail(ec::invalid_argument,
-              "{}: {} is not one of fifo, lru, lfu, lcbfu, marginal", argument,
-              show_value(text));
+result<core::eviction_rule> parse_rule(std::string_view argument,
+                                       std::string_view text) {
+  if (const auto rule = core::eviction_rule_named(text))
+    return *rule;
+  return fail(ec::invalid_argument, "{}: {} is not one of {}", argument,
+              show_value(text), fmt::join(core::eviction_rule_names, ", "));
 }
 
 // Two numbers, both in 0..1.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/planning/policies/nirvana/eviction.hpp>
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace atelier::planning::nirvana {
 
@@ -24,6 +25,24 @@ double worth(const cached_state& of, eviction_rule rule) {
   return 0;
 }
 
+eviction_place place_of(const cached_state& of, eviction_rule rule) {
+  return {worth(of, rule), of.used, of.skip, of.entry};
+}
+
+eviction_place place_of(const cached_entry& of, eviction_rule rule) {
+  ATELIER_EXPECTS(core::is_server_rule(rule),
+                  "entries are evicted whole by a server's rule");
+  // A use that skips K steps is worth as much as K uses that skip one.
+  cached_state x;
+  x.entry = of.entry;
+  x.skip = 1;
+  x.uses = static_cast<double>(of.saved_steps);
+  x.used = of.used;
+  // It cannot be compared with `used`.
+  x.inserted = rule == eviction_rule::fifo ? of.inserted : 0;
+  return place_of(x, rule);
+}
+
 double first_uses(eviction_rule rule) {
   return rule == eviction_rule::lcbfu ? 0 : 1;
 }
@@ -35,8 +54,7 @@ std::vector<size_t> victims(std::span<const cached_state> states,
     if (!states[i].leased)
       order.push_back(i);
   const auto key = [&](size_t i) {
-    return std::tuple{worth(states[i], rule), states[i].used, states[i].skip,
-                      i};
+    return std::pair{place_of(states[i], rule), i};
   };
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return key(a) < key(b); });

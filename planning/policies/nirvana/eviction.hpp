@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/eviction_rule.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace atelier::planning::nirvana {
@@ -27,21 +30,32 @@ struct cached_state {
   bool leased = false;
 };
 
-enum class eviction_rule : uint8_t {
-  /// f K: uses times skipped steps.
-  /// Source: Nirvana, section 5.4 (LCBFU).
-  lcbfu,
-  /// floor + f (K - K below) / bytes: the loss of an eviction per byte, with
-  /// ageing, so that a new state is not always the next victim.
-  marginal,
-  /// Least recently used; least frequently used; first in, first out.
-  lru,
-  lfu,
-  fifo,
-};
+using core::eviction_rule;
 
 /// Returns the worth of a state under a rule; the least worth is evicted first.
 double worth(const cached_state& of, eviction_rule rule);
+
+/// The place of a state in the order of eviction: its worth, last use, skip and
+/// entry. The least is evicted first.
+using eviction_place = std::tuple<double, uint64_t, uint32_t, uint64_t>;
+
+eviction_place place_of(const cached_state& of, eviction_rule rule);
+
+/// An entry that is evicted with all its states, as in a server's cache.
+struct cached_entry {
+  uint64_t entry = 0;
+  /// Over all uses, the number of steps that they skipped.
+  uint64_t saved_steps = 0;
+  /// The times of insertion and of the last use, each as a rising count of its
+  /// own.
+  uint64_t inserted = 0;
+  uint64_t used = 0;
+};
+
+/// Returns the place of an entry, whose worth under LCBFU is the sum of those
+/// of its states.
+/// @pre `rule` is one of a server
+eviction_place place_of(const cached_entry& of, eviction_rule rule);
 
 /// Returns the initial uses of a state that enters the cache: none under the
 /// paper's rule, otherwise one.

@@ -76,6 +76,24 @@ BOOST_AUTO_TEST_CASE(equals_go_by_age_then_by_lower_skip) {
   BOOST_TEST((victims(all, eviction_rule::lcbfu, 3, 1) == order));
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_is_worth_what_its_states_are) {
+  const auto first = state(5, 200);
+  const auto second = state(25, 100);
+  const cached_entry both{1, 3'500, 1, 9};
+  BOOST_TEST(std::get<0>(place_of(both, eviction_rule::lcbfu))
+             == worth(first, eviction_rule::lcbfu)
+                  + worth(second, eviction_rule::lcbfu));
+  // Equal ones leave by age.
+  BOOST_TEST((place_of(cached_entry{7, 3'500, 7, 8}, eviction_rule::lcbfu)
+              < place_of(both, eviction_rule::lcbfu)));
+  // Insertions and uses are counted apart.
+  const cached_entry late{50, 0, 50, 3};
+  BOOST_TEST(
+    (place_of(late, eviction_rule::lru) < place_of(both, eviction_rule::lru)));
+  BOOST_TEST((place_of(both, eviction_rule::fifo)
+              < place_of(late, eviction_rule::fifo)));
+}
+
 BOOST_AUTO_TEST_CASE(victims_are_worth_no_more_than_what_stays) {
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     auto random = test::random_of(i);

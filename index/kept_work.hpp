@@ -83,8 +83,11 @@ public:
   virtual core::result<payload> state(uint64_t entry, uint32_t steps) = 0;
 
   /// Returns the pixels of an entry's image, which has that size.
+  /// @param skips the number of steps that the request does not run because of
+  ///        the image; a state skips its own
   /// Errors: as `state`; also ec::not_found if the image has another size.
-  virtual core::result<payload> image(uint64_t entry, core::extent px) = 0;
+  virtual core::result<payload> image(uint64_t entry, core::extent px,
+                                      uint32_t skips) = 0;
 
   /// Drops an entry whose bytes are unchanged but cannot be used; it counts as
   /// torn. Does nothing if the entry is gone.

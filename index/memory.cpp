@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/memory.hpp>
 #include <atelier/ipc/checksum.hpp>
 
@@ -32,8 +33,6 @@ struct memory::kept {
   part image;
   core::extent px;
   uint32_t depth = 0;
-  /// The size by which the entry counts.
-  uint64_t bytes = 0;
 };
 
 uint64_t bytes_of(std::string_view key, const leftover& what,
@@ -48,7 +47,11 @@ memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
                vector_options how)
   : most_(most),
     encoder_(std::move(encoder)),
+    shares_(std::make_unique<detail::ledger>(
+      detail::budget{most.bytes, most.entries, 0, most.rule})),
     texts_(encoder_->dimensions(), how) {}
+
+memory::~memory() = default;
 
 std::vector<float> memory::encoded(std::string_view text) {
   auto out = index::encoded(*encoder_, text);
@@ -71,7 +74,7 @@ std::vector<planning::match> memory::near(std::string_view key,
     // The entry may have left since the search.
     if (at == by_number_.end())
       continue;
-    const auto& entry = **at->second;
+    const auto& entry = *at->second;
     planning::match x;
     x.entry = entry.number;
     x.similarity = each.similarity;
@@ -93,10 +96,11 @@ core::result<payload> memory::state(uint64_t entry, uint32_t steps) {
   if (at == from->states.end())
     return core::fail(core::ec::not_found,
                       "entry {} has no state after {} steps", entry, steps);
-  return checked(*from, &*at);
+  return checked(*from, &*at, steps);
 }
 
-core::result<payload> memory::image(uint64_t entry, core::extent px) {
+core::result<payload> memory::image(uint64_t entry, core::extent px,
+                                    uint32_t skips) {
   const auto from = used(entry);
   if (!from)
     return core::fail(core::ec::not_found, "entry {} is gone", entry);
@@ -104,7 +108,7 @@ core::result<payload> memory::image(uint64_t entry, core::extent px) {
     return core::fail(core::ec::not_found,
                       "entry {} has no image of {}x{} pixels", entry, px.width,
                       px.height);
-  return checked(*from, &from->image);
+  return checked(*from, &from->image, skips);
 }
 
 memory::kept_ptr memory::used(uint64_t entry) {
@@ -112,13 +116,14 @@ memory::kept_ptr memory::used(uint64_t entry) {
   const auto at = by_number_.find(entry);
   if (at == by_number_.end())
     return nullptr;
-  entries_.splice(entries_.begin(), entries_, at->second);
-  return *at->second;
+  shares_->use(entry, ++last_use_);
+  return at->second;
 }
 
-core::result<payload> memory::checked(const kept& entry, const part* which) {
+core::result<payload> memory::checked(const kept& entry, const part* which,
+                                      uint32_t skips) {
   if (ipc::xxh3(*which->bytes) == which->checksum) {
-    count_answer(entry.number);
+    count_answer(entry.number, skips);
     return which->bytes;
   }
   drop_torn(entry.number);
@@ -127,16 +132,15 @@ core::result<payload> memory::checked(const kept& entry, const part* which) {
                     entry.number, which->bytes->size());
 }
 
-void memory::count_answer(uint64_t entry) {
-  if (most_.answers == 0)
-    return;
+void memory::count_answer(uint64_t entry, uint32_t skips) {
   // The entry is freed without the lock.
   kept_ptr spent;
   const std::lock_guard hold{lock_};
-  const auto at = by_number_.find(entry);
-  if (at == by_number_.end() || ++answers_[entry] < most_.answers)
+  shares_->save(entry, skips);
+  if (most_.answers == 0 || !by_number_.contains(entry)
+      || ++answers_[entry] < most_.answers)
     return;
-  spent = take_out(at->second);
+  spent = take_out(entry);
   ++counts_.spent;
 }
 
@@ -144,10 +148,9 @@ void memory::drop_torn(uint64_t entry) {
   // The entry is freed without the lock.
   kept_ptr torn;
   const std::lock_guard hold{lock_};
-  if (const auto at = by_number_.find(entry); at != by_number_.end()) {
-    torn = take_out(at->second);
+  torn = take_out(entry);
+  if (torn)
     ++counts_.dropped_torn;
-  }
 }
 
 bool memory::keep(std::string_view key, std::string_view text, leftover what) {
@@ -173,41 +176,40 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
     entry->px = what.px;
   }
   entry->depth = what.depth;
-  entry->bytes = bytes;
-  recency alone{entry};
   // The entries are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
   if (!texts_.add(key, last_number_ + 1, vector))
     return false;
-  while (counts_.entries >= most_.entries
-         || counts_.bytes > most_.bytes - bytes) {
-    leaving.push_back(take_out(std::prev(entries_.end())));
+  // Everything may leave, so that the entry fits.
+  for (const auto x : *shares_->room_for({}, bytes, 0)) {
+    leaving.push_back(take_out(x));
     ++counts_.evicted;
   }
   entry->number = ++last_number_;
-  by_number_.emplace(entry->number, alone.begin());
-  entries_.splice(entries_.begin(), alone);
-  ++counts_.entries;
-  counts_.bytes += bytes;
+  shares_->add(entry->number, {}, bytes, {++last_use_, 0});
+  by_number_.emplace(entry->number, std::move(entry));
   return true;
 }
 
-memory::kept_ptr memory::take_out(recency::iterator at) {
-  auto entry = std::move(*at);
-  entries_.erase(at);
-  by_number_.erase(entry->number);
-  answers_.erase(entry->number);
-  texts_.remove(entry->key, entry->number);
-  --counts_.entries;
-  counts_.bytes -= entry->bytes;
-  return entry;
+memory::kept_ptr memory::take_out(uint64_t entry) {
+  const auto at = by_number_.find(entry);
+  if (at == by_number_.end())
+    return nullptr;
+  auto out = std::move(at->second);
+  by_number_.erase(at);
+  shares_->remove(entry);
+  answers_.erase(entry);
+  texts_.remove(out->key, entry);
+  return out;
 }
 
 kept_counts memory::counts() const {
   const auto of_texts = texts_.counts();
   const std::lock_guard hold{lock_};
   auto out = counts_;
+  out.entries = shares_->entries();
+  out.bytes = shares_->bytes();
   out.searches_checked = of_texts.checked;
   out.searches_agreed = of_texts.agreed;
   return out;

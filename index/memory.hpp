@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/eviction_rule.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/text_encoder.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,16 +24,24 @@ struct memory_bounds {
   /// Payloads that an entry may give, one for each request that it answers; it
   /// leaves with the last one. 0: any number.
   uint64_t answers = 0;
+  /// A server's rule, by which entries leave for others.
+  core::eviction_rule rule = core::eviction_rule::lru;
 };
+
+namespace detail {
+
+class ledger;
+
+} // namespace detail
 
 /// Returns the size by which a leftover counts under its key, in bytes: its
 /// payloads, its text's vector of `dimensions` elements, and its key.
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions);
 
-/// Kept work in this process's memory. At a bound, the least recently kept or
-/// read entries are evicted. A text that the encoder cannot read finds nothing
-/// and is not kept; it counts as failed.
+/// Kept work in this process's memory. At a bound, entries are evicted in the
+/// order of the rule. A text that the encoder cannot read finds nothing and is
+/// not kept; it counts as failed.
 /// Threads: any. Texts are encoded, and bytes are read, compared and checked,
 ///          without the lock.
 class memory final : public kept_work {
@@ -41,11 +49,13 @@ public:
   explicit memory(memory_bounds most,
                   std::shared_ptr<const text_encoder> encoder = words_encoder(),
                   vector_options how = {});
+  ~memory() override;
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
-  core::result<payload> image(uint64_t entry, core::extent px) override;
+  core::result<payload> image(uint64_t entry, core::extent px,
+                              uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
@@ -55,13 +65,16 @@ private:
   struct part;
   struct kept;
   using kept_ptr = std::shared_ptr<const kept>;
-  /// The most recently used entry is first.
-  using recency = std::list<kept_ptr>;
 
+  /// Returns an entry and notes that it is used; null if it is gone.
   kept_ptr used(uint64_t entry);
-  core::result<payload> checked(const kept& entry, const part* which);
-  void count_answer(uint64_t entry);
-  kept_ptr take_out(recency::iterator at);
+  core::result<payload> checked(const kept& entry, const part* which,
+                                uint32_t skips);
+  /// Counts an answer that skipped that many steps. The entry leaves with its
+  /// last answer.
+  void count_answer(uint64_t entry, uint32_t skips);
+  /// Removes an entry; returns null if it is gone.
+  kept_ptr take_out(uint64_t entry);
 
   /// Returns a text's vector; empty if the encoder failed or the text has
   /// nothing to compare.
@@ -70,12 +83,15 @@ private:
   const memory_bounds most_;
   const std::shared_ptr<const text_encoder> encoder_;
   mutable std::mutex lock_;
-  recency entries_;
-  std::unordered_map<uint64_t, recency::iterator> by_number_;
+  /// The entries' sizes and uses. One tenant has them all.
+  const std::unique_ptr<detail::ledger> shares_;
+  std::unordered_map<uint64_t, kept_ptr> by_number_;
   /// Payloads given, if their number is limited.
   std::unordered_map<uint64_t, uint64_t> answers_;
   nearest_by_key texts_;
   uint64_t last_number_ = 0;
+  uint64_t last_use_ = 0;
+  /// Without the entries and their bytes, which `shares_` counts.
   kept_counts counts_;
 };
 

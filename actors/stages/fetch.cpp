@@ -100,6 +100,7 @@ std::optional<fetch_stage::work> fetch_stage::begin(
           ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)
           : *of.recipe;
       order.px = drawn.px;
+      order.steps = of.leg != nullptr ? of.skip : of.how->steps;
       if (of.leg == nullptr)
         return order;
       order.scaled_to = drawn.scaled_to;
@@ -121,7 +122,7 @@ core::result<fetch_stage::done> fetch_stage::run(
   const work& order, planning::worker_context& here) const {
   const bool state = order.slot == held::state;
   const auto bytes = state ? kept_->state(order.entry, order.steps)
-                           : kept_->image(order.entry, order.px);
+                           : kept_->image(order.entry, order.px, order.steps);
   if (!bytes)
     return bytes.why();
   const auto sound = state ? check_state(**bytes, order.latent, order.steps)

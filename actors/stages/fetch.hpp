@@ -24,8 +24,10 @@ public:
     uint64_t entry = 0;
     /// A state, a source or pixels.
     planning::held slot = planning::held::state;
-    /// These are set for a state.
+    /// The number of steps that the request skips: those after which the state
+    /// was left; with an image as the answer, all of them.
     uint32_t steps = 0;
+    /// The shape of a state.
     core::latent_shape latent;
     /// The size at which an image was drawn.
     core::extent px;

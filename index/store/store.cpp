@@ -64,10 +64,11 @@ core::result<payload> store::state(uint64_t entry, uint32_t steps) {
   if (steps == 0 || part == nullptr)
     return core::fail(ec::not_found, "entry {} has no state after {} steps",
                       entry, steps);
-  return impl_->give(*from, *part);
+  return impl_->give(*from, *part, steps);
 }
 
-core::result<payload> store::image(uint64_t entry, core::extent px) {
+core::result<payload> store::image(uint64_t entry, core::extent px,
+                                   uint32_t skips) {
   const auto from = impl_->used(entry);
   if (!from)
     return core::fail(ec::not_found, "entry {} is gone", entry);
@@ -75,7 +76,7 @@ core::result<payload> store::image(uint64_t entry, core::extent px) {
   if (part == nullptr || from->px != px)
     return core::fail(ec::not_found, "entry {} has no image of {}x{} pixels",
                       entry, px.width, px.height);
-  return impl_->give(*from, *part);
+  return impl_->give(*from, *part, skips);
 }
 
 void store::drop_torn(uint64_t entry) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/eviction_rule.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/index/kept_work.hpp>
@@ -39,6 +40,9 @@ struct store_options {
   /// tenants that keep anything. The entries of one tenant never drive another
   /// tenant below its part.
   double tenant_floor = 0.25;
+  /// A server's rule, by which entries leave for others. The uses that it
+  /// counts are on the disk under every rule.
+  core::eviction_rule rule = core::eviction_rule::lru;
   /// After this many failures in a row the disk is skipped for `retry`.
   uint32_t most_failures = 3;
   core::timespan retry = std::chrono::seconds{30};
@@ -57,13 +61,13 @@ uint64_t stored_bytes(std::string_view key, std::string_view text,
                       const leftover& what);
 
 /// Kept work that outlives the process, with rows in `cache.sqlite` and
-/// payloads in files under `payload/`. At a bound, the least recently kept or
-/// read entries are evicted (`detail/ledger.hpp` chooses the tenant).
+/// payloads in files under `payload/`. At a bound, entries are evicted in the
+/// order of the rule (`index/detail/ledger.hpp` chooses the tenant).
 ///
 /// An entry for which `keep` returned true survives the end of the process,
 /// however it ends. Its payload is on the disk before its row, and its row is
-/// removed before its payload, so that no entry exists in part. The last uses
-/// of entries are written with the next entry, or when 256 are queued, so the
+/// removed before its payload, so that no entry exists in part. The uses of
+/// entries are written with the next entry, or when 256 are queued, so the
 /// order of eviction may be slightly out of date after a kill.
 ///
 /// Only the keys, steps and vectors of entries, and copies of payloads, are in
@@ -89,7 +93,8 @@ public:
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
-  core::result<payload> image(uint64_t entry, core::extent px) override;
+  core::result<payload> image(uint64_t entry, core::extent px,
+                              uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;

@@ -164,6 +164,38 @@ BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   BOOST_TEST((published(here.granted[held::pixels]) == left_one.image));
 }
 
+// Three requests skip 5 steps with the first image, and one all of its 20 with
+// the second.
+BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
+  const auto small = std::make_shared<index::memory>(
+    index::memory_bounds{1 << 20, 2, 0, core::eviction_rule::lcbfu});
+  const fetch_stage sut{small};
+  const auto keep_one = [&] {
+    BOOST_REQUIRE(small->keep(key(), "a red fox", left_image()));
+  };
+  keep_one();
+  keep_one();
+  const auto fetch = [&](uint64_t entry, const planning::row_view& row) {
+    from.entry = entry;
+    here.at[held::source] = slot(ipc::slot_kind::image);
+    here.at[held::pixels] = slot(ipc::slot_kind::image, 1);
+    BOOST_TEST((test::code_of(sut.run(test::crossed(*sut.begin(row)), here))
+                == ec::none));
+  };
+  for (int i = 0; i < 3; ++i)
+    fetch(1, from_image());
+  along = {};
+  along.from = origin::image;
+  auto answer = row();
+  answer.from = &from;
+  fetch(2, answer);
+  keep_one();
+  const auto left = small->near(key(), "a red fox", 3);
+  BOOST_REQUIRE(left.size() == 2u);
+  BOOST_TEST(left[0].entry == 3u);
+  BOOST_TEST(left[1].entry == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
   costs.variants[1].native_px = {8, 8};
   costs.variants[1].native_only = true;

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(states_and_image_are_kept_and_found_by_the_same_prompt) {
   BOOST_TEST(found.front().depth == 0u);
   BOOST_TEST((**kept->state(found.front().entry, 5) == five));
   BOOST_TEST((**kept->state(found.front().entry, 10) == ten));
-  BOOST_TEST((**kept->image(found.front().entry, {16, 16})
+  BOOST_TEST((**kept->image(found.front().entry, {16, 16}, 5)
               == std::vector<std::byte>(image_bytes, std::byte{7})));
 }
 

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_found_and_given_byte_by_byte) {
   const auto entry = found.front().entry;
   BOOST_TEST((**m.state(entry, 5) == left.states[0].bytes));
   BOOST_TEST((**m.state(entry, 10) == left.states[1].bytes));
-  BOOST_TEST((**m.image(entry, px) == left.image));
+  BOOST_TEST((**m.image(entry, px, 5) == left.image));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_there_is_told) {
@@ -203,11 +203,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_told) {
   BOOST_REQUIRE(m.keep("k", "a red fox", states({64})));
   const auto entry = nearest(m, "fox");
   BOOST_TEST((code_of(m.state(entry, 6)) == ec::not_found));
-  BOOST_TEST((code_of(m.image(entry, px)) == ec::not_found));
+  BOOST_TEST((code_of(m.image(entry, px, 5)) == ec::not_found));
   BOOST_TEST((code_of(m.state(entry + 1, 5)) == ec::not_found));
-  BOOST_TEST((code_of(m.image(entry + 1, px)) == ec::not_found));
+  BOOST_TEST((code_of(m.image(entry + 1, px, 5)) == ec::not_found));
   BOOST_REQUIRE(m.keep("k", "a blue owl", image(192)));
-  BOOST_TEST((code_of(m.image(nearest(m, "owl"), {8, 9})) == ec::not_found));
+  BOOST_TEST((code_of(m.image(nearest(m, "owl"), {8, 9}, 5)) == ec::not_found));
 }
 
 BOOST_AUTO_TEST_CASE(the_nearest_come_first_and_the_newest_of_equals) {
@@ -291,11 +291,11 @@ BOOST_AUTO_TEST_CASE(a_torn_entry_is_not_given_and_leaves) {
   BOOST_REQUIRE(m.keep("k", "a red fox", states({64, 64})));
   BOOST_REQUIRE(m.keep("k", "a blue owl", image(192)));
   change(*m.state(1, 10));
-  change(*m.image(2, px));
+  change(*m.image(2, px, 5));
   BOOST_TEST((code_of(m.state(1, 5)) == ec::none));
   BOOST_TEST((code_of(m.state(1, 10)) == ec::bad_payload));
   BOOST_TEST((code_of(m.state(1, 5)) == ec::not_found));
-  BOOST_TEST((code_of(m.image(2, px)) == ec::bad_payload));
+  BOOST_TEST((code_of(m.image(2, px, 5)) == ec::bad_payload));
   BOOST_TEST(m.near("k", "a red fox", 10).empty());
   const auto counts = m.counts();
   BOOST_TEST(counts.dropped_torn == 2u);
@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         break;
       }
       case 6: {
-        const auto given = m->image(number, px);
+        const auto given = m->image(number, px, 5);
         const auto* x = expected->use(number);
         BOOST_REQUIRE(static_cast<bool>(given)
                       == (x != nullptr && !x->what.image.empty()));

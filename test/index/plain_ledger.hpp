@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/index/store/detail/ledger.hpp>
+#include <atelier/index/detail/ledger.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -17,6 +17,7 @@ struct plain_ledger {
     core::tenant_id whose;
     uint64_t bytes = 0;
     uint64_t used = 0;
+    uint64_t saved_steps = 0;
   };
 
   index::detail::budget most;
@@ -36,10 +37,38 @@ struct plain_ledger {
     return out;
   }
 
-  bool is_oldest_of_its_tenant(const entry& x) const {
+  bool leaves_before(const entry& a, const entry& b) const {
+    switch (most.rule) {
+      case core::eviction_rule::fifo:
+        return a.number < b.number;
+      case core::eviction_rule::lcbfu:
+        if (a.saved_steps != b.saved_steps)
+          return a.saved_steps < b.saved_steps;
+        [[fallthrough]];
+      default:
+        return a.used < b.used;
+    }
+  }
+
+  bool is_first_of_its_tenant(const entry& x) const {
     return std::ranges::none_of(entries, [&](const entry& y) {
-      return y.whose == x.whose && y.used < x.used;
+      return y.whose == x.whose && leaves_before(y, x);
     });
+  }
+
+  void use(uint64_t number, uint64_t clock, uint64_t steps) {
+    for (auto& x : entries)
+      if (x.number == number) {
+        x.used = clock;
+        x.saved_steps += steps;
+      }
+  }
+
+  /// Returns whether the entry was there.
+  bool remove(uint64_t number) {
+    return std::erase_if(entries,
+                         [&](const entry& x) { return x.number == number; })
+         > 0;
   }
 
   std::optional<std::vector<uint64_t>> room_for(core::tenant_id whose,
@@ -59,16 +88,14 @@ struct plain_ledger {
            || left.entries.size() >= most.entries) {
       const entry* victim = nullptr;
       for (const auto& x : left.entries)
-        if (left.is_oldest_of_its_tenant(x)
+        if (left.is_first_of_its_tenant(x)
             && (x.whose == whose || left.bytes_of(x.whose) - x.bytes >= floor)
-            && (victim == nullptr || x.used < victim->used))
+            && (victim == nullptr || leaves_before(x, *victim)))
           victim = &x;
       if (victim == nullptr)
         return std::nullopt;
-      const auto number = victim->number;
-      out.push_back(number);
-      std::erase_if(left.entries,
-                    [&](const entry& x) { return x.number == number; });
+      out.push_back(victim->number);
+      left.remove(out.back());
     }
     return out;
   }

@@ -25,9 +25,9 @@ using core::ec;
 using index::detail::breaker;
 using index::detail::catalog;
 using index::detail::entry_row;
-using index::detail::entry_use;
 using index::detail::folder_lock;
 using index::detail::hot_payloads;
+using index::detail::numbered_uses;
 using index::detail::payload_files;
 using test::code_of;
 using test::filled_bytes;
@@ -56,7 +56,8 @@ struct parts_fixture {
     return out;
   }
 
-  static entry_row row(uint64_t number, uint64_t used) {
+  static entry_row row(uint64_t number, uint64_t used,
+                       uint64_t saved_steps = 0) {
     entry_row x;
     x.number = number;
     x.key = std::string{"\0key\xff", 5};
@@ -65,7 +66,7 @@ struct parts_fixture {
     x.depth = 2;
     x.px = {64, 48};
     x.made = 1'700'000'000;
-    x.used = used;
+    x.uses = {used, saved_steps};
     x.parts = {{0, 10, 0xffff'ffff'ffff'fff0u}, {5, 20, 7}};
     return x;
   }
@@ -166,19 +167,20 @@ BOOST_AUTO_TEST_CASE(rows_are_read_as_they_were_written) {
     const auto sut = *catalog::open(file());
     BOOST_TEST(*sut.last_number() == 0u);
     BOOST_REQUIRE(sut.add(row(7, 3), {}));
-    const std::array uses{entry_use{7, 9}, entry_use{100, 10}};
+    const std::array uses{numbered_uses{7, {9, 25}},
+                          numbered_uses{100, {10, 5}}};
     BOOST_REQUIRE(sut.add(row(8, 4), uses));
     BOOST_TEST(!sut.add(row(8, 5), {}));
   }
   BOOST_TEST((fs::status(file()).permissions() == fs::perms{0600}));
   const auto sut = *catalog::open(file());
-  BOOST_TEST((rows_of(sut) == std::vector{row(8, 4), row(7, 9)}));
-  const std::array uses{entry_use{8, 11}};
+  BOOST_TEST((rows_of(sut) == std::vector{row(8, 4), row(7, 9, 25)}));
+  const std::array uses{numbered_uses{8, {11, 0}}};
   BOOST_REQUIRE(sut.note(uses));
-  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9), row(8, 11)}));
+  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9, 25), row(8, 11)}));
   const std::array<uint64_t, 2> gone{8, 100};
   BOOST_REQUIRE(sut.remove(gone));
-  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9)}));
+  BOOST_TEST((rows_of(sut) == std::vector{row(7, 9, 25)}));
   // A number is not given twice.
   BOOST_TEST(*sut.last_number() == 8u);
   BOOST_TEST(*sut.faults() == "");
@@ -204,10 +206,28 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
   const auto refused = catalog::open(file(), first);
   BOOST_REQUIRE(!refused);
   BOOST_TEST((refused.why().code == ec::incompatible));
-  BOOST_TEST(refused.why().text.find("is of version 2, and this program knows "
-                                     "1..1")
+  BOOST_TEST(refused.why().text.find("is of version 3, and this program knows "
+                                     "1..2")
                != std::string::npos,
              refused.why().text);
+}
+
+// Version 1 did not count the steps that uses skipped.
+BOOST_AUTO_TEST_CASE(entries_of_the_first_version_have_skipped_nothing) {
+  {
+    const auto sut =
+      catalog::open(file(), index::detail::catalog_versions().first(1));
+    BOOST_REQUIRE(sut);
+  }
+  run("INSERT INTO entries VALUES(7, 'k', 'a red fox', 1, 0, 64, 48, 9, 3)");
+  const auto sut = *catalog::open(file());
+  const auto rows = rows_of(sut);
+  BOOST_REQUIRE(rows.size() == 1u);
+  BOOST_TEST(rows[0].made == 9);
+  BOOST_TEST((rows[0].uses == index::detail::entry_uses{3, 0}));
+  const std::array uses{numbered_uses{7, {4, 10}}};
+  BOOST_REQUIRE(sut.note(uses));
+  BOOST_TEST((rows_of(sut)[0].uses == uses[0].uses));
 }
 
 BOOST_AUTO_TEST_CASE(an_upgrade_that_fails_leaves_the_old_version) {

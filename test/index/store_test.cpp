@@ -74,9 +74,9 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
   const auto entry = before.front().entry;
   BOOST_TEST((**sut->state(entry, 5) == left.states[0].bytes));
   BOOST_TEST((**sut->state(entry, 10) == left.states[1].bytes));
-  BOOST_TEST((**sut->image(entry, kept_px) == left.image));
+  BOOST_TEST((**sut->image(entry, kept_px, 5) == left.image));
   BOOST_TEST((code_of(sut->state(entry, 0)) == ec::not_found));
-  BOOST_TEST((code_of(sut->image(entry, {8, 9})) == ec::not_found));
+  BOOST_TEST((code_of(sut->image(entry, {8, 9}, 5)) == ec::not_found));
   BOOST_TEST(sut->counts().entries == told.entries);
   BOOST_TEST(sut->counts().bytes == told.bytes);
   // Numbers go on.
@@ -403,14 +403,9 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   std::vector<expected_entry> expected;
   uint64_t last_number = 0;
   uint64_t clock = 0;
-  const auto use = [&](uint64_t number) {
-    for (auto& x : shares.entries)
-      if (x.number == number)
-        x.used = ++clock;
-  };
+  const auto use = [&](uint64_t number) { shares.use(number, ++clock, 0); };
   const auto leave = [&](uint64_t number) {
-    std::erase_if(shares.entries,
-                  [&](const auto& x) { return x.number == number; });
+    shares.remove(number);
     return std::erase_if(expected,
                          [&](const auto& x) { return x.number == number; });
   };
@@ -487,7 +482,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         break;
       }
       case 6: {
-        const auto given = sut->image(number, kept_px);
+        const auto given = sut->image(number, kept_px, 5);
         BOOST_REQUIRE(bool{given}
                       == (at != expected.end() && !at->what.image.empty()));
         if (given)

@@ -31,7 +31,8 @@ constexpr std::string_view versions[] = {
   " made INTEGER NOT NULL, used INTEGER NOT NULL);"
   "CREATE TABLE parts("
   " entry INTEGER NOT NULL, steps INTEGER NOT NULL, bytes INTEGER NOT NULL,"
-  " checksum INTEGER NOT NULL, PRIMARY KEY(entry, steps)) WITHOUT ROWID;"};
+  " checksum INTEGER NOT NULL, PRIMARY KEY(entry, steps)) WITHOUT ROWID;",
+  "ALTER TABLE entries ADD COLUMN saved_steps INTEGER NOT NULL DEFAULT 0;"};
 
 /// The exception for a fault that SQLite reports. It is caught in this source.
 struct catalog_fault : std::runtime_error {
@@ -225,10 +226,14 @@ core::result<void> guarded(const Connection& in, F what) {
 }
 
 template <class Connection>
-void note_uses(Connection& in, std::span<const entry_use> uses) {
-  query update{in, "UPDATE entries SET used = ? WHERE number = ?"};
+void note_uses(Connection& in, std::span<const numbered_uses> uses) {
+  query update{in, "UPDATE entries SET used = ?, saved_steps = ?"
+                   " WHERE number = ?"};
   for (const auto& x : uses)
-    update.put(stored(x.used)).put(stored(x.number)).run();
+    update.put(stored(x.uses.last))
+      .put(stored(x.uses.saved_steps))
+      .put(stored(x.number))
+      .run();
 }
 
 /// Upgrades the file to the newest version; returns the reason if that fails.
@@ -284,8 +289,9 @@ core::result<catalog> catalog::open(const fs::path& file,
 core::result<void> catalog::read(
   const std::function<void(entry_row)>& take) const {
   return guarded(*to_, [&] {
-    query rows{*to_, "SELECT number, key, text, tenant, depth, width, height,"
-                     " made, used FROM entries ORDER BY used, number"};
+    query rows{*to_,
+               "SELECT number, key, text, tenant, depth, width, height,"
+               " made, used, saved_steps FROM entries ORDER BY used, number"};
     query parts{*to_, "SELECT steps, bytes, checksum FROM parts"
                       " WHERE entry = ? ORDER BY steps"};
     while (rows.next()) {
@@ -298,7 +304,8 @@ core::result<void> catalog::read(
       x.px = {static_cast<uint32_t>(rows.number(5)),
               static_cast<uint32_t>(rows.number(6))};
       x.made = rows.number(7);
-      x.used = static_cast<uint64_t>(rows.number(8));
+      x.uses.last = static_cast<uint64_t>(rows.number(8));
+      x.uses.saved_steps = static_cast<uint64_t>(rows.number(9));
       parts.put(rows.number(0));
       while (parts.next())
         x.parts.push_back({static_cast<uint32_t>(parts.number(0)),
@@ -324,10 +331,11 @@ core::result<uint64_t> catalog::last_number() const {
 }
 
 core::result<void> catalog::add(const entry_row& row,
-                                std::span<const entry_use> uses) const {
+                                std::span<const numbered_uses> uses) const {
   return guarded(*to_, [&] {
     at_once(*to_, [&] {
-      query{*to_, "INSERT INTO entries VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"}
+      query{*to_, "INSERT INTO entries"
+                  " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
         .put(stored(row.number))
         .put_blob(row.key)
         .put_text(row.text)
@@ -336,7 +344,8 @@ core::result<void> catalog::add(const entry_row& row,
         .put(row.px.width)
         .put(row.px.height)
         .put(row.made)
-        .put(stored(row.used))
+        .put(stored(row.uses.last))
+        .put(stored(row.uses.saved_steps))
         .run();
       query part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?)"};
       for (const auto& x : row.parts)
@@ -363,7 +372,7 @@ core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
   });
 }
 
-core::result<void> catalog::note(std::span<const entry_use> uses) const {
+core::result<void> catalog::note(std::span<const numbered_uses> uses) const {
   return guarded(*to_, [&] { at_once(*to_, [&] { note_uses(*to_, uses); }); });
 }
 

@@ -4,6 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/index/detail/ledger.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -36,8 +37,7 @@ struct entry_row {
   core::extent px;
   /// Seconds since 1970.
   int64_t made = 0;
-  /// Rises with each use of any entry.
-  uint64_t used = 0;
+  entry_uses uses;
   /// Ordered by rising steps, which is the payloads' order in the file.
   std::vector<part_row> parts;
 
@@ -54,10 +54,10 @@ uint64_t payload_bytes(const entry_row& row);
 /// Returns the size by which an entry counts, in bytes.
 uint64_t counted_bytes(const entry_row& row);
 
-/// The last use of an entry.
-struct entry_use {
+/// The uses of an entry.
+struct numbered_uses {
   uint64_t number = 0;
-  uint64_t used = 0;
+  entry_uses uses;
 };
 
 /// Returns the statements that make version 1, 2, ... of the file from the
@@ -90,18 +90,18 @@ public:
   /// Errors: ec::io_failed.
   core::result<uint64_t> last_number() const;
 
-  /// Adds an entry, and records the last uses of others with it.
+  /// Adds an entry, and records the uses of others with it.
   /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> add(const entry_row& row,
-                         std::span<const entry_use> uses) const;
+                         std::span<const numbered_uses> uses) const;
 
   /// Removes entries. An entry that is gone is no error.
   /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> remove(std::span<const uint64_t> numbers) const;
 
-  /// Records when entries were last used.
+  /// Records the uses of entries.
   /// Errors: ec::io_failed; then nothing has changed.
-  core::result<void> note(std::span<const entry_use> uses) const;
+  core::result<void> note(std::span<const numbered_uses> uses) const;
 
   /// Returns the fault that SQLite finds in its file; empty if it finds none.
   /// Errors: ec::io_failed.

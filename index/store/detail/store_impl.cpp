@@ -11,7 +11,7 @@ namespace atelier::index {
 
 using core::ec;
 using detail::entry_row;
-using detail::entry_use;
+using detail::numbered_uses;
 using detail::part_row;
 
 namespace detail {
@@ -47,7 +47,7 @@ store::impl::impl(store_options options, detail::folder_lock its,
     rows(std::move(catalog)),
     writes(with.most_failures, with.retry),
     reads(with.most_failures, with.retry),
-    shares({with.disk_bytes, with.entries, with.tenant_floor}),
+    shares({with.disk_bytes, with.entries, with.tenant_floor, with.rule}),
     hot(with.memory_bytes),
     vectors(with.encoder->dimensions()) {}
 
@@ -82,10 +82,10 @@ core::result<void> store::impl::read_folder() {
   if (!there)
     return there.why();
   std::vector<uint64_t> leaving;
-  // Rows are read in the order of their last use; vectors are loaded by number.
+  // Vectors are loaded by number.
   std::map<uint64_t, std::vector<float>> texts;
   if (auto ok = rows.read([&](entry_row row) {
-        last_use = std::max(last_use, row.used);
+        last_use = std::max(last_use, row.uses.last);
         const auto file = there->sizes.find(row.number);
         if (file == there->sizes.end()
             || file->second != detail::payload_bytes(row)) {
@@ -104,7 +104,7 @@ core::result<void> store::impl::read_folder() {
         x->depth = row.depth;
         x->px = row.px;
         x->parts = std::move(row.parts);
-        enter(std::move(x), row.whose, bytes, row.used);
+        enter(std::move(x), row.whose, bytes, row.uses);
         there->sizes.erase(file);
       });
       !ok)
@@ -155,16 +155,16 @@ store::impl::kept_ptr store::impl::used(uint64_t entry) {
       return nullptr;
     out = at->second;
     shares.use(entry, ++last_use);
-    uses[entry] = last_use;
-    many = uses.size() >= uses_at_once;
+    unwritten.insert(entry);
+    many = unwritten.size() >= uses_at_once;
   }
   if (many)
     write_uses();
   return out;
 }
 
-core::result<payload> store::impl::give(const kept& from,
-                                        const part_row& part) {
+core::result<payload> store::impl::give(const kept& from, const part_row& part,
+                                        uint32_t skips) {
   const auto now = with.now();
   payload copy;
   bool readable = false;
@@ -175,7 +175,7 @@ core::result<payload> store::impl::give(const kept& from,
   }
   // A copy that changed in memory says nothing about the disk.
   if (copy && ipc::xxh3(*copy) == part.checksum) {
-    count_answer(from.number);
+    count_answer(from.number, skips);
     return copy;
   }
   if (!readable)
@@ -205,7 +205,7 @@ core::result<payload> store::impl::give(const kept& from,
       if (by_number.contains(from.number))
         hot.put(from.number, part.steps, out);
     }
-    count_answer(from.number);
+    count_answer(from.number, skips);
     return payload{std::move(out)};
   }
   {
@@ -223,12 +223,14 @@ void store::impl::drop_torn(uint64_t entry) {
   drop(entry, &kept_counts::dropped_torn);
 }
 
-void store::impl::count_answer(uint64_t entry) {
-  if (with.answers == 0)
-    return;
+void store::impl::count_answer(uint64_t entry, uint32_t skips) {
   {
     const std::lock_guard hold{lock};
-    if (!by_number.contains(entry) || ++answers[entry] < with.answers)
+    if (!by_number.contains(entry))
+      return;
+    shares.save(entry, skips);
+    unwritten.insert(entry);
+    if (with.answers == 0 || ++answers[entry] < with.answers)
       return;
   }
   drop(entry, &kept_counts::spent);
@@ -276,7 +278,7 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
     if (!leaving)
       return false;
     row.number = ++last_number;
-    row.used = ++last_use;
+    row.uses.last = ++last_use;
   }
   if (!vectors.add(row.key, row.number, text))
     return false;
@@ -294,7 +296,7 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
   for (size_t i = 0; i < payloads.size(); ++i)
     hot.put(x->number, x->parts[i].steps, payloads[i]);
   // Other entries may have been used meanwhile.
-  enter(std::move(x), row.whose, bytes, ++last_use);
+  enter(std::move(x), row.whose, bytes, {++last_use, 0});
   return true;
 }
 
@@ -381,8 +383,8 @@ void store::impl::write_worked() {
 }
 
 void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
-                        uint64_t used_at) {
-  shares.add(entry->number, whose, bytes, used_at);
+                        detail::entry_uses uses) {
+  shares.add(entry->number, whose, bytes, uses);
   by_number.emplace(entry->number, std::move(entry));
 }
 
@@ -394,25 +396,26 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
   by_number.erase(at);
   shares.remove(entry);
   hot.drop(entry);
-  uses.erase(entry);
+  unwritten.erase(entry);
   answers.erase(entry);
   vectors.remove(out->key, entry);
   return out;
 }
 
-std::vector<entry_use> store::impl::take_uses() {
-  std::vector<entry_use> out;
+std::vector<numbered_uses> store::impl::take_uses() {
+  std::vector<numbered_uses> out;
   const std::lock_guard hold{lock};
-  for (const auto& [number, at] : uses)
-    out.push_back({number, at});
-  uses.clear();
+  for (const auto x : unwritten)
+    out.push_back({x, *shares.uses_of(x)});
+  unwritten.clear();
   return out;
 }
 
-void store::impl::put_back(std::span<const entry_use> unwritten) {
+void store::impl::put_back(std::span<const numbered_uses> failed) {
   const std::lock_guard hold{lock};
-  for (const auto& x : unwritten)
-    uses.emplace(x.number, x.used);
+  for (const auto& x : failed)
+    if (by_number.contains(x.number))
+      unwritten.insert(x.number);
 }
 
 } // namespace atelier::index

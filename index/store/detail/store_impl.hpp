@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/store/detail/breaker.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
 #include <atelier/index/store/detail/folder_lock.hpp>
 #include <atelier/index/store/detail/hot_payloads.hpp>
-#include <atelier/index/store/detail/ledger.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
 #include <atelier/index/store/store.hpp>
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -51,16 +52,19 @@ struct store::impl {
   /// Loads the rows whose files exist, and removes everything else.
   core::result<void> read_folder();
 
-  /// Returns an entry and makes it the most recently used; null if it is gone.
+  /// Returns an entry and notes that it is used; null if it is gone.
   kept_ptr used(uint64_t entry);
 
-  /// Returns a part's bytes after checking them.
-  core::result<payload> give(const kept& from, const detail::part_row& part);
+  /// Returns a part's bytes, with which a request skips that many steps, after
+  /// checking them.
+  core::result<payload> give(const kept& from, const detail::part_row& part,
+                             uint32_t skips);
 
   void drop_torn(uint64_t entry);
 
-  /// Counts an answer of an entry, which leaves with its last one.
-  void count_answer(uint64_t entry);
+  /// Counts an answer that skipped that many steps. The entry leaves with its
+  /// last answer.
+  void count_answer(uint64_t entry, uint32_t skips);
 
   /// Removes an entry and counts it; it may be gone.
   void drop(uint64_t entry, uint64_t kept_counts::*as);
@@ -75,10 +79,10 @@ struct store::impl {
   void write_uses();
 
   /// Returns the queued uses and empties the queue.
-  std::vector<detail::entry_use> take_uses();
+  std::vector<detail::numbered_uses> take_uses();
 
-  /// Queues again the uses that could not be written.
-  void put_back(std::span<const detail::entry_use> unwritten);
+  /// Queues again the entries whose uses could not be written.
+  void put_back(std::span<const detail::numbered_uses> failed);
 
   // The caller must hold `writing`.
   bool evict(std::span<const uint64_t> numbers);
@@ -90,7 +94,7 @@ struct store::impl {
 
   // The caller must hold `lock`.
   void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
-             uint64_t used_at);
+             detail::entry_uses uses);
   kept_ptr take_out(uint64_t entry);
 
   const store_options with;
@@ -113,8 +117,8 @@ struct store::impl {
   nearest_by_key vectors;
   /// Payloads given since the start, if their number is limited.
   std::unordered_map<uint64_t, uint64_t> answers;
-  /// Uses that are queued to be written.
-  std::map<uint64_t, uint64_t> uses;
+  /// Entries whose uses are queued to be written.
+  std::set<uint64_t> unwritten;
   uint64_t last_number = 0;
   uint64_t last_use = 0;
   kept_counts counts;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What leaves a full cache, in memory and on the disk, by each rule.
+
+#include "index/plain_ledger.hpp"
+#include "index/store_rig.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/philox.hpp>
+#include <atelier/index/memory.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+
+namespace {
+
+using namespace atelier;
+using core::ec;
+using core::eviction_rule;
+using core::tenant_id;
+using test::kept_px;
+using numbers = std::vector<uint64_t>;
+
+constexpr eviction_rule all_rules[] = {eviction_rule::fifo, eviction_rule::lru,
+                                       eviction_rule::lcbfu};
+
+// Every entry has the same text, so that a search finds all of them.
+constexpr std::string_view key = "k";
+constexpr std::string_view text = "a red fox";
+
+/// A cache in memory, or on a disk on which it is opened again.
+struct tried_cache {
+  index::detail::budget most;
+  bool on_disk = false;
+  test::store_folder folder;
+  std::shared_ptr<index::kept_work> it;
+
+  tried_cache(index::detail::budget bounds, bool disk)
+    : most(bounds), on_disk(disk) {
+    open();
+  }
+
+  void open() {
+    if (!on_disk) {
+      it = std::make_shared<index::memory>(
+        index::memory_bounds{most.bytes, most.entries, 0, most.rule});
+      return;
+    }
+    auto with = folder.options();
+    with.disk_bytes = most.bytes;
+    with.entries = most.entries;
+    with.tenant_floor = most.floor;
+    with.rule = most.rule;
+    it = folder.open(with);
+  }
+
+  void restart() {
+    if (!on_disk)
+      return;
+    it.reset();
+    open();
+  }
+
+  uint64_t size_of(const index::leftover& what) const {
+    return on_disk
+           ? index::stored_bytes(key, text, what)
+           : index::bytes_of(key, what, index::words_encoder()->dimensions());
+  }
+
+  /// Returns the numbers of all entries, rising. To be found is no use.
+  numbers there() const {
+    numbers out;
+    for (const auto& x : it->near(key, text, 1'000))
+      out.insert(out.begin(), x.entry);
+    return out;
+  }
+};
+
+index::leftover any_leftover(core::philox& random, bool on_disk) {
+  auto out = test::kept_states({random.below(60), 1 + random.below(60)}, 1);
+  if (random.below(2) == 0) {
+    out.image = test::filled_bytes(1 + random.below(90), 1);
+    out.px = kept_px;
+  }
+  // In memory one tenant has everything.
+  if (on_disk)
+    out.whose = tenant_id{static_cast<uint32_t>(random.below(4))};
+  return out;
+}
+
+index::detail::budget any_budget(core::philox& random, eviction_rule rule,
+                                 bool on_disk) {
+  if (!on_disk)
+    return {4'000 + random.below(30'000), 1 + random.below(30), 0, rule};
+  return {10'000 + random.below(60'000), 1 + random.below(20),
+          static_cast<double>(random.below(5)) / 4, rule};
+}
+
+/// Compares random operations with a scan of everything after each.
+void agree(eviction_rule rule, bool on_disk, size_t n) {
+  core::philox random{test::seed(), core::purpose::test, core::request_id{7}};
+  std::optional<tried_cache> sut;
+  test::plain_ledger plain;
+  std::vector<bool> has_image;
+  uint64_t clock = 0;
+  index::kept_counts wanted;
+  for (size_t i = 0; i < n; ++i) {
+    if (i % 1'000 == 0) {
+      const auto most = any_budget(random, rule, on_disk);
+      sut.reset();
+      sut.emplace(most, on_disk);
+      plain = {most};
+      has_image.assign(1, false);
+      wanted = {};
+    }
+    const auto last = has_image.size() - 1;
+    const auto any = last - std::min(last, random.below(25));
+    const bool is_there = std::ranges::any_of(
+      plain.entries, [&](const auto& x) { return x.number == any; });
+    switch (random.below(8)) {
+      case 0:
+      case 1:
+      case 2: {
+        auto what = any_leftover(random, on_disk);
+        const auto whose = what.whose;
+        const bool image = !what.image.empty();
+        const auto bytes = sut->size_of(what);
+        const auto room = plain.room_for(whose, bytes, 0);
+        BOOST_REQUIRE(sut->it->keep(key, text, std::move(what))
+                      == room.has_value());
+        if (!room)
+          break;
+        for (const auto x : *room)
+          plain.remove(x);
+        wanted.evicted += room->size();
+        plain.entries.push_back({last + 1, whose, bytes, ++clock});
+        has_image.push_back(image);
+        break;
+      }
+      case 3:
+      case 4: {
+        const uint32_t steps = random.below(2) == 0 ? 5 : 10;
+        BOOST_REQUIRE(bool{sut->it->state(any, steps)} == is_there);
+        plain.use(any, ++clock, steps);
+        break;
+      }
+      case 5: {
+        // A missing image skips nothing; its entry was used all the same.
+        const auto skips = static_cast<uint32_t>(random.below(30));
+        const bool given = is_there && has_image[any];
+        BOOST_REQUIRE(bool{sut->it->image(any, kept_px, skips)} == given);
+        plain.use(any, ++clock, given ? skips : 0);
+        break;
+      }
+      case 6:
+        if (random.below(4) != 0)
+          break;
+        sut->it->drop_torn(any);
+        wanted.dropped_torn += plain.remove(any) ? 1u : 0u;
+        break;
+      default:
+        if (random.below(20) != 0)
+          break;
+        sut->restart();
+        // They count since the start.
+        if (on_disk)
+          wanted.evicted = wanted.dropped_torn = 0;
+    }
+    const auto told = sut->it->counts();
+    BOOST_REQUIRE(told.bytes == plain.bytes());
+    BOOST_REQUIRE(told.bytes <= plain.most.bytes);
+    BOOST_REQUIRE(told.evicted == wanted.evicted);
+    BOOST_REQUIRE(told.dropped_torn == wanted.dropped_torn);
+    BOOST_REQUIRE(told.failed == 0u);
+    numbers left;
+    for (const auto& x : plain.entries)
+      left.push_back(x.number);
+    BOOST_REQUIRE((sut->there() == left));
+  }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(eviction_test)
+
+BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
+  const auto victim = [](eviction_rule rule, bool on_disk) {
+    tried_cache sut{{1 << 20, 3, 0, rule}, on_disk};
+    const auto keep = [&] {
+      BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8, 8})));
+    };
+    for (int i = 0; i < 3; ++i)
+      keep();
+    // 10 steps of the first, 10 of the second before, 5 of the third.
+    for (const auto& [entry, steps] : {std::pair{2u, 5u}, std::pair{2u, 5u},
+                                       std::pair{3u, 5u}, std::pair{1u, 10u}})
+      BOOST_REQUIRE(sut.it->state(entry, steps));
+    sut.restart();
+    keep();
+    BOOST_TEST(sut.it->counts().evicted == 1u);
+    for (const uint64_t x : {1, 2, 3})
+      if (std::ranges::count(sut.there(), x) == 0)
+        return x;
+    return uint64_t{0};
+  };
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      BOOST_TEST(victim(eviction_rule::fifo, on_disk) == 1u);
+      BOOST_TEST(victim(eviction_rule::lru, on_disk) == 2u);
+      BOOST_TEST(victim(eviction_rule::lcbfu, on_disk) == 3u);
+    }
+}
+
+// An image skips what its request does not run.
+BOOST_AUTO_TEST_CASE(images_weigh_by_the_steps_that_they_save) {
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      tried_cache sut{{1 << 20, 2, 0, eviction_rule::lcbfu}, on_disk};
+      index::leftover image;
+      image.image = test::filled_bytes(8, 1);
+      image.px = kept_px;
+      BOOST_REQUIRE(sut.it->keep(key, text, image));
+      BOOST_REQUIRE(sut.it->keep(key, text, image));
+      BOOST_REQUIRE(sut.it->image(1, kept_px, 30));
+      for (int i = 0; i < 5; ++i)
+        BOOST_REQUIRE(sut.it->image(2, kept_px, 5));
+      BOOST_REQUIRE(sut.it->keep(key, text, image));
+      BOOST_TEST((sut.there() == numbers{1, 3}));
+    }
+}
+
+// The rule may change between two starts: the uses of each are on the disk.
+BOOST_AUTO_TEST_CASE(another_rule_finds_the_uses_of_before) {
+  tried_cache sut{{1 << 20, 2, 0, eviction_rule::fifo}, true};
+  for (int i = 0; i < 2; ++i)
+    BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
+  BOOST_REQUIRE(sut.it->state(1, 5));
+  sut.most.rule = eviction_rule::lcbfu;
+  sut.restart();
+  BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
+  BOOST_TEST((sut.there() == numbers{1, 3}));
+  // What was never used leaves for what is new.
+  BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
+  BOOST_TEST((sut.there() == numbers{1, 4}));
+}
+
+// At scale 1: 1,000,000 operations by each rule.
+BOOST_AUTO_TEST_CASE(random_operations_in_memory_agree_with_a_scan) {
+  for (const auto rule : all_rules)
+    BOOST_TEST_CONTEXT(core::eviction_rule_names[static_cast<size_t>(rule)])
+  agree(rule, false, test::scaled(1'000'000));
+}
+
+// At scale 1: 1,000,000 operations by each rule.
+BOOST_AUTO_TEST_CASE(random_operations_on_a_disk_agree_with_a_scan) {
+  for (const auto rule : all_rules)
+    BOOST_TEST_CONTEXT(core::eviction_rule_names[static_cast<size_t>(rule)])
+  agree(rule, true, test::scaled(1'000'000));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 // option's name, range, default and text are read together.
 #include <atelier/config/schema.hpp>
 #include <atelier/core/error.hpp>
+#include <atelier/core/eviction_rule.hpp>
 #include <atelier/core/parameters.hpp>
 
 #include <fmt/format.h>
@@ -309,9 +310,10 @@ const option all_options[] = {
    1, 10'000},
 
   {"cache", "memory_mib",
-   "Maximum memory of the cache; the least recently used entries are removed "
-   "first. 0: no cache. With cache.folder: maximum memory of copies of what is "
-   "in the folder.",
+   "Maximum memory of the cache. 0: no cache. With cache.folder: maximum "
+   "memory "
+   "of copies of what is in the folder; the least recently used are removed "
+   "first.",
    ATELIER_AT(cache.memory_bytes), 0, 16'777'216},
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
@@ -319,6 +321,12 @@ const option all_options[] = {
    "Maximum number of requests that an entry answers; then it leaves, so that "
    "one image does not shape all similar ones. 0: no limit.",
    ATELIER_AT(cache.answers), 0, 1'000'000'000},
+  {"cache", "eviction",
+   "Which entry of a full cache is removed first: fifo (the oldest), lru (the "
+   "one that was unused for longest) or lcbfu (the one whose uses skipped the "
+   "fewest steps altogether; of equal ones the one that was unused for "
+   "longest).",
+   ATELIER_AT(cache.eviction), 0, 0, form::any, core::server_eviction_rules},
   {"cache", "use",
    "How requests use the cache unless they say it: off, read (start from "
    "earlier requests' work), write (leave work for later ones) or on (both). A "

@@ -188,6 +188,8 @@ struct cache_settings {
   uint32_t entries = 10'000;
   /// The maximum number of requests that an entry answers; 0: no limit.
   uint32_t answers = 100;
+  /// What leaves a full cache first: fifo, lru or lcbfu.
+  std::string eviction = "lru";
   /// How requests that do not say it use the cache: off, read, write or on.
   std::string use = "on";
   /// A folder of a CLIP model, whose text tower compares prompts; empty: they

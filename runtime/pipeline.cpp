@@ -6,6 +6,7 @@
 #include <atelier/actors/stages/remember.hpp>
 #include <atelier/actors/stages/search.hpp>
 #include <atelier/config/device_kind.hpp>
+#include <atelier/core/eviction_rule.hpp>
 #include <atelier/index/memory.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -42,11 +43,23 @@ system_config::system_config(size_t threads) {
   add_message_types<caf::id_block::atelier>();
 }
 
+namespace {
+
+/// @pre the settings are valid
+core::eviction_rule rule_of(const config::cache_settings& x) {
+  return core::eviction_rule_named(x.eviction).value();
+}
+
+index::memory_bounds bounds_of(const config::cache_settings& x) {
+  return {x.memory_bytes, x.entries, x.answers, rule_of(x)};
+}
+
+} // namespace
+
 std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   if (x.cache.memory_bytes == 0)
     return nullptr;
-  return std::make_shared<index::memory>(index::memory_bounds{
-    x.cache.memory_bytes, x.cache.entries, x.cache.answers});
+  return std::make_shared<index::memory>(bounds_of(x.cache));
 }
 
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
@@ -57,10 +70,8 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   if (!encoder)
     return encoder.why();
   if (x.cache.folder.empty())
-    return std::shared_ptr<index::kept_work>{std::make_shared<index::memory>(
-      index::memory_bounds{x.cache.memory_bytes, x.cache.entries,
-                           x.cache.answers},
-      std::move(*encoder))};
+    return std::shared_ptr<index::kept_work>{
+      std::make_shared<index::memory>(bounds_of(x.cache), std::move(*encoder))};
   auto scope = kept_scope(x);
   if (!scope)
     return scope.why();
@@ -73,6 +84,7 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   with.answers = x.cache.answers;
   with.memory_bytes = x.cache.memory_bytes;
   with.tenant_floor = x.cache.tenant_floor;
+  with.rule = rule_of(x.cache);
   auto made = index::store::open(std::move(with));
   if (!made)
     return core::fail(core::ec::bad_config, "cache.folder: {}",

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace atelier::runtime::cli {
 
@@ -31,13 +33,19 @@ core::result<void> check_words(const std::vector<std::string>& words) {
   return check_choice("cache", words.front());
 }
 
+struct cache_place {
+  std::filesystem::path folder;
+  /// The configuration's rule; none if --folder names the folder.
+  std::optional<std::string> eviction;
+};
+
 /// Returns the folder of --folder, otherwise that of the configuration.
-core::result<std::filesystem::path> folder_of(const cache_arguments& arguments,
-                                              const common_arguments& common) {
+core::result<cache_place> place_of(const cache_arguments& arguments,
+                                   const common_arguments& common) {
   if (arguments.folder) {
     if (arguments.folder->empty())
       return fail(ec::invalid_argument, "--folder: '' is not a folder");
-    return std::filesystem::path{*arguments.folder};
+    return cache_place{*arguments.folder, std::nullopt};
   }
   const auto set = read_common(common);
   if (!set)
@@ -49,7 +57,7 @@ core::result<std::filesystem::path> folder_of(const cache_arguments& arguments,
     return fail(ec::invalid_argument,
                 "--folder is missing, and the configuration has no "
                 "cache.folder");
-  return std::filesystem::path{loaded.values.cache.folder};
+  return cache_place{loaded.values.cache.folder, loaded.values.cache.eviction};
 }
 
 /// Returns a human-readable date; empty for 0.
@@ -93,9 +101,9 @@ exit_status verify(const std::filesystem::path& folder, bool as_json,
   return found->is_sound() ? exit_status::done : exit_status::failed;
 }
 
-exit_status stats(const std::filesystem::path& folder, bool as_json,
+exit_status stats(const cache_place& place, bool as_json,
                   const console& terminal) {
-  const auto x = index::facts_of_store(folder);
+  const auto x = index::facts_of_store(place.folder);
   if (!x)
     return refuse(terminal, x.why());
   auto text =
@@ -104,14 +112,17 @@ exit_status stats(const std::filesystem::path& folder, bool as_json,
   if (x->entries > 0)
     text +=
       fmt::format("\nmade {} to {}", date_of(x->oldest), date_of(x->newest));
-  print(terminal, as_json,
-        {{"entries", x->entries},
-         {"tenants", x->tenants},
-         {"bytes", x->bytes},
-         {"payload_bytes", x->payload_bytes},
-         {"oldest", date_of(x->oldest)},
-         {"newest", date_of(x->newest)}},
-        text);
+  json object{{"entries", x->entries},
+              {"tenants", x->tenants},
+              {"bytes", x->bytes},
+              {"payload_bytes", x->payload_bytes},
+              {"oldest", date_of(x->oldest)},
+              {"newest", date_of(x->newest)}};
+  if (place.eviction) {
+    object["eviction"] = *place.eviction;
+    text += fmt::format("\ncache.eviction: {}", *place.eviction);
+  }
+  print(terminal, as_json, object, text);
   return exit_status::done;
 }
 
@@ -154,14 +165,14 @@ exit_status cache(const cache_arguments& arguments,
     return refuse(terminal, fail(ec::invalid_argument,
                                  "--key: '{}' is for 'clear', not for '{}'",
                                  *arguments.key, verb));
-  const auto folder = folder_of(arguments, common);
-  if (!folder)
-    return refuse(terminal, folder.why());
+  const auto place = place_of(arguments, common);
+  if (!place)
+    return refuse(terminal, place.why());
   if (verb == "verify")
-    return verify(*folder, common.json, terminal);
+    return verify(place->folder, common.json, terminal);
   if (verb == "stats")
-    return stats(*folder, common.json, terminal);
-  return clear(*folder, arguments.key, common.json, terminal);
+    return stats(*place, common.json, terminal);
+  return clear(place->folder, arguments.key, common.json, terminal);
 }
 
 } // namespace atelier::runtime::cli

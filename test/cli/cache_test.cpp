@@ -125,6 +125,14 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_the_configurations) {
      == exit_status::done),
     err.str());
   BOOST_TEST(printed()["entries"] == 2);
+  // Its rule is told with it.
+  BOOST_TEST(printed()["eviction"] == "lru");
+  BOOST_TEST((run({"stats", "--set", "cache.folder='" + folder() + "'", "--set",
+                   "cache.memory_mib=1", "--set", "cache.eviction='lcbfu'"})
+              == exit_status::done));
+  BOOST_TEST(out.str().ends_with("\ncache.eviction: lcbfu\n"), out.str());
+  BOOST_TEST((run_there("stats") == exit_status::done));
+  BOOST_TEST(!printed().contains("eviction"));
   BOOST_TEST((run({"stats"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("--folder is missing") != std::string::npos);
 }

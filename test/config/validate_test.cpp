@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
        x.http.journal = "on";
        x.http.results_disk_bytes = 0;
      }},
+    {"cache.eviction", [](auto& x) { x.cache.eviction = "lfu"; }},
     {"cache.encoder", [](auto& x) { x.cache.encoder = "clip"; }},
     {"cache.folder", [](auto& x) { x.cache.folder = "cache"; }},
     {"cache.disk_mib", [](auto& x) { x.cache.disk_bytes = 0; }},

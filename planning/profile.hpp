@@ -7,6 +7,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/reuse/reuse_evidence.hpp>
 #include <atelier/planning/reuse/thresholds.hpp>
 
 #include <chrono>
@@ -230,6 +231,8 @@ struct reuse_profile {
   /// The similarities that `latents` or `images` compare; none: not measured.
   std::optional<nearness> near{};
   std::optional<hit_predictor> predictor{};
+  /// How `latents` was measured; none: it was written by hand, or is missing.
+  std::optional<reuse_evidence> measured{};
 
   friend bool operator==(const reuse_profile&, const reuse_profile&) = default;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the optional sections of a profile file. Long, because each
 // section's reader and writer are read together.
+#include <atelier/planning/detail/evidence_section.hpp>
 #include <atelier/planning/detail/profile_sections.hpp>
 #include <atelier/planning/profile_file.hpp>
 
@@ -247,7 +248,7 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
     return;
   r.expect_keys(x, at,
                 {"full", "small", "steps", "latents", "images", "images_by",
-                 "retrieval_ms", "near", "predictor"});
+                 "retrieval_ms", "near", "predictor", "measured"});
   reuse_profile reuse;
   reuse.full = variant_at(r, x, at, "full", into);
   each(r, x, at, "small", [&](const json& item, const std::string& here) {
@@ -280,6 +281,8 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
     r.real(*asked, at + ".predictor", "recall", 0, 1, p.recall);
     r.real(*asked, at + ".predictor", "false_alarms", 0, 1, p.false_alarms);
   }
+  if (const auto* measured = r.find(x, at, "measured", false))
+    reuse.measured = read_evidence(r, *measured, at + ".measured");
   into.reuse = std::move(reuse);
 }
 
@@ -385,6 +388,8 @@ void write_sections(const profile& x, json& into) {
     if (const auto& p = x.reuse->predictor)
       into["reuse"]["predictor"] = {{"recall", p->recall},
                                     {"false_alarms", p->false_alarms}};
+    if (x.reuse->measured)
+      into["reuse"]["measured"] = evidence_json(*x.reuse->measured);
   }
   auto& masked = into["masked"] = json::array();
   for (const masked_profile& m : x.masked) {

@@ -59,6 +59,34 @@ BOOST_AUTO_TEST_CASE(numbers_of_pictures_are_read_back) {
                 "p: cascades[0].fid_error: has 1 values for 3 points");
 }
 
+BOOST_AUTO_TEST_CASE(measured_thresholds_are_read_back_with_their_evidence) {
+  auto p = full_profile();
+  auto& measured = p.reuse->measured.emplace();
+  measured.encoder = "words";
+  measured.encoder_revision = "0123456789abcdef";
+  measured.scorer = "scorer";
+  measured.alpha = 0.875;
+  measured.stored = 25;
+  measured.resumed = 100;
+  measured.skips = {{5, 100, 1.0625, 0.25}, {10, 99, 0.5, std::nullopt}};
+  const auto read = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == p));
+  // A measurement may find that no skip keeps the quality.
+  p.reuse->latents.clear();
+  BOOST_TEST((*planning::parse_profile(planning::to_json(p), "p") == p));
+  measured.alpha = 2;
+  measured.stored = 0;
+  measured.skips[1].skip = 5;
+  const auto faulty = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_TEST_REQUIRE(!faulty);
+  BOOST_TEST(
+    faulty.why().text
+    == "p: reuse.measured.alpha: 2.0 is not a number in 0..1\n"
+       "p: reuse.measured.stored: 0 is not a whole number in 1..1000000000\n"
+       "p: reuse.measured.skips[1]: skips no more than the one before");
+}
+
 BOOST_AUTO_TEST_CASE(the_first_version_has_no_sections) {
   auto text = planning::to_json(full_profile());
   text.replace(text.find("\"version\": 2"), 12, "\"version\": 1");

@@ -23,7 +23,12 @@ reuse_kind reuse_of(const profile& known) {
   const bool levels = ladder != nullptr && ladder->levels.size() > 1;
   if (levels || (known.reuse && !known.reuse->latents.empty()))
     return reuse_kind::latents;
-  return known.reuse ? reuse_kind::images : reuse_kind::none;
+  if (!known.reuse)
+    return reuse_kind::none;
+  // A measurement found that no skip keeps the quality.
+  if (known.reuse->measured && known.reuse->images.empty())
+    return reuse_kind::none;
+  return reuse_kind::images;
 }
 
 skip_table reuse_table(const profile& known) {

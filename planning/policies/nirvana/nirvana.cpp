@@ -33,11 +33,25 @@ uint32_t scratch_route(const profile& costs) {
   return static_cast<uint32_t>(costs.variants.size());
 }
 
+// A measurement may have found that no skip keeps the quality.
+bool has_own_table(const reuse_profile& x) {
+  return !x.latents.empty() || x.measured;
+}
+
 skip_table table_of(const profile& costs) {
   const reuse_profile& r = *costs.reuse;
   const skip_table& table =
-    r.latents.empty() ? nirvana::published_table() : r.latents;
+    has_own_table(r) ? r.latents : nirvana::published_table();
   return nirvana::scaled_to(table, costs.variants[r.full.value].steps);
+}
+
+// Says where the thresholds come from.
+std::string origin_of_table(const reuse_profile& x) {
+  if (x.measured)
+    return fmt::format("measured by {}, {} prompts compared by {}",
+                       x.measured->scorer, x.measured->resumed,
+                       x.measured->encoder);
+  return has_own_table(x) ? "of the profile" : "as published";
 }
 
 bool predictor_gains(const demand& asked, const profile& known) {
@@ -88,7 +102,9 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
   route scratch;
   scratch.name = "scratch";
   leg whole = detail::leg_on(runs);
-  if (rules_.reuse == reuse::nearest || rules_.reuse == reuse::furthest) {
+  const bool resumes =
+    rules_.reuse == reuse::nearest || rules_.reuse == reuse::furthest;
+  if (resumes) {
     for (const skip_threshold& t : table)
       whole.capture.push_back(t.skip);
     scratch.store.latents = !whole.capture.empty();
@@ -115,6 +131,10 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
   memory.asks_predictor =
     rules_.predictor
     && (rules_.predictor_always || predictor_gains(asked, known));
+  if (resumes) {
+    memory.thresholds = table;
+    memory.thresholds_of = origin_of_table(*known.reuse);
+  }
   next.memory = memory;
   return next;
 }
@@ -128,6 +148,9 @@ choice nirvana_policy::choose(const decision_context& by) const {
     return vanilla::choose(by);
   const go from_scratch{core::route_id{scratch}, {}};
   if (rules_.reuse == reuse::none || !detail::may_reuse(by.wanted))
+    return from_scratch;
+  const auto table = table_of(by.costs);
+  if (rules_.reuse != reuse::picture && table.empty())
     return from_scratch;
   by.random.seek(0);
   if (nirvana::starts_fresh(by.random, rules_.fresh))
@@ -155,7 +178,6 @@ choice nirvana_policy::choose(const decision_context& by) const {
       return go{core::route_id{picture}, 0};
     return from_scratch;
   }
-  const auto table = table_of(by.costs);
   const auto at = rules_.reuse == reuse::furthest
                   ? nirvana::resume_furthest(*by.known.near, table)
                   : nirvana::resume_nearest(*by.known.near, table);

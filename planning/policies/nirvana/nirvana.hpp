@@ -59,7 +59,9 @@ public:
 
   compared compares(const profile& known) const override;
 
+  plan_reasons explain(const plan& made) const override;
   std::string_view memory_name() const override;
+  policy_memory kept(const policy_memory& all) const override;
   std::string save(const policy_memory& kept) const override;
   core::result<policy_memory> restore(const saved_memory& from) const override;
 

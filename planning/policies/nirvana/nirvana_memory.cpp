@@ -7,7 +7,31 @@
 #include <atelier/planning/policies/nirvana/nirvana.hpp>
 #include <atelier/planning/policies/nirvana/nirvana_memory.hpp>
 
+#include <fmt/format.h>
+
 namespace atelier::planning {
+
+plan_reasons nirvana_policy::explain(const plan& made) const {
+  const auto* memory = made.memory.as<nirvana_memory>();
+  plan_reasons out;
+  if (memory == nullptr || memory->thresholds_of.empty())
+    return out;
+  std::string skips;
+  for (const auto& x : memory->thresholds)
+    skips += fmt::format("{}{} {}above {:.3f}", skips.empty() ? "" : ", ",
+                         x.skip, skips.empty() ? "steps " : "", x.similarity);
+  out.lines.push_back(
+    fmt::format("thresholds {}: {}", memory->thresholds_of,
+                skips.empty() ? "no skip keeps the quality" : skips));
+  return out;
+}
+
+policy_memory nirvana_policy::kept(const policy_memory& all) const {
+  nirvana_memory out;
+  if (const auto* x = all.as<nirvana_memory>())
+    out.asks_predictor = x->asks_predictor;
+  return out;
+}
 
 std::string_view nirvana_policy::memory_name() const {
   return nirvana_memory::name;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/reuse/thresholds.hpp>
+
+#include <string>
 #include <string_view>
 
 namespace atelier::planning {
@@ -11,6 +14,11 @@ struct nirvana_memory {
 
   /// Whether asking for `hit_likely` first gains.
   bool asks_predictor = false;
+
+  /// The thresholds by which requests resume, in steps of the variant, and what
+  /// they are: for people, and not in plan files. Empty if none resume.
+  skip_table thresholds = {};
+  std::string thresholds_of = {};
 
   friend bool operator==(const nirvana_memory&,
                          const nirvana_memory&) = default;

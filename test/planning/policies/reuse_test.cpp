@@ -56,6 +56,60 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
   BOOST_TEST((hit.legs[0].from == origin::latent));
 }
 
+BOOST_AUTO_TEST_CASE(nirvana_says_which_thresholds_decide) {
+  auto s = scene_of("nirvana");
+  const auto told = [&] { return s.sut->explain(s.now).lines; };
+  BOOST_TEST_REQUIRE(told().size() == 1u);
+  BOOST_TEST(told()[0]
+             == "thresholds of the profile: 5 steps above 0.650, 10 above "
+                "0.750, 15 above 0.850, 20 above 0.900, 25 above 0.950");
+  s.known.reuse->latents.clear();
+  s.replan();
+  BOOST_TEST(told()[0].starts_with("thresholds as published: 5 steps above"));
+  s.known.reuse->latents = {{10, 0.5}};
+  auto& measured = s.known.reuse->measured.emplace();
+  measured.scorer = "scorer";
+  measured.encoder = "words";
+  measured.resumed = 100;
+  s.replan();
+  BOOST_TEST(told()[0]
+             == "thresholds measured by scorer, 100 prompts compared by words: "
+                "10 steps above 0.500");
+  auto whole = scene_of("gptcache");
+  BOOST_TEST(whole.sut->explain(whole.now).lines.empty());
+}
+
+BOOST_AUTO_TEST_CASE(measured_thresholds_replace_the_published_ones) {
+  auto s = scene_of("nirvana");
+  const auto near = test::near_one(0.6, {10, 25});
+  BOOST_TEST(s.route(near, {}, usual()).name == "scratch");
+  s.known.reuse->latents = {{10, 0.5}};
+  s.known.reuse->measured.emplace();
+  s.replan();
+  BOOST_TEST(s.route(near, {}, usual()).legs[0].skip == 10u);
+  // It was measured that no skip keeps the quality: nothing is searched for,
+  // and no state is kept.
+  s.known.reuse->latents.clear();
+  s.replan();
+  BOOST_TEST(s.route({}, {}, usual()).name == "scratch");
+  const auto same = test::near_one(1, {5, 10, 25});
+  BOOST_TEST(s.route(same, {}, usual()).name == "scratch");
+  BOOST_TEST(s.route(same, {}, usual()).legs[0].capture.empty());
+  BOOST_TEST(
+    s.sut->explain(s.now).lines[0].ends_with("no skip keeps the quality"));
+}
+
+BOOST_AUTO_TEST_CASE(a_measurement_without_thresholds_leaves_atelier_no_reuse) {
+  const auto sut = *make_policy("atelier");
+  auto known = test::full_profile();
+  known.ladders.clear();
+  known.reuse->latents.clear();
+  known.reuse->images.clear();
+  BOOST_TEST((sut->compares(known) == compared::pictures));
+  known.reuse->measured.emplace();
+  BOOST_TEST((sut->compares(known) == compared::nothing));
+}
+
 BOOST_AUTO_TEST_CASE(nirvana_takes_the_furthest_of_its_neighbours) {
   auto f = test::near_one(0.97, {5});
   match other;

@@ -13,6 +13,7 @@
 #include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/random_judge.hpp>
+#include <atelier/runtime/encoder_identity.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
@@ -443,11 +444,43 @@ core::result<void> check_compared(const config::settings& x,
     by.name());
 }
 
+/// The similarities of two encoders differ: measured thresholds of another one
+/// would be wrong.
+core::result<void> check_encoder(const config::settings& x,
+                                 const planning::policy& by,
+                                 const planning::profile& known) {
+  if (x.cache.memory_bytes == 0 || !known.reuse || !known.reuse->measured
+      || by.compares(known) != planning::compared::prompts)
+    return {};
+  const auto here = encoder_identity_of(x);
+  if (!here)
+    return here.why();
+  const auto& there = *known.reuse->measured;
+  if (here->revision == there.encoder_revision)
+    return {};
+  return core::fail(
+    core::ec::bad_config,
+    "cache.encoder: prompts are compared by '{}' (revision {}), but the "
+    "thresholds of planner.profile were measured by '{}' (revision {}): set "
+    "cache.encoder to that one, or measure again with 'atelier profile "
+    "--cache'",
+    here->name, here->revision, there.encoder, there.encoder_revision);
+}
+
+/// Returns whether a policy and what it compares by fit a server.
+core::result<void> check_searches(const config::settings& x,
+                                  const planning::policy& by,
+                                  const planning::profile& known) {
+  if (auto ok = check_compared(x, by, known); !ok)
+    return ok;
+  return check_encoder(x, by, known);
+}
+
 /// Returns a policy that can make its first plan; a host's may throw.
 core::result<planning::policy_ptr> plans(planning::policy_ptr x,
                                          const config::settings& settings,
                                          const planning::profile& known) {
-  if (auto ok = check_compared(settings, *x, known); !ok)
+  if (auto ok = check_searches(settings, *x, known); !ok)
     return ok.why();
   try {
     x->replan({}, known, {}, {});
@@ -504,7 +537,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
       core::log_warn("planner.plan: {}: route '{}': store is ignored, this "
                      "server keeps no earlier work",
                      file, route.name);
-  if (auto ok = check_compared(x, **made, known); !ok)
+  if (auto ok = check_searches(x, **made, known); !ok)
     return ok.why();
   if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
       !ok)

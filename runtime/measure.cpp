@@ -4,6 +4,7 @@
 #include <atelier/core/torch_noise.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
+#include <atelier/runtime/detail/device_reports.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/measure.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -11,11 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <fstream>
 #include <map>
-#include <mutex>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -24,46 +22,7 @@ namespace atelier::runtime {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// Waits for the reports of the device's thread.
-class device_reports {
-public:
-  void connect(gpu::executor& device) {
-    device.connect(
-      {[this](gpu::run_report x) { put(run_, std::move(x)); },
-       [this](gpu::decode_report x) { put(decoded_, std::move(x)); }});
-  }
-
-  gpu::run_report run() {
-    return take(run_);
-  }
-
-  gpu::decode_report decoded() {
-    return take(decoded_);
-  }
-
-private:
-  template <class T>
-  void put(std::optional<T>& at, T x) {
-    const std::lock_guard guard{mutex_};
-    at = std::move(x);
-    changed_.notify_one();
-  }
-
-  template <class T>
-  T take(std::optional<T>& at) {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [&] { return at.has_value(); });
-    auto x = std::move(*at);
-    at.reset();
-    return x;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<gpu::run_report> run_;
-  std::optional<gpu::decode_report> decoded_;
-};
+using detail::device_reports;
 
 // Returns a line "NAME: N kB" of this process's status in bytes.
 uint64_t status_bytes(std::string_view name) {

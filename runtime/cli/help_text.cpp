@@ -85,7 +85,8 @@ constexpr command_help table[] = {
    "  0 all is well; 1 something needs attention; 2 bad usage\n"},
   {"profile", "", "",
    "  atelier profile --model turbo -o profile.json\n"
-   "  atelier profile --model base --batch 1,2,4,8 --size 128x128\n"},
+   "  atelier profile --model base --batch 1,2,4,8 --size 128x128\n"
+   "  atelier profile --model base --cache --captions 200 -o profile.json\n"},
   {"plan", "", "",
    "  atelier plan --profiles examples/profiles/diffserve-sd-turbo.json \\\n"
    "    --demand 20 --workers 16\n"

@@ -105,6 +105,8 @@ void print_table(const planning::profile& x, std::ostream& to) {
                         p.px, p.batch, core::to_ms(p.took),
                         core::to_ms(p.took) / p.batch);
   }
+  if (x.reuse && x.reuse->measured)
+    print_reuse(*x.reuse, to);
 }
 
 } // namespace
@@ -129,6 +131,7 @@ CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
   add("-o,--output", into.output, "FILE",
       "Write the profile, for planner.profile");
   sub->add_flag("--force", into.force, "Replace a file that exists");
+  add_profile_reuse(*sub, into.reuse);
   return sub;
 }
 
@@ -143,15 +146,26 @@ exit_status profile(const profile_arguments& arguments,
   const auto wanted = plan(arguments, common);
   if (!wanted)
     return refuse(terminal, wanted.why());
+  const auto reuse =
+    plan_profile_reuse(arguments.reuse, wanted->settings, terminal.in);
+  if (!reuse)
+    return refuse(terminal, reuse.why());
   bool interrupted = false;
-  const auto measured = [&] {
+  const auto measured = [&]() -> result<planning::profile> {
     progress_line line{terminal};
-    return measure(*wanted,
-                   [&](const std::string& what, size_t done, size_t of) {
-                     line.show(fmt::format("{}/{} {}", done, of, what));
-                     interrupted = interrupted || world.interrupted.count() > 0;
-                     return !interrupted;
-                   });
+    const auto show = [&](const std::string& work, size_t done, size_t all) {
+      line.show(fmt::format("{}/{} {}", done, all, work));
+      interrupted = interrupted || world.interrupted.count() > 0;
+      return !interrupted;
+    };
+    auto out = measure(*wanted, show);
+    if (!out || !*reuse)
+      return out;
+    auto starts = measure_reuse(**reuse, *out, show);
+    if (!starts)
+      return starts.why();
+    out->reuse = std::move(*starts);
+    return out;
   }();
   if (interrupted)
     return exit_status::interrupted;

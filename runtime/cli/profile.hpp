@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/environment.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
+#include <atelier/runtime/cli/profile_reuse.hpp>
 
 #include <optional>
 #include <string>
@@ -24,12 +25,14 @@ struct profile_arguments {
   std::optional<std::string> steps;
   std::optional<std::string> output;
   bool force = false;
+  profile_reuse_arguments reuse = {};
 };
 
 CLI::App* add_profile(CLI::App& app, profile_arguments& into);
 
-/// Measures what the first device's variants cost on this machine: prints a
-/// table, and writes the file that `planner.profile` names where -o says so.
+/// Measures what the first device's variants cost on this machine and, with
+/// --cache, what may start from earlier work: prints a table, and writes the
+/// file that `planner.profile` names where -o says so.
 exit_status profile(const profile_arguments& arguments,
                     const common_arguments& common, environment& world);
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace atelier::gpu {
+
+/// Captions of scenes for measurements of likeness: of two sets, the second has
+/// captions that repeat one of the first, say some things otherwise, or
+/// describe another scene.
+struct sample_captions {
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+};
+
+/// Draws captions in plain words, of one to three objects and a background. Of
+/// five captions of the second set one each repeats its caption of the first,
+/// changes one, two and four of its statements, and describes another scene.
+/// Threads: any.
+/// @pre first > 0
+sample_captions draw_sample_captions(uint64_t seed, size_t first,
+                                     size_t second);
+
+} // namespace atelier::gpu

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/cli/profile_reuse.hpp>
+#include <atelier/runtime/cli/prompts_file.hpp>
+#include <atelier/runtime/cli/text_option.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::runtime::cli {
+
+namespace {
+
+using core::ec;
+using core::fail;
+using core::result;
+
+constexpr uint64_t most_captions = 100'000;
+constexpr uint64_t most_stored = 10'000;
+
+/// A quarter of all prompts are stored unless --stored says otherwise.
+constexpr uint32_t resumed_for_each_stored = 4;
+
+result<void> check_needs_cache(const profile_reuse_arguments& x) {
+  const std::pair<const char*, bool> given[] = {
+    {"--captions", x.captions.has_value()},
+    {"--stored", x.stored.has_value()},
+    {"--prompts", x.prompts.has_value()},
+    {"--alpha", x.alpha.has_value()},
+    {"--seed", x.seed.has_value()}};
+  for (const auto& [name, is_given] : given)
+    if (is_given)
+      return fail(ec::invalid_argument, "{} needs --cache", name);
+  return {};
+}
+
+/// Sets the numbers of prompts: as written, otherwise as the file allows.
+result<void> read_numbers(const profile_reuse_arguments& x,
+                          reuse_measurement& out) {
+  const auto prompts = static_cast<uint32_t>(out.prompts.size());
+  if (x.captions) {
+    const auto n = parse_whole("--captions", *x.captions, 1, most_captions);
+    if (!n)
+      return n.why();
+    out.resumed = static_cast<uint32_t>(*n);
+  } else if (prompts > 0) {
+    out.resumed = prompts - prompts / (1 + resumed_for_each_stored);
+  }
+  if (x.stored) {
+    const auto n = parse_whole("--stored", *x.stored, 1, most_stored);
+    if (!n)
+      return n.why();
+    out.stored = static_cast<uint32_t>(*n);
+    if (!x.captions && prompts > out.stored)
+      out.resumed = prompts - out.stored;
+  } else {
+    out.stored = std::max(1U, out.resumed / resumed_for_each_stored);
+  }
+  return {};
+}
+
+} // namespace
+
+void add_profile_reuse(CLI::App& sub, profile_reuse_arguments& into) {
+  sub.option_defaults()->group("Starts from earlier work");
+  sub.add_flag("--cache", into.cache,
+               "Also measure which similarity of prompts lets a run start from "
+               "another's state (cache.encoder compares them)");
+  const auto add = [&sub](const std::string& names,
+                          std::optional<std::string>& value,
+                          const std::string& kind, const std::string& text) {
+    add_text_option(sub, names, value, text)->type_name(kind);
+  };
+  add("--captions", into.captions, "N",
+      fmt::format("Prompts that start from states (default: {}, or the rest of "
+                  "--prompts)",
+                  default_reuse_captions));
+  add("--stored", into.stored, "N",
+      "Prompts before them that leave their states (default: a quarter of "
+      "--captions)");
+  add("--prompts", into.prompts, "FILE",
+      "One prompt a line, UTF-8; -: standard input (default: drawn captions, "
+      "which only Atelier's own models know)");
+  add("--alpha", into.alpha, "A",
+      "The share of the quality of full runs to keep (default: 0.9)");
+  add("--seed", into.seed, "N", "Of noise and captions (default: 1)");
+}
+
+result<std::optional<reuse_measurement>> plan_profile_reuse(
+  const profile_reuse_arguments& arguments, const config::settings& settings,
+  std::istream& standard_input) {
+  if (!arguments.cache) {
+    if (auto ok = check_needs_cache(arguments); !ok)
+      return ok.why();
+    return std::optional<reuse_measurement>{};
+  }
+  reuse_measurement out;
+  out.settings = settings;
+  if (arguments.alpha) {
+    const auto alpha = parse_share("--alpha", *arguments.alpha);
+    if (!alpha)
+      return alpha.why();
+    out.alpha = static_cast<double>(*alpha);
+  }
+  if (arguments.seed) {
+    const auto seed = parse_whole("--seed", *arguments.seed, 0, UINT64_MAX);
+    if (!seed)
+      return seed.why();
+    out.seed = *seed;
+  }
+  if (arguments.prompts) {
+    auto prompts =
+      read_prompts_file(*arguments.prompts, standard_input, settings.limits);
+    if (!prompts)
+      return prompts.why();
+    out.prompts = std::move(*prompts);
+  }
+  if (auto ok = read_numbers(arguments, out); !ok)
+    return ok.why();
+  const uint64_t needed = uint64_t{out.stored} + out.resumed;
+  if (arguments.prompts && out.prompts.size() < needed)
+    return fail(ec::invalid_argument,
+                "--prompts: {}: {} prompts are too few: {} leave states and {} "
+                "start from them",
+                *arguments.prompts, out.prompts.size(), out.stored,
+                out.resumed);
+  return std::optional{std::move(out)};
+}
+
+void print_reuse(const planning::reuse_profile& x, std::ostream& to) {
+  const auto& by = *x.measured;
+  to << fmt::format("starts from {} of {} prompts, compared by {} ({}), judged "
+                    "by {}:\n",
+                    by.resumed, by.stored, by.encoder, by.encoder_revision,
+                    by.scorer);
+  for (const auto& one : by.skips) {
+    const auto found =
+      std::find_if(x.latents.begin(), x.latents.end(),
+                   [&](const auto& t) { return t.skip == one.skip; });
+    to << fmt::format("  {:>2} of {} steps skipped: keeps {:.3f} of the "
+                      "quality over all; ",
+                      one.skip, x.steps, one.kept)
+       << (found == x.latents.end()
+             ? fmt::format("{:.2f} at no similarity\n", by.alpha)
+             : fmt::format("{:.2f} above similarity {:.3f}\n", by.alpha,
+                           found->similarity));
+  }
+}
+
+} // namespace atelier::runtime::cli

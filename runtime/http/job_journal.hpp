@@ -33,6 +33,8 @@ struct journalled_end {
   /// The images by index, without bytes and prompts; null for an image that is
   /// in no file.
   std::vector<std::shared_ptr<const picture>> pictures;
+  /// The indices of the images that were cancelled alone.
+  std::vector<uint32_t> cancelled_images;
 };
 
 /// A suspicion against an image of an open job: see atelier::suspicion.
@@ -42,12 +44,20 @@ struct journalled_suspicion {
   suspicion details;
 };
 
+/// An image of an open job that was cancelled alone.
+struct journalled_cancellation {
+  uint64_t number = 0;
+  uint32_t index = 0;
+};
+
 /// The content of a journal from previous servers.
 struct journal_contents {
   struct job {
     journalled_job was;
     /// How it ended; none if it was open when its server ended.
     std::optional<journalled_end> end;
+    /// The indices of the images of an open job that were cancelled alone.
+    std::vector<uint32_t> cancelled_images;
   };
 
   /// The jobs, ordered by number.
@@ -77,6 +87,10 @@ public:
   /// trials, it clears the suspicion. `then` is called once, from any thread,
   /// whether the write succeeds or fails.
   virtual void suspect(journalled_suspicion x, std::function<void()> then) = 0;
+
+  /// Writes that an image of an open job was cancelled alone. If that fails, it
+  /// is tried again.
+  virtual void cancel_image(journalled_cancellation x) = 0;
 
   /// Writes how a job ended, in place of an earlier record of its end. If that
   /// fails, it is tried again.

@@ -57,6 +57,7 @@ struct job_api {
   void look(const exchange_ptr& x) const;
   void list(const exchange_ptr& x) const;
   void cancel(const exchange_ptr& x) const;
+  void cancel_image(const exchange_ptr& x) const;
   void listen(const exchange_ptr& x) const;
   void fetch(const exchange_ptr& x) const;
 
@@ -93,6 +94,17 @@ std::optional<picture_form> form_of(const request_message& asked,
   if (said == "b64_json")
     return picture_form::b64_json;
   return std::nullopt;
+}
+
+/// Returns the index of the image that the path names; none if it is no number.
+std::optional<uint32_t> index_of(const request_message& asked) {
+  const auto said = find_field(asked.parts, "index");
+  uint32_t index = 0;
+  const auto [end, fault] =
+    std::from_chars(said.data(), said.data() + said.size(), index);
+  if (fault != std::errc{} || end != said.data() + said.size())
+    return std::nullopt;
+  return index;
 }
 
 reply_message no_such_form(const request_message& asked) {
@@ -237,6 +249,28 @@ void job_api::cancel(const exchange_ptr& x) const {
                        fmt::format("job '{}' has ended", v->id)));
 }
 
+void job_api::cancel_image(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  if (v->expired)
+    return x->reply(gone(v->id));
+  const auto index = index_of(x->asked());
+  if (!index || *index >= v->pictures)
+    return x->reply(error_reply(
+      shape, 404, "not_found",
+      fmt::format("job '{}' has no image '{}'; its images are 0..{}", v->id,
+                  find_field(x->asked().parts, "index").substr(0, 20),
+                  v->pictures - 1)));
+  if (all->cancel_image(name_of(*v), *index) == jobs::cancelled::yes) {
+    const auto now = all->find(name_of(*v)).value_or(*v);
+    return x->reply(detail::json_reply(detail::job_json(now)));
+  }
+  x->reply(
+    error_reply(shape, 409, "conflict",
+                fmt::format("image {} of job '{}' has ended", *index, v->id)));
+}
+
 void job_api::listen(const exchange_ptr& x) const {
   const auto v = find(*x);
   if (!v)
@@ -275,16 +309,13 @@ void job_api::fetch(const exchange_ptr& x) const {
     return;
   if (v->expired)
     return x->reply(gone(v->id));
-  const auto said = find_field(x->asked().parts, "index");
-  uint32_t index = 0;
-  const auto [end, fault] =
-    std::from_chars(said.data(), said.data() + said.size(), index);
-  if (fault != std::errc{} || end != said.data() + said.size()
-      || index >= v->results.size() || !v->results[index])
-    return x->reply(error_reply(shape, 404, "not_found",
-                                fmt::format("job '{}' has no image '{}' (yet)",
-                                            v->id, said.substr(0, 20))));
-  with_whole(x, *v, [x, index](const job_view& whole) {
+  const auto index = index_of(x->asked());
+  if (!index || *index >= v->results.size() || !v->results[*index])
+    return x->reply(error_reply(
+      shape, 404, "not_found",
+      fmt::format("job '{}' has no image '{}' (yet)", v->id,
+                  find_field(x->asked().parts, "index").substr(0, 20))));
+  with_whole(x, *v, [x, index = *index](const job_view& whole) {
     const auto& p = *whole.results[index];
     reply_message reply;
     reply.content_type = detail::content_type_of(p.format);
@@ -311,6 +342,7 @@ void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
   add("POST", "/v1/jobs/{id}/cancel", &job_api::cancel);
   add("GET", "/v1/jobs/{id}/events", &job_api::listen);
   add("GET", "/v1/jobs/{id}/images/{index}", &job_api::fetch);
+  add("POST", "/v1/jobs/{id}/images/{index}/cancel", &job_api::cancel_image);
 }
 
 } // namespace atelier::runtime::http

@@ -9,7 +9,8 @@
 namespace atelier::runtime::http {
 
 /// Adds the routes of asynchronous jobs, below /v1/jobs: submit, view, list,
-/// cancel, listen, fetch images. Owners see their own jobs, admins all.
+/// cancel, listen, fetch or cancel single images. Owners see their own jobs,
+/// admins all.
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with);
 

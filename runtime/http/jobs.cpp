@@ -98,6 +98,10 @@ jobs::cancelled jobs::cancel(const job_name& name) {
   return impl_->cancel(name);
 }
 
+jobs::cancelled jobs::cancel_image(const job_name& name, uint32_t index) {
+  return impl_->cancel_image(name, index);
+}
+
 job_view jobs::with_bytes(job_view x) {
   return impl_->with_bytes(std::move(x));
 }

@@ -91,7 +91,10 @@ struct job_view {
   uint32_t queue_position = 0;
   uint32_t pictures = 0;
   uint32_t pictures_done = 0;
-  /// The sum over all its images; `steps` is 0 until it is known.
+  /// The indices of the images that were cancelled alone, in ascending order.
+  std::vector<uint32_t> cancelled_images;
+  /// The sum over all its images; `steps` is 0 until it is known. Of an image
+  /// that was cancelled alone, both count the steps that ran.
   uint32_t steps_done = 0;
   uint32_t steps = 0;
   /// The estimated time until it ends, from its pace so far; none until a pace
@@ -108,7 +111,7 @@ struct job_view {
   /// When its newest image was complete, by the clock of `jobs`.
   core::time_point ready{};
   /// For a failed job, the failure of its first failed image, which ended the
-  /// job.
+  /// job; for a cancelled one, what was cancelled.
   failure why;
   /// Its images were kept, and have expired.
   bool expired = false;
@@ -123,7 +126,8 @@ bool lacks_bytes(const job_view& x);
 /// for each job, from any thread and without a lock: they may call `jobs`
 /// again. They must not block. `ended` is the last call.
 struct job_listener {
-  /// A step was completed, or the job began. The view contains the previews.
+  /// A step was completed, the job began, or an image was cancelled alone. The
+  /// view contains the previews.
   std::function<void(const job_view&)> progressed;
   /// One image is complete.
   std::function<void(const job_view&, uint32_t index)> pictured;
@@ -252,6 +256,12 @@ public:
   /// Ends a job and cancels its unfinished images; its listeners receive
   /// `ended`. Completed images stay.
   cancelled cancel(const job_name& name);
+
+  /// Cancels one image of a job, whose other images continue. Once they are
+  /// complete the job ends as cancelled: only a completed job has all its
+  /// images. Returns `unknown` for an unknown job or index, and `ended` if the
+  /// job or this image has ended.
+  cancelled cancel_image(const job_name& name, uint32_t index);
 
   /// Returns the view with the bytes of all its images. If the file of one is
   /// missing, the view says that they expired. This waits for the disk if

@@ -87,6 +87,11 @@ CREATE TABLE IF NOT EXISTS suspicion (
   trials INTEGER NOT NULL,
   PRIMARY KEY (job, place)
 );
+CREATE TABLE IF NOT EXISTS cancelled_image (
+  job INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (job, place)
+);
 )";
 
 /// Creates the file before SQLite does, which would give it the permissions of
@@ -190,6 +195,7 @@ public:
       x.was.created = detail::read_wall(all.get_number(5));
       if (open) {
         read_suspicions(x.was);
+        x.cancelled_images = read_cancelled(all.get_number(0));
         continue;
       }
       x.end = detail::read_end(all.get_text(7));
@@ -246,6 +252,16 @@ private:
                       static_cast<uint32_t>(all.get_number(4))};
   }
 
+  std::vector<uint32_t> read_cancelled(int64_t job) {
+    std::vector<uint32_t> found;
+    statement all{in_, "SELECT place FROM cancelled_image WHERE job = ?"
+                       " ORDER BY place"};
+    all.put(job);
+    while (all.next())
+      found.push_back(static_cast<uint32_t>(all.get_number(0)));
+    return found;
+  }
+
   void put(const journalled_suspicion& x) {
     const auto number = static_cast<int64_t>(x.number);
     const auto place = static_cast<int64_t>(x.index);
@@ -269,10 +285,19 @@ private:
       .run();
   }
 
+  void put(const journalled_cancellation& x) {
+    statement{in_, "INSERT OR IGNORE INTO cancelled_image (job, place)"
+                   " SELECT number, ? FROM job"
+                   " WHERE number = ? AND ended IS NULL"}
+      .put(static_cast<int64_t>(x.index))
+      .put(static_cast<int64_t>(x.number))
+      .run();
+  }
+
   void put(const journalled_job& x) {
     const auto number = static_cast<int64_t>(x.number);
-    // A build that does not know the table may have left rows of this number.
-    remove_suspicions(number);
+    // A build that does not know a table may have left rows of this number.
+    remove_facts(number);
     std::vector<std::span<const uint8_t>> files;
     const auto text = detail::wanted_text(x.wanted, files);
     statement{in_, "INSERT INTO job (number, id, owner, idempotency_key,"
@@ -315,12 +340,14 @@ private:
       .run();
   }
 
-  void remove_suspicions(int64_t job) {
+  /// Removes what is known of the images of an open job.
+  void remove_facts(int64_t job) {
     statement{in_, "DELETE FROM suspicion WHERE job = ?"}.put(job).run();
+    statement{in_, "DELETE FROM cancelled_image WHERE job = ?"}.put(job).run();
   }
 
   void remove_parts(int64_t job) {
-    remove_suspicions(job);
+    remove_facts(job);
     statement{in_, "DELETE FROM file WHERE job = ?"}.put(job).run();
   }
 

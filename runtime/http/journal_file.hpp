@@ -20,12 +20,13 @@ public:
     uint64_t number = 0;
   };
 
-  using record = std::variant<journalled_job, journalled_suspicion,
-                              journalled_end, forgotten_job>;
+  using record =
+    std::variant<journalled_job, journalled_suspicion, journalled_cancellation,
+                 journalled_end, forgotten_job>;
 
-  /// The version of the schema, in the file's `user_version`. The table of
-  /// suspicions was added later without a new version: it is created if it is
-  /// missing.
+  /// The version of the schema, in the file's `user_version`. The tables of
+  /// suspicions and of cancelled images were added later without a new version:
+  /// they are created if they are missing.
   static constexpr int version = 2;
 
   /// Opens the file, or creates it with its folder, accessible only to its

@@ -56,6 +56,10 @@ void journal_writer::suspect(journalled_suspicion x,
         [then = std::move(then)](const core::result<void>&) { then(); }});
 }
 
+void journal_writer::cancel_image(journalled_cancellation x) {
+  push({x, {}});
+}
+
 void journal_writer::end(journalled_end x) {
   push({std::move(x), {}});
 }

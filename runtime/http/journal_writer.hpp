@@ -33,6 +33,7 @@ public:
               std::function<void(core::result<void>)> then) override;
   void after_accepts(std::function<void()> then) override;
   void suspect(journalled_suspicion x, std::function<void()> then) override;
+  void cancel_image(journalled_cancellation x) override;
   void end(journalled_end x) override;
   void forget(uint64_t number) override;
 

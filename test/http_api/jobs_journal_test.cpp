@@ -76,6 +76,8 @@ struct rig : test::api_rig {
     journal = std::make_shared<test::fake_journal>();
     for (auto& x : was.jobs) {
       journal->accept(x.was, [](const auto&) {});
+      for (const auto index : x.cancelled_images)
+        journal->cancel_image({x.was.number, index});
       if (x.end)
         journal->end(*x.end);
     }
@@ -308,6 +310,82 @@ BOOST_AUTO_TEST_CASE(failed_and_cancelled_jobs_stay_so) {
   BOOST_TEST(r.status_of(failed) == "failed");
   BOOST_TEST(r.get("/v1/jobs/" + failed)->body()["error"]["code"] == "poison");
   BOOST_TEST(r.status_of(cancelled) == "cancelled");
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_image_that_was_cancelled_alone_stays_so) {
+  rig r;
+  const std::string id =
+    r.job({{"prompt", "a"}, {"seed", 5}, {"n", 3}})->body()["id"];
+  const auto cancelled = [&] {
+    return r.get("/v1/jobs/" + id)->body()["cancelled_images"] == json{1};
+  };
+  r.post("/v1/jobs/" + id + "/images/1/cancel", "");
+  r.kill();
+  BOOST_TEST(cancelled());
+  BOOST_TEST(r.status_of(id) == "queued");
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 2u);
+  BOOST_TEST(*r.engine->at(2).wanted.seed == 7u);
+  r.engine->finish(1);
+  r.engine->finish(2);
+  BOOST_TEST(r.status_of(id) == "cancelled");
+  r.kept->tick();
+  const auto before = r.get("/v1/jobs/" + id)->body();
+  r.kill();
+  BOOST_TEST(r.get("/v1/jobs/" + id)->body() == before);
+  BOOST_TEST(cancelled());
+  BOOST_TEST(r.image_of(id, 0) == "a5");
+  BOOST_TEST(r.image_of(id, 1) == "404");
+  BOOST_TEST(r.image_of(id, 2) == "a7");
+  r.kept->tick();
+  BOOST_TEST(r.engine->count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(images_beside_a_cancelled_one_are_drawn_until_in_files) {
+  rig r;
+  const std::string id =
+    r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}})->body()["id"];
+  r.post("/v1/jobs/" + id + "/images/0/cancel", "");
+  r.engine->finish(2);
+  BOOST_TEST(r.status_of(id) == "cancelled");
+  // Nothing has brought the other one into a file yet.
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "queued");
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 1u);
+  r.engine->finish(1);
+  BOOST_TEST(r.status_of(id) == "cancelled");
+  BOOST_TEST(r.image_of(id, 1) == "a6");
+}
+
+BOOST_AUTO_TEST_CASE(an_image_cancelled_before_its_job_is_journalled_stays_so) {
+  rig r;
+  r.journal->holds = true;
+  r.engine->on_submit = [&](uint64_t request) {
+    if (request == 2)
+      BOOST_TEST(
+        (r.kept->cancel_image({"mine", r.key}, 0) == jobs::cancelled::yes));
+  };
+  r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}, {"id", "mine"}});
+  r.journal->write();
+  r.kill();
+  r.kept->tick();
+  BOOST_TEST_REQUIRE(r.engine->count() == 1u);
+  BOOST_TEST(*r.engine->at(1).wanted.seed == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_without_an_open_image_ends_at_the_start) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}, {"n", 2}})->body()["id"];
+  r.post("/v1/jobs/" + id + "/images/0/cancel", "");
+  r.post("/v1/jobs/" + id + "/images/1/cancel", "");
+  // The kill came before the end was written.
+  r.journal->there.jobs.at(0).end.reset();
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "cancelled");
+  BOOST_TEST(r.journal->there.jobs.at(0).end.has_value());
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 0u);
 }

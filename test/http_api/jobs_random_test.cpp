@@ -31,7 +31,7 @@ struct witness {
     const auto leave = [this] { inside.fetch_sub(1); };
     return {[=, this](const job_view& v) {
               enter();
-              if (v.state != job_state::running)
+              if (v.state != job_state::running && v.cancelled_images.empty())
                 faulty = true;
               leave();
             },
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
     for (int i = 0; i < 60; ++i) {
       rig.now += std::chrono::milliseconds{draw(2000)};
       const auto orders = rig.pictures->count();
-      switch (draw(8)) {
+      switch (draw(9)) {
         case 0:
         case 1: {
           if (draw(5) == 0)
@@ -117,6 +117,11 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
         case 6:
           if (!ids.empty())
             rig.all->cancel(ids[draw(ids.size())]);
+          break;
+        case 7:
+          if (!ids.empty())
+            rig.all->cancel_image(ids[draw(ids.size())],
+                                  static_cast<uint32_t>(draw(4)));
           break;
         default:
           rig.all->tick();
@@ -168,8 +173,10 @@ BOOST_AUTO_TEST_CASE(threads_that_race_end_every_job_once) {
     }};
     std::jthread canceller{[&] {
       while (!handed_in)
-        for (const auto& v : rig.all->list({}, 2))
+        for (const auto& v : rig.all->list({}, 2)) {
+          rig.all->cancel_image(name_of(v), 1);
           rig.all->cancel(name_of(v));
+        }
     }};
     for (size_t i = 0; i < count; ++i)
       rig.enter(rig.wish(3), seen[i]->listener());

@@ -138,7 +138,8 @@ journalled_end end(uint64_t number) {
           {"poison", "twice", {}},
           std::chrono::system_clock::time_point{1'700'000'001s},
           std::chrono::system_clock::time_point{1'700'000'002s},
-          {nullptr, p}};
+          {nullptr, p},
+          {0}};
 }
 
 void put(journal_file& to, const journal_file::record& x) {
@@ -243,6 +244,7 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   BOOST_TEST((x.pictures[1]->prompt_class == y.pictures[1]->prompt_class));
   BOOST_TEST((x.pictures[1]->reused == y.pictures[1]->reused));
   BOOST_TEST((x.pictures[1]->took.total == 12ms));
+  BOOST_TEST((x.cancelled_images == y.cancelled_images));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_is_read_back) {
@@ -277,19 +279,42 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_is_read_back) {
   BOOST_TEST(held()[0].suspected.trials == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(cancelled_images_are_read_back) {
+  const auto sut = open();
+  BOOST_REQUIRE(sut);
+  const auto cancelled = [&] {
+    const auto got = (*sut)->read();
+    BOOST_REQUIRE(got);
+    return got->jobs.at(0).cancelled_images;
+  };
+  put(**sut, job(3));
+  BOOST_TEST(cancelled().empty());
+  put(**sut, journalled_cancellation{3, 1});
+  put(**sut, journalled_cancellation{3, 0});
+  put(**sut, journalled_cancellation{3, 1});
+  put(**sut, journalled_cancellation{9, 0});
+  BOOST_TEST((cancelled() == std::vector<uint32_t>{0, 1}));
+  // They go with their job, and are not those of the next one of this number.
+  put(**sut, journal_file::forgotten_job{3});
+  put(**sut, job(3));
+  BOOST_TEST(cancelled().empty());
+}
+
 BOOST_AUTO_TEST_CASE(an_older_journal_is_opened) {
   {
     const auto sut = open();
     BOOST_REQUIRE(sut);
     put(**sut, job(3));
   }
-  tamper("DROP TABLE suspicion");
+  tamper("DROP TABLE suspicion; DROP TABLE cancelled_image");
   const auto sut = open();
   BOOST_REQUIRE(sut);
   BOOST_REQUIRE((*sut)->read());
   put(**sut, journalled_suspicion{3, 0, {"preparing", 0, 0, 1}});
+  put(**sut, journalled_cancellation{3, 1});
   const auto got = (*sut)->read();
   BOOST_REQUIRE(got);
+  BOOST_TEST((got->jobs.at(0).cancelled_images == std::vector<uint32_t>{1}));
   BOOST_TEST(got->jobs.at(0).was.wanted.pictures[0].suspected.trials == 1u);
 }
 

@@ -8,14 +8,14 @@ namespace atelier::runtime::http::detail {
 namespace {
 
 /// Pictures of a job are alike: of one that has not begun as many steps are
-/// expected as of one that has.
+/// expected as of one that has. Of one that was cancelled alone no more follow.
 uint32_t expected_steps(const job_entry& x) {
   uint32_t of_one = 0;
   for (const auto& row : x.rows)
     of_one = std::max(of_one, row.steps);
   uint64_t all = 0;
   for (const auto& row : x.rows)
-    all += row.steps > 0 ? row.steps : of_one;
+    all += row.cancelled ? row.steps_done : row.steps > 0 ? row.steps : of_one;
   return static_cast<uint32_t>(std::min<uint64_t>(all, UINT32_MAX));
 }
 
@@ -33,6 +33,21 @@ std::optional<core::timespan> remaining_of(const job_entry& x,
 
 } // namespace
 
+std::vector<uint32_t> cancelled_images(const job_entry& x) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < x.rows.size(); ++i)
+    if (x.rows[i].cancelled)
+      found.push_back(i);
+  return found;
+}
+
+bool is_settled(const job_entry& x) {
+  for (size_t i = 0; i < x.rows.size(); ++i)
+    if (!x.rows[i].cancelled && !x.known.results[i])
+      return false;
+  return true;
+}
+
 job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
   auto v = x.known;
   v.queue_position = position;
@@ -42,6 +57,7 @@ job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
     v.steps_done += row.steps_done;
   for (const auto& done : v.results)
     v.pictures_done += done ? 1u : 0u;
+  v.cancelled_images = cancelled_images(x);
   v.remaining = remaining_of(x, v, now);
   return v;
 }

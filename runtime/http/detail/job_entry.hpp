@@ -24,6 +24,8 @@ struct picture_row {
   uint32_t steps_done = 0;
   /// The steps, from the client or the engine; 0: unknown.
   uint32_t steps = 0;
+  /// It was cancelled alone, and has ended by that.
+  bool cancelled = false;
 };
 
 /// One job with all that is known of it.
@@ -68,6 +70,12 @@ struct job_entry {
     return has_ended() && known.why.code != "stopping";
   }
 };
+
+/// Returns the indices of the images that were cancelled alone.
+std::vector<uint32_t> cancelled_images(const job_entry& x);
+
+/// Returns whether each image of a job is there or was cancelled alone.
+bool is_settled(const job_entry& x);
 
 /// Returns the view of a job at `now`.
 /// @param position its position in the queue

@@ -67,6 +67,8 @@ reply_json job_json(const job_view& x) {
     v["request_id"] = x.request_id;
   if (!x.trace.empty())
     v["traceparent"] = x.trace;
+  if (!x.cancelled_images.empty())
+    v["cancelled_images"] = x.cancelled_images;
   if (x.state == job_state::failed || x.state == job_state::cancelled)
     v["error"] = failure_json(x.why);
   return v;

@@ -180,6 +180,8 @@ void jobs::impl::hand_in(const entry& x,
       const std::lock_guard guard{mutex_};
       if (x->has_ended())
         break;
+      if (x->rows[i].cancelled)
+        continue;
     }
     const auto got = from_->submit(pictures[i], calls_for(x, i));
     if (const auto* why = std::get_if<failure>(&got)) {
@@ -194,7 +196,7 @@ void jobs::impl::hand_in(const entry& x,
       auto& row = x->rows[i];
       row.request = request;
       row.handed_in = true;
-      unwanted = x->has_ended() && !row.ended;
+      unwanted = row.cancelled || (x->has_ended() && !row.ended);
     }
     if (unwanted)
       take_back({request});
@@ -273,11 +275,7 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
       x->known.ready = x->last_step = when_.steady();
       x->known.results[index] = std::move(done);
       push(*x, job_news::kind::pictured, index);
-      bool all = true;
-      for (const auto& y : x->rows)
-        all = all && y.ended;
-      if (all)
-        end(x, job_state::completed);
+      end_if_settled(x);
     } else {
       const auto& why = std::get<failure>(a);
       requests =

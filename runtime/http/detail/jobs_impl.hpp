@@ -23,6 +23,7 @@ namespace atelier::runtime::http {
 ///              receive the events that occurred meanwhile
 ///   engine     progressed: the job runs; answered: an image is finished, or
 ///              the job failed and its other requests are cancelled
+///   cancel_image  ends one image; the job ends with its last open one
 ///   last news  a job that keeps nothing is forgotten
 ///
 /// Sequence of a job whose client waits on its connection:
@@ -35,9 +36,10 @@ namespace atelier::runtime::http {
 ///
 ///   take_on    as submit; then writes the job to the journal, and calls
 ///              `then` once it is written
-///   end        writes the end to the journal, that of a completed job once its
-///              images are in files; a job that ends with the engine stays open
-///              in the journal
+///   cancel_image  writes that too: the image is not drawn after a restart
+///   end        writes the end to the journal, that of a job that was drawn to
+///              its end once its images are in files; a job that ends with the
+///              engine stays open in the journal
 ///   restore    enters it, and each tick submits what the engine accepts
 ///
 /// One lock guards everything. A change to a job enqueues news for its
@@ -70,6 +72,7 @@ public:
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
   cancelled cancel(const job_name& name);
+  cancelled cancel_image(const job_name& name, uint32_t index);
   job_view with_bytes(job_view x);
   void tick();
   size_t open() const;
@@ -110,9 +113,13 @@ private:
             uint32_t index = 0, uint64_t first = 1);
 
   void note_end(const detail::job_entry& x);
+  void note_cancelled(const detail::job_entry& x, uint32_t index);
+  /// Ends an open job of which no image is open any more.
+  void end_if_settled(const entry& x);
   /// Ends an open job that no client wants.
   std::vector<uint64_t> call_off(const entry& x);
-  void restore_open(const entry& x, journalled_job was);
+  void restore_open(const entry& x, journalled_job was,
+                    const std::vector<uint32_t>& indices);
   void restore_ended(const entry& x, journalled_end end);
 
   // The next members are called without the lock.

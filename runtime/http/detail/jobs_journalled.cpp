@@ -33,6 +33,13 @@ core::timespan age_of(std::chrono::system_clock::time_point x,
   return std::max<core::timespan>(core::timespan{0}, now - x);
 }
 
+/// Marks the images that an earlier server cancelled alone.
+void cancel_rows(job_entry& x, const std::vector<uint32_t>& indices) {
+  for (const auto index : indices)
+    if (index < x.rows.size())
+      x.rows[index].ended = x.rows[index].cancelled = true;
+}
+
 } // namespace
 
 void jobs::impl::take_on(
@@ -108,7 +115,10 @@ void jobs::impl::write_down(
     const std::lock_guard guard{mutex_};
     if (!x->untaken) {
       x->journalled = true;
-      // The job may have ended before it was marked as journalled.
+      // Images may have been cancelled, and the job may have ended, before it
+      // was marked as journalled.
+      for (const auto index : detail::cancelled_images(*x))
+        note_cancelled(*x, index);
       note_end(*x);
     }
     twins = std::exchange(x->twins, {});
@@ -127,10 +137,17 @@ std::variant<job_view, failure> jobs::impl::outcome(const entry& x) const {
 void jobs::impl::note_end(const job_entry& x) {
   if (!x.journalled || !x.has_ended_for_good())
     return;
-  if (x.known.state == job_state::completed && table_.is_unstored(x))
+  // Until its images are in files the job stays open in the journal: the next
+  // server would have to draw them again.
+  if (detail::is_settled(x) && table_.is_unstored(x))
     return;
-  journalled_end end{x.number,        x.known.state,      x.known.why,
-                     x.known.started, *x.known.completed, {}};
+  journalled_end end{x.number,
+                     x.known.state,
+                     x.known.why,
+                     x.known.started,
+                     *x.known.completed,
+                     {},
+                     detail::cancelled_images(x)};
   for (const auto& p : x.known.results)
     end.pictures.push_back(p && p->bytes.empty() ? p : nullptr);
   journal_->end(std::move(end));
@@ -187,11 +204,12 @@ void jobs::impl::restore(journal_contents from) {
     if (job.end)
       restore_ended(x, std::move(*job.end));
     else
-      restore_open(x, std::move(was));
+      restore_open(x, std::move(was), job.cancelled_images);
   }
 }
 
-void jobs::impl::restore_open(const entry& x, journalled_job was) {
+void jobs::impl::restore_open(const entry& x, journalled_job was,
+                              const std::vector<uint32_t>& indices) {
   x->restored = std::move(was.wanted.pictures);
   for (auto& picture : x->restored)
     picture.tenant = x->known.owner;
@@ -201,8 +219,11 @@ void jobs::impl::restore_open(const entry& x, journalled_job was) {
   for (size_t i = 0; i < x->rows.size(); ++i)
     if (x->restored[i].image.empty())
       x->rows[i].steps = x->restored[i].steps.value_or(0);
+  cancel_rows(*x, indices);
   table_.add(x);
   restored_.emplace(x->number, x);
+  // The earlier server may have been killed before it wrote the job's end.
+  end_if_settled(x);
 }
 
 void jobs::impl::restore_ended(const entry& x, journalled_end end) {
@@ -213,6 +234,7 @@ void jobs::impl::restore_ended(const entry& x, journalled_end end) {
   known.completed = end.completed;
   x->ended_at = when_.steady() - age_of(end.completed, when_.wall());
   x->began = x->last_step = known.ready = x->ended_at;
+  cancel_rows(*x, end.cancelled_images);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < end.pictures.size() && i < x->rows.size(); ++i) {
     const auto size =
@@ -284,9 +306,9 @@ bool jobs::impl::hand_in_again(const entry& x) {
       if (!why) {
         row.request = request;
         row.handed_in = !row.again;
-        if (x->has_ended() && !row.ended)
+        if (row.cancelled || (x->has_ended() && !row.ended))
           unwanted.push_back(request);
-      } else if (!x->has_ended()) {
+      } else if (!x->has_ended() && !row.cancelled) {
         unwanted = end(x, job_state::failed, *why);
       }
     }

@@ -242,6 +242,8 @@ std::string end_text(const journalled_end& x) {
           {"text", x.why.text}};
   if (x.started)
     to["started"] = wall_number(*x.started);
+  if (!x.cancelled_images.empty())
+    to["cancelled_images"] = x.cancelled_images;
   auto& all = to["pictures"] = json::array();
   for (const auto& p : x.pictures) {
     json one;
@@ -264,6 +266,8 @@ journalled_end read_end(std::string_view text) {
   from.at("text").get_to(x.why.text);
   if (const auto i = from.find("started"); i != from.end())
     x.started = read_wall(i->get<int64_t>());
+  // Older journals have none.
+  x.cancelled_images = from.value("cancelled_images", std::vector<uint32_t>{});
   for (const auto& one : from.at("pictures")) {
     auto& to = x.pictures.emplace_back();
     if (one.is_null())

@@ -24,7 +24,7 @@ public:
         return;
       }
       const auto number = x.number;
-      there.jobs.push_back({std::move(x), std::nullopt});
+      there.jobs.push_back({std::move(x), std::nullopt, {}});
       by_number[number] = there.jobs.size() - 1;
       then({});
     });
@@ -41,6 +41,13 @@ public:
         there.jobs[i->second].was.wanted.pictures.at(x.index).suspected =
           x.details;
       then();
+    });
+  }
+
+  void cancel_image(runtime::http::journalled_cancellation x) override {
+    order([this, x] {
+      if (const auto i = by_number.find(x.number); i != by_number.end())
+        there.jobs[i->second].cancelled_images.push_back(x.index);
     });
   }
 

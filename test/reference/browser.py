@@ -60,6 +60,11 @@ def opened(shots):
         yield page, troubles, shot
 
 
+def fits_a_finger(control):
+    box = control.bounding_box()
+    assert min(box["width"], box["height"]) >= 44, box
+
+
 def fits_a_phone(page, what):
     """Nothing is wider than the screen, and nothing has no name."""
     found = page.evaluate("document.documentElement.scrollWidth")

@@ -13,7 +13,8 @@ served.needs(sys.argv[2], "playwright")
 
 from playwright.sync_api import expect
 
-from browser import DESK, NAMELESS, PHONE, fits_a_phone, is_dark, opened
+from browser import (DESK, NAMELESS, PHONE, fits_a_finger, fits_a_phone, is_dark,
+                     opened)
 
 # Slow enough for a person, and for a test, to press Cancel.
 SLOW = ["--set", "devices[0].test_card_step_ms=40"]
@@ -152,11 +153,57 @@ def main():
             expect(job).to_contain_text("3 images of “never three”")
             # Steps over all of them, once.
             expect(job).to_contain_text("of 450")
-            assert cards().first.get_by_role("button").count() == 0
             shot("job")
-            job.get_by_role("button", name="Cancel all 3 images").click()
+            cancel = job.get_by_role("button", name="Cancel all 3 images")
+            expect(cancel).to_have_text("Cancel all")
+            fits_a_finger(cancel)
+            cancel.click()
             expect(page.locator("#gallery .why")).to_have_count(4)
             expect(job).to_have_count(0)
+            number("Images").fill("1")
+
+        def one_image_of_a_job_is_cancelled_alone():
+            prompt().fill("one of four")
+            number("Steps").fill("150")
+            number("Images").fill("4")
+            draw()
+            expect(cards()).to_have_count(10)
+            job = page.locator("#gallery > .job")
+            buttons = [cards().nth(i).get_by_role(
+                "button", name=f"Cancel image {i + 1} of 4") for i in range(4)]
+            for button in buttons:
+                expect(button).to_have_text("Cancel")
+                fits_a_finger(button)
+            # By the keyboard, which goes on from there.
+            job.get_by_role("button", name="Cancel all 4 images").focus()
+            for button in buttons[:2]:
+                page.keyboard.press("Tab")
+                expect(button).to_be_focused()
+            page.keyboard.press("Enter")
+            why = cards().nth(1).locator(".why")
+            expect(why).to_have_text("Cancelled")
+            expect(cards().nth(1)).to_be_focused()
+            page.keyboard.press("Tab")
+            expect(buttons[2]).to_be_focused()
+            # By another client: the page hears of it.
+            assert page.evaluate("""async () => {
+              const all = (await (await fetch('/v1/jobs')).json()).data;
+              const path = `/v1/jobs/${all[0].id}/images/3/cancel`;
+              return (await fetch(path, {method: 'POST'})).status;
+            }""") == 200
+            expect(cards().nth(3).locator(".why")).to_have_text("Cancelled")
+            shot("job-without-two")
+            # The others are drawn.
+            for i in (0, 2):
+                expect(cards().nth(i).get_by_role(
+                    "img", name="one of four")).to_be_visible()
+            expect(job).to_have_count(0)
+            expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+            expect(page.locator("#gallery .why")).to_have_count(6)
+            told = page.evaluate("""async () =>
+              (await (await fetch('/v1/jobs')).json()).data[0]""")
+            assert told["cancelled_images"] == [1, 3], told
+            assert told["pictures_done"] == 2, told
             number("Images").fill("1")
 
         def faults_are_told_with_their_field():
@@ -287,6 +334,7 @@ def main():
                     a_mask_is_painted_and_the_rest_kept,
                     a_request_is_cancelled,
                     a_job_of_several_images_is_cancelled_by_one_button,
+                    one_image_of_a_job_is_cancelled_alone,
                     faults_are_told_with_their_field,
                     an_empty_prompt_draws_nothing, what_is_folded_still_shows,
                     words_of_the_model_make_a_prompt,

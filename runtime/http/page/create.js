@@ -69,28 +69,34 @@ function previewPause(what) {
   return Math.max(1, Math.round((what.steps || chosen()?.steps || 8) / 8));
 }
 
-// Bar, numbers and Cancel of a job: in the card of its only image, or above the
-// cards of several. The server cancels a job as a whole.
-class JobState {
-  constructor(n) {
-    this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
-    this.facts = element('p', {className: 'facts'}, 'Waiting');
-    this.cancel = element('button', {type: 'button'},
-      n === 1 ? 'Cancel this image' : `Cancel all ${n} images`);
-    this.root = element('div', {className: 'state'}, this.bar, this.facts,
-      this.cancel);
-  }
-
-  accepted(job) {
-    this.cancel.addEventListener('click', async () => {
-      this.cancel.disabled = true;
+// Cancels the job or the image at `path`, then calls `done` with whether the
+// button had the focus, which a disabled button loses.
+function cancelButton(text, label, path, done = () => {}) {
+  const button = element('button', {type: 'button', className: 'cancel',
+    ariaLabel: label, onclick: async () => {
+      const focused = document.activeElement === button;
+      button.disabled = true;
       try {
-        await post(`/v1/jobs/${job.id}/cancel`);
+        await post(`${path}/cancel`);
+        done(focused);
       } catch (e) {
-        this.cancel.disabled = false;
+        button.disabled = false;
         fail(e.message);
       }
-    });
+    }}, text);
+  return button;
+}
+
+// Bar, numbers and Cancel of a job: in the card of its only image, or above the
+// cards of several, each of which then has a Cancel of its own.
+class JobState {
+  constructor(n, job) {
+    this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
+    this.facts = element('p', {className: 'facts'}, 'Waiting');
+    const path = `/v1/jobs/${job.id}`;
+    this.root = element('div', {className: 'state'}, this.bar, this.facts,
+      n === 1 ? cancelButton('Cancel this image', 'Cancel this image', path)
+        : cancelButton('Cancel all', `Cancel all ${n} images`, path));
   }
 
   progress(x) {
@@ -110,16 +116,46 @@ function jobLine(what, state) {
 }
 
 class Card {
-  constructor(what, index) {
+  constructor(what, index, job) {
     this.what = what;
     this.index = index;
+    this.name = `Image ${index + 1} of ${what.n || 1}`;
     this.frame = element('div', {className: 'frame'}, 'Waiting');
     this.facts = element('p', {className: 'facts', hidden: true});
     this.notes = element('ul', {className: 'notes', hidden: true});
     this.buttons = element('div', {className: 'row', hidden: true});
-    this.root = element('li', {className: 'card'}, this.frame,
+    this.root = element('li', {className: 'card', tabIndex: -1}, this.frame,
       element('p', {}, what.prompt || '(no prompt)'), this.facts, this.notes,
       this.buttons);
+    if (what.n > 1) this.root.append(this.ownCancel(job));
+  }
+
+  // The Cancel of one image among several.
+  ownCancel(job) {
+    const label = `Cancel image ${this.index + 1} of ${this.what.n}`;
+    const path = `/v1/jobs/${job.id}/images/${this.index}`;
+    this.cancel = cancelButton('Cancel', label, path, (focused) => {
+      this.cancelled();
+      if (focused) this.root.focus();
+    });
+    return this.cancel;
+  }
+
+  // Marks the card as complete. The focus stays in it if its Cancel had it.
+  finish() {
+    this.finished = true;
+    if (!this.cancel) return;
+    const focused = this.cancel.contains(document.activeElement);
+    this.cancel.remove();
+    if (focused) this.root.focus();
+  }
+
+  // Its image alone was cancelled, here or by another client.
+  cancelled() {
+    if (this.finished) return;
+    this.finish();
+    this.failed('Cancelled');
+    say(`${this.name} is cancelled.`);
   }
 
   preview(x) {
@@ -155,7 +191,7 @@ class Card {
       element('a', {className: 'button', href: url, download: `${image.seed}.png`},
         'Save'));
     this.buttons.hidden = false;
-    say(`Image ${this.index + 1} of ${this.what.n || 1} is ready.`);
+    say(`${this.name} is ready.`);
   }
 
   failed(text) {
@@ -213,16 +249,17 @@ function dropSource() {
 
 async function follow(job, cards, state, line) {
   const ended = (text) => {
-    for (const c of cards) if (!c.finished) { c.finished = true; c.failed(text); }
+    for (const c of cards) if (!c.finished) { c.finish(); c.failed(text); }
   };
   try {
     await events(`/v1/jobs/${job.id}/events`, (name, data) => {
+      for (const i of data.cancelled_images || []) cards[i].cancelled();
       if (name === 'progress') {
         state.progress(data);
         for (const c of cards) if (!c.finished) c.preview(data);
       } else if (name === 'image') {
         const card = cards[data.index];
-        card.finished = true;
+        card.finish();
         card.done(data).catch((e) => card.failed(e.message));
       } else if (name === 'failed') {
         ended(data.error?.message || 'Failed');
@@ -241,9 +278,8 @@ async function follow(job, cards, state, line) {
 // Puts a job's cards before the others and returns what follows it.
 function enter(what, job) {
   const n = what.n || 1;
-  const cards = Array.from({length: n}, (_, i) => new Card(what, i));
-  const state = new JobState(n);
-  state.accepted(job);
+  const cards = Array.from({length: n}, (_, i) => new Card(what, i, job));
+  const state = new JobState(n, job);
   const line = n > 1 ? jobLine(what, state) : null;
   if (!line) cards[0].root.append(state.root);
   $('nothing').hidden = true;

@@ -16,6 +16,7 @@ constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
 constexpr std::string_view benches[] = {"serve"};
 constexpr std::string_view cache_verbs[] = {"verify", "stats", "clear"};
+constexpr std::string_view jobs_verbs[] = {"list", "cancel"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 constexpr std::string_view number_types[] = {"float32", "float16", "bfloat16"};
@@ -43,8 +44,8 @@ constexpr entry table[] = {
   {"--dtype", number_types},  {"--prediction", predictions},
   {"--links", link_targets},  {"--native-only", switches},
   {"bench", benches},         {"cache", cache_verbs},
-  {"models", model_verbs},    {"train", parts},
-  {"SHELL", shells},
+  {"jobs", jobs_verbs},       {"models", model_verbs},
+  {"train", parts},           {"SHELL", shells},
 };
 
 } // namespace

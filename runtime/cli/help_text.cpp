@@ -59,6 +59,15 @@ constexpr command_help table[] = {
    "  atelier stop --data /srv/atelier\n",
    "  0 the server has ended; 2 bad usage; 3 no server found;\n"
    "  130 interrupted; 1 any other failure\n"},
+  {"jobs", " [list | cancel ID]",
+   "Without a word: list. The jobs are those of the key, newest first. An "
+   "image\n"
+   "that is cancelled alone leaves the job's other images as they are.\n",
+   "  atelier jobs\n"
+   "  atelier jobs cancel job_4b1d8e02c6f957a3e80d41f26b9c7a15 --image 2\n",
+   "  0 done; 2 bad usage; 3 no such server, job or image; 1 any other "
+   "failure,\n"
+   "  such as a job that has ended\n"},
   {"models", " [list | show NAME | import FILE | check NAME]",
    "Without a word: list. NAME is a model of Atelier's own, one in the data\n"
    "folder, or a path.\n",

@@ -6,6 +6,7 @@
 #include <atelier/runtime/cli/evaluate.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/help_text.hpp>
+#include <atelier/runtime/cli/jobs.hpp>
 #include <atelier/runtime/cli/models.hpp>
 #include <atelier/runtime/cli/nearest.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -88,6 +89,7 @@ public:
     serve_ = add_serve(app_, serve_arguments_);
     status_ = add_status(app_, server_arguments_);
     stop_ = add_stop(app_);
+    jobs_ = add_jobs(app_, jobs_arguments_);
     models_ = add_models(app_, models_arguments_);
     cache_ = add_cache(app_, cache_arguments_);
     config_ = add_config(app_, config_arguments_);
@@ -200,6 +202,10 @@ private:
     if (command == models_) {
       models_arguments_.words = std::move(words);
       return models(models_arguments_, common_, world_);
+    }
+    if (command == jobs_) {
+      jobs_arguments_.words = std::move(words);
+      return jobs(jobs_arguments_, common_, world_);
     }
     if (command == cache_) {
       cache_arguments_.words = std::move(words);
@@ -343,6 +349,7 @@ private:
   CLI::App* serve_ = nullptr;
   CLI::App* status_ = nullptr;
   CLI::App* stop_ = nullptr;
+  CLI::App* jobs_ = nullptr;
   CLI::App* models_ = nullptr;
   CLI::App* cache_ = nullptr;
   CLI::App* config_ = nullptr;
@@ -361,6 +368,7 @@ private:
   generate_arguments edit_arguments_;
   serve_arguments serve_arguments_;
   server_arguments server_arguments_;
+  jobs_arguments jobs_arguments_;
   models_arguments models_arguments_;
   cache_arguments cache_arguments_;
   config_arguments config_arguments_;

@@ -4,7 +4,6 @@
 #include <atelier/runtime/cli/running_server.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
-#include <atelier/runtime/http/client.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -85,19 +84,46 @@ bool wait_for_end(int pidfd, const interruption& interrupted) {
 
 } // namespace
 
-CLI::App* add_status(CLI::App& app, server_arguments& into) {
-  auto* sub =
-    app.add_subcommand("status", "Show the status of a running server");
-  add_text_option(*sub, "--server", into.server,
+void add_server_options(CLI::App& to, server_arguments& into) {
+  add_text_option(to, "--server", into.server,
                   "Address of the server (default: the one of the data folder)")
     ->type_name("URL");
-  add_text_option(*sub, "--key", into.key,
+  add_text_option(to, "--key", into.key,
                   "A key, if the server requires one (default: $ATELIER_KEY)")
     ->type_name("KEY");
-  add_text_option(*sub, "--cacert", into.authorities,
+  add_text_option(to, "--cacert", into.authorities,
                   "With --server: trust these certificates (PEM), such as the "
                   "server's own self-signed one, instead of this machine's")
     ->type_name("FILE");
+}
+
+result<http::client_request> request_to(const server_arguments& arguments,
+                                        const common_arguments& common) {
+  if (arguments.authorities && !arguments.server)
+    return fail(ec::invalid_argument,
+                "--cacert: without --server it means nothing");
+  http::client_request request;
+  request.authorities = arguments.authorities.value_or("");
+  if (arguments.server) {
+    request.url = *arguments.server;
+  } else {
+    auto there = find_server(common);
+    if (!there)
+      return there.why();
+    request.url = there->url;
+    request.any_certificate = true;
+  }
+  while (request.url.ends_with('/'))
+    request.url.pop_back();
+  if (const auto key = server_key(arguments.key))
+    request.headers.emplace_back("Authorization", "Bearer " + *key);
+  return request;
+}
+
+CLI::App* add_status(CLI::App& app, server_arguments& into) {
+  auto* sub =
+    app.add_subcommand("status", "Show the status of a running server");
+  add_server_options(*sub, into);
   return sub;
 }
 
@@ -107,26 +133,12 @@ CLI::App* add_stop(CLI::App& app) {
 
 exit_status status(const server_arguments& arguments,
                    const common_arguments& common, environment& world) {
-  http::client_request ask;
-  auto url = arguments.server;
-  if (arguments.authorities && !url)
-    return refuse(world.terminal,
-                  fail(ec::invalid_argument,
-                       "--cacert: it has no effect without --server"));
-  ask.authorities = arguments.authorities.value_or("");
-  if (!url) {
-    auto there = find_server(common);
-    if (!there)
-      return refuse(world.terminal, there.why());
-    url = there->url;
-    ask.any_certificate = true;
-  }
-  while (url->ends_with('/'))
-    url->pop_back();
-  ask.url = *url + "/health";
-  if (const auto key = server_key(arguments.key))
-    ask.headers.emplace_back("Authorization", "Bearer " + *key);
-  const auto reply = http::ask_server(ask);
+  auto request = request_to(arguments, common);
+  if (!request)
+    return refuse(world.terminal, request.why());
+  const auto url = request->url;
+  request->url += "/health";
+  const auto reply = http::ask_server(*request);
   if (!reply)
     return refuse(world.terminal, reply.why());
   const auto x = json::parse(reply->body, nullptr, false);
@@ -134,12 +146,12 @@ exit_status status(const server_arguments& arguments,
     return refuse(
       world.terminal,
       fail(ec::unavailable,
-           "{} answers with status {}, but is not an Atelier server", *url,
+           "{} answers with status {}, but is not an Atelier server", url,
            reply->status));
   if (common.json)
     world.terminal.out << x.dump() << '\n';
   else
-    print(*url, x, world.terminal.out);
+    print(url, x, world.terminal.out);
   return reply->status == 200 ? exit_status::done : exit_status::failed;
 }
 

@@ -153,6 +153,42 @@ def case_a_server_that_ends_too_soon_draws_the_rest_after_the_next_start(
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_an_image_cancelled_alone_is_not_drawn_after_a_kill(program):
+    def seen():
+        return json.loads(call(told["url"], "GET", f"/v1/jobs/{job}")[1])
+
+    slow = ["--set", "devices[0].test_card_step_ms=50"]
+    with server(program, *JOURNAL, *slow) as (process, told):
+        status, text = call(told["url"], "POST", "/v1/jobs",
+                            {"prompt": "a", "size": "64x64", "steps": 150,
+                             "n": 3, "seed": 5})
+        expect(status == 202, text)
+        job = json.loads(text)["id"]
+        cancel = ["jobs", "cancel", job, "--image", "1", "--json"]
+        code, out, err = program.run(cancel)
+        expect(code == 0 and json.loads(out)["cancelled_images"] == [1], out,
+               err)
+        code, out, err = program.run(cancel)
+        expect(code == 1 and f"image 1 of job '{job}' has ended" in err, err)
+        code, out, err = program.run(["jobs", "cancel", job, "--image", "3"])
+        expect(code == 3 and "no image '3'; its images are 0..2" in err, err)
+        code, out, err = program.run(["jobs", "--server", told["url"]])
+        expect(code == 0 and out.startswith(job + "  ")
+               and " 0 of 3 images, 1 cancelled, " in out, out, err)
+        # Written with what was asked for after it.
+        expect(call(told["url"], "POST", "/v1/jobs",
+                    {"prompt": "b", "size": "64x64", "steps": 1})[0] == 202)
+        kill_all(process, told["url"])
+    with server(program, *JOURNAL) as (process, told):
+        expect(seen()["cancelled_images"] == [1], seen())
+        program.wait_for(lambda: seen()["status"] == "cancelled", process)
+        images = seen()["result"]["images"]
+        expect([x["seed"] for x in images] == [5, 7], images)
+        code, out, err = program.run(["jobs", "cancel", job])
+        expect(code == 1 and "has ended" in err, err)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_what_can_be_drawn_no_longer_says_why(program):
     slow = ["--set", "devices[0].test_card_step_ms=50"]
     with server(program, *JOURNAL, *slow) as (process, told):

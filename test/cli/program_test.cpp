@@ -165,6 +165,31 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_told) {
   BOOST_TEST((run({"stop", "a"}) == exit_status::bad_input));
 }
 
+BOOST_AUTO_TEST_CASE(jobs_that_cannot_be_meant_are_refused) {
+  const auto refused = [&](std::vector<std::string> arguments,
+                           const std::string& says) {
+    arguments.insert(arguments.begin(), "jobs");
+    // Nothing is asked there.
+    arguments.insert(arguments.end(), {"--server", "http://127.0.0.1:1"});
+    const auto status = run(std::move(arguments));
+    BOOST_TEST((status == exit_status::bad_input));
+    BOOST_TEST(err.str().find(says) != std::string::npos, err.str());
+  };
+  refused({"stop"}, "'stop' is not list or cancel");
+  refused({"cancel"}, "jobs cancel: 0 jobs named, 1 allowed");
+  refused({"cancel", "a", "b"}, "jobs cancel: 2 jobs named, 1 allowed");
+  refused({"list", "a"}, "jobs list: 1 jobs named, 0 allowed");
+  refused({"--image", "0"}, "--image: '0' is for 'cancel', not for 'list'");
+  refused({"cancel", "a/b"}, "ID: 'a/b' is not 1..128 of [A-Za-z0-9_.()-]");
+  refused({"cancel", ""}, "ID: ''");
+  refused({"cancel", "a", "--image", "x"}, "--image: 'x'");
+  refused({"cancel", "a", "--image", "-1"}, "--image: '-1'");
+  BOOST_TEST((run({"jobs", "--server", "http://127.0.0.1:1"})
+              == exit_status::not_there));
+  BOOST_TEST((run({"jobs", "--data", (path / "data").string()})
+              == exit_status::not_there));
+}
+
 BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {
   BOOST_TEST((run({"generat", "a"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("unknown command 'generat'; the nearest is "
@@ -217,9 +242,9 @@ BOOST_AUTO_TEST_CASE(help_is_a_command) {
   BOOST_TEST((run({"help"}) == exit_status::done));
   BOOST_TEST(out.str() == all);
   for (const auto* command :
-       {"generate", "edit", "serve", "status", "stop", "models", "config",
-        "doctor", "profile", "plan", "simulate", "bench", "topology", "train",
-        "evaluate", "completion", "help"}) {
+       {"generate", "edit", "serve", "status", "stop", "jobs", "models",
+        "config", "doctor", "profile", "plan", "simulate", "bench", "topology",
+        "train", "evaluate", "completion", "help"}) {
     BOOST_TEST((run({command, "--help"}) == exit_status::done));
     const auto own = out.str();
     BOOST_TEST((run({"help", command}) == exit_status::done));
@@ -289,6 +314,7 @@ BOOST_AUTO_TEST_CASE(what_goes_with_a_server_needs_one) {
        {words{"generate", "a", "--cacert", "x"},
         {"edit", "a", "--mask", "a", "b", "--cacert", "x"},
         {"status", "--cacert", "x"},
+        {"jobs", "--cacert", "x"},
         {"bench", "serve", "--rate", "1", "--cacert", "x"},
         {"bench", "serve", "--rate", "1", "--key", "x"},
         {"bench", "serve", "--rate", "1", "--connections", "3"}}) {

@@ -414,7 +414,7 @@ private:
   actors::slots slots_;
   actors::records records_;
   std::shared_ptr<const planning::plan> plan_;
-  /// Of the plan's routes.
+  /// The slots of the plan's routes.
   std::shared_ptr<const planning::route_slots> route_slots_;
   requests requests_;
   std::unordered_map<core::ticket, dispatched> out_;

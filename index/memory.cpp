@@ -182,7 +182,8 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   if (!texts_.add(key, last_number_ + 1, vector))
     return false;
   // Everything may leave, so that the entry fits.
-  for (const auto x : *shares_->room_for({}, bytes, 0)) {
+  const auto room = shares_->room_for({}, bytes, 0);
+  for (const auto x : *room) {
     leaving.push_back(take_out(x));
     ++counts_.evicted;
   }

@@ -100,7 +100,7 @@ std::optional<fetch_stage::work> fetch_stage::begin(
           ? planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs)
           : *of.recipe;
       order.px = drawn.px;
-      order.steps = of.leg != nullptr ? of.skip : of.how->steps;
+      order.steps = of.leg != nullptr ? of.skip : of.recipe->steps;
       if (of.leg == nullptr)
         return order;
       order.scaled_to = drawn.scaled_to;

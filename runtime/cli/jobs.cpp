@@ -27,8 +27,8 @@ struct jobs_call {
   std::string path;
 };
 
-/// Returns whether a server may have a job with this ID: it needs no escaping in
-/// a path.
+/// Returns whether a server may have a job with this ID: it needs no escaping
+/// in a path.
 bool is_job_id(std::string_view x) {
   constexpr std::string_view marks = "_.()-";
   return !x.empty() && x.size() <= 128
@@ -63,7 +63,8 @@ result<jobs_call> read_call(const jobs_arguments& x) {
   const auto index = parse_whole("--image", *x.image, 0, UINT32_MAX);
   if (!index)
     return index.why();
-  return jobs_call{true, fmt::format("/v1/jobs/{}/images/{}/cancel", id, *index)};
+  return jobs_call{true,
+                   fmt::format("/v1/jobs/{}/images/{}/cancel", id, *index)};
 }
 
 /// Returns the value with that name; a default value if it is missing or has
@@ -137,12 +138,13 @@ exit_status jobs(const jobs_arguments& arguments,
     return refuse_reply(terminal, *reply,
                         server_key(arguments.server.key).has_value());
   const auto told = json::parse(reply->body, nullptr, false);
-  const auto rows = wanted->cancels ? json::array({told})
-                                    : field_of<json>(told, "data");
+  const auto rows =
+    wanted->cancels ? json::array({told}) : field_of<json>(told, "data");
   if (!told.is_object() || !rows.is_array())
-    return refuse(terminal, fail(ec::unavailable,
-                                 "{} names no jobs: it is not an Atelier server",
-                                 show_value(server)));
+    return refuse(terminal,
+                  fail(ec::unavailable,
+                       "{} names no jobs: it is not an Atelier server",
+                       show_value(server)));
   for (const auto& job : rows)
     print_job(job, common.json, terminal.out);
   return exit_status::done;

@@ -40,25 +40,25 @@ result<void> check_needs_cache(const profile_reuse_arguments& x) {
 /// Sets the numbers of prompts: as written, otherwise as the file allows.
 result<void> read_numbers(const profile_reuse_arguments& x,
                           reuse_measurement& out) {
-  const auto prompts = static_cast<uint32_t>(out.prompts.size());
   if (x.captions) {
     const auto n = parse_whole("--captions", *x.captions, 1, most_captions);
     if (!n)
       return n.why();
     out.resumed = static_cast<uint32_t>(*n);
-  } else if (prompts > 0) {
-    out.resumed = prompts - prompts / (1 + resumed_for_each_stored);
   }
+  const auto prompts = static_cast<uint32_t>(out.prompts.size());
+  out.stored = !x.captions && prompts > 0
+               ? prompts / (1 + resumed_for_each_stored)
+               : out.resumed / resumed_for_each_stored;
+  out.stored = std::max(1U, out.stored);
   if (x.stored) {
     const auto n = parse_whole("--stored", *x.stored, 1, most_stored);
     if (!n)
       return n.why();
     out.stored = static_cast<uint32_t>(*n);
-    if (!x.captions && prompts > out.stored)
-      out.resumed = prompts - out.stored;
-  } else {
-    out.stored = std::max(1U, out.resumed / resumed_for_each_stored);
   }
+  if (!x.captions && prompts > 0)
+    out.resumed = prompts > out.stored ? prompts - out.stored : 1;
   return {};
 }
 

@@ -93,8 +93,8 @@ struct job_view {
   uint32_t pictures_done = 0;
   /// The indices of the images that were cancelled alone, in ascending order.
   std::vector<uint32_t> cancelled_images;
-  /// The sum over all its images; `steps` is 0 until it is known. Of an image
-  /// that was cancelled alone, both count the steps that ran.
+  /// The sum over all its images; `steps` is 0 until it is known. Both count
+  /// only the steps that ran for an image that was cancelled alone.
   uint32_t steps_done = 0;
   uint32_t steps = 0;
   /// The estimated time until it ends, from its pace so far; none until a pace

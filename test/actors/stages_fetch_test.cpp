@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
   keep_one();
   const auto fetch = [&](uint64_t entry, const planning::row_view& row) {
     from.entry = entry;
-    here.at[held::source] = slot(ipc::slot_kind::image);
-    here.at[held::pixels] = slot(ipc::slot_kind::image, 1);
+    here.granted[held::source] = slot(ipc::slot_kind::image);
+    here.granted[held::pixels] = slot(ipc::slot_kind::image, 1);
     BOOST_TEST((test::code_of(sut.run(test::crossed(*sut.begin(row)), here))
                 == ec::none));
   };

@@ -74,9 +74,9 @@ BOOST_AUTO_TEST_CASE(one_image_is_cancelled_and_the_others_are_drawn) {
   BOOST_TEST(v->pictures_done == 2u);
   BOOST_TEST((v->results[1] == nullptr));
   BOOST_TEST(rig.all->open() == 0u);
-  BOOST_TEST((heard
-              == texts{"progressed 0/0", "pictured 0", "pictured 2",
-                       "ended cancelled"}));
+  BOOST_TEST((
+    heard
+    == texts{"progressed 0/0", "pictured 0", "pictured 2", "ended cancelled"}));
 }
 
 BOOST_AUTO_TEST_CASE(an_image_that_is_drawn_all_the_same_is_not_kept) {
@@ -169,8 +169,7 @@ BOOST_AUTO_TEST_CASE(images_are_cancelled_while_their_job_is_handed_in) {
     // not handed in.
     if (request == 2)
       for (const uint32_t index : {1u, 2u})
-        BOOST_TEST(
-          (rig.all->cancel_image("x", index) == jobs::cancelled::yes));
+        BOOST_TEST((rig.all->cancel_image("x", index) == jobs::cancelled::yes));
   };
   const auto v = rig.enter(what, rig.note(heard));
   BOOST_TEST((v.cancelled_images == indices{1, 2}));
@@ -252,9 +251,9 @@ BOOST_AUTO_TEST_CASE(the_route_refuses_as_that_of_the_job_does) {
 
 BOOST_AUTO_TEST_CASE(a_client_that_waits_is_told_that_an_image_was_cancelled) {
   rig r;
-  const auto call = r.post_json(
-    "/v1/images/generations",
-    {{"prompt", "a"}, {"n", 2}, {"response_format", "b64_json"}});
+  const auto call =
+    r.post_json("/v1/images/generations",
+                {{"prompt", "a"}, {"n", 2}, {"response_format", "b64_json"}});
   const auto name = name_of(r.all->list({}, 1).at(0));
   BOOST_TEST((r.all->cancel_image(name, 0) == jobs::cancelled::yes));
   BOOST_TEST(call->status() == 0u);

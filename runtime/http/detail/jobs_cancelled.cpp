@@ -17,10 +17,10 @@ using detail::job_news;
 namespace {
 
 failure failure_of(const job_entry& x, const std::vector<uint32_t>& images) {
-  return to_failure(core::fail(
-    ec::cancelled, "{} {} of job {} {} cancelled",
-    images.size() == 1 ? "image" : "images", fmt::join(images, ", "),
-    x.known.id, images.size() == 1 ? "was" : "were"));
+  return to_failure(core::fail(ec::cancelled, "{} {} of job {} {} cancelled",
+                               images.size() == 1 ? "image" : "images",
+                               fmt::join(images, ", "), x.known.id,
+                               images.size() == 1 ? "was" : "were"));
 }
 
 } // namespace

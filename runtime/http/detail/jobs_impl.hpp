@@ -114,7 +114,7 @@ private:
 
   void note_end(const detail::job_entry& x);
   void note_cancelled(const detail::job_entry& x, uint32_t index);
-  /// Ends an open job of which no image is open any more.
+  /// Ends an open job that has no open image left.
   void end_if_settled(const entry& x);
   /// Ends an open job that no client wants.
   std::vector<uint64_t> call_off(const entry& x);

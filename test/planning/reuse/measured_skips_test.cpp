@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(a_prompt_that_repeats_another_may_be_the_only_one) {
   // A threshold of 1 would let nothing pass.
-  std::vector<skip_samples> all{step_at(25, 2, 0.2, 1)};
+  std::vector<skip_samples> all{step_at(25, 2, 0.25, 1)};
   for (int i = 0; i < 30; ++i)
     all[0].samples.push_back({1, 1});
   all[0].samples.erase(all[0].samples.begin() + 99);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_prompt_that_repeats_another_may_be_the_only_one) {
 
 BOOST_AUTO_TEST_CASE(a_larger_skip_never_has_a_lower_threshold) {
   const std::vector<skip_samples> all{
-    step_at(25, 0.2, 0, 1), step_at(5, 0.1, 0, 1), step_at(10, 0.6, 0, 1)};
+    step_at(25, 0.3, 0, 1), step_at(5, 0.25, 0, 1), step_at(10, 0.6, 0, 1)};
   const auto found = thresholds_of(all, 0.9);
   BOOST_TEST_REQUIRE(found.latents.size() == 3u);
   BOOST_TEST(found.latents[0].skip == 5u);

@@ -101,7 +101,7 @@ result<http::client_request> request_to(const server_arguments& arguments,
                                         const common_arguments& common) {
   if (arguments.authorities && !arguments.server)
     return fail(ec::invalid_argument,
-                "--cacert: without --server it means nothing");
+                "--cacert: it has no effect without --server");
   http::client_request request;
   request.authorities = arguments.authorities.value_or("");
   if (arguments.server) {

@@ -100,7 +100,7 @@ index::detail::budget any_budget(core::philox& random, eviction_rule rule,
 /// Compares random operations with a scan of everything after each.
 void agree(eviction_rule rule, bool on_disk, size_t n) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{7}};
-  std::optional<tried_cache> sut;
+  std::unique_ptr<tried_cache> sut;
   test::plain_ledger plain;
   std::vector<bool> has_image;
   uint64_t clock = 0;
@@ -109,7 +109,7 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
     if (i % 1'000 == 0) {
       const auto most = any_budget(random, rule, on_disk);
       sut.reset();
-      sut.emplace(most, on_disk);
+      sut = std::make_unique<tried_cache>(most, on_disk);
       plain = {most};
       has_image.assign(1, false);
       wanted = {};
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
     sut.restart();
     keep();
     BOOST_TEST(sut.it->counts().evicted == 1u);
-    for (const uint64_t x : {1, 2, 3})
+    for (const uint64_t x : {1U, 2U, 3U})
       if (std::ranges::count(sut.there(), x) == 0)
         return x;
     return uint64_t{0};

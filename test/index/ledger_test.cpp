@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_floor_that_changes_keeps_the_order) {
   };
   const auto agree = [&] {
     for (const auto whose : {uint32_t{0}, uint32_t{tenants}})
-      for (const uint64_t bytes : {1, 100, 400, 900})
+      for (const uint64_t bytes : {1U, 100U, 400U, 900U})
         BOOST_REQUIRE((sut.room_for(tenant_id{whose}, bytes, 0)
                        == plain.room_for(tenant_id{whose}, bytes, 0)));
   };

@@ -27,6 +27,7 @@ struct encoders {
   }
 
   void write(const std::string& name, const std::string& weights) {
+    std::filesystem::create_directories(scratch.path / name);
     scratch.write(name + "/config.json", "{}");
     scratch.write(name + "/model.safetensors", weights);
   }

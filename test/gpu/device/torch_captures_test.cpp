@@ -90,7 +90,7 @@ public:
   gpu::open_job job(const core::recipe& how, bool masked = false) {
     gpu::open_job x;
     x.ticket = {core::request_id{++requests_}, 1};
-    x.recipe = recipe;
+    x.recipe = how;
     x.text = {"a a", "a"};
     x.from = grant(ipc::slot_kind::state);
     x.state = grant(ipc::slot_kind::state);
@@ -149,7 +149,7 @@ public:
     std::vector<core::ticket> who;
     for (const auto& x : jobs) {
       device->open(x);
-      ticket.push_back(x.ticket);
+      who.push_back(x.ticket);
     }
     std::vector<course> out(jobs.size());
     const auto count = core::steps_to_run(jobs.front().recipe);

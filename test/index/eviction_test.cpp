@@ -11,7 +11,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 namespace {
 

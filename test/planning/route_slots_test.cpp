@@ -96,8 +96,4 @@ BOOST_AUTO_TEST_CASE(slots_equal_those_that_the_pipeline_computes) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_plan_without_routes_has_no_slots) {
-  compare(standard_rows(), {});
-}
-
 BOOST_AUTO_TEST_SUITE_END()

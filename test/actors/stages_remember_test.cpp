@@ -28,7 +28,8 @@ struct tenant_witness : index::kept_work {
     return core::fail(ec::not_found, "nothing is kept");
   }
 
-  core::result<index::payload> image(uint64_t, core::extent) override {
+  core::result<index::payload> image(uint64_t, core::extent,
+                                     uint32_t) override {
     return core::fail(ec::not_found, "nothing is kept");
   }
 

@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(what_exists_decides_before_the_name) {
   const scratch_folder there;
   std::filesystem::create_directory(there.path / "folder.png");
   there.write("file", "");
-  BOOST_TEST((read_output((there.path / "folder.png").string(), {}, 2)->kind
+  BOOST_TEST((read_output((there.path / "folder.png").string(), {}, 2)->type
               == kind::folder));
-  BOOST_TEST((read_output((there.path / "file").string(), "webp", 1)->kind
+  BOOST_TEST((read_output((there.path / "file").string(), "webp", 1)->type
               == kind::file));
 }
 

@@ -53,9 +53,9 @@ struct eviction_fixture : test::recall_rig {
   std::vector<size_t> leave(const std::string& rule, bool on_disk) {
     const auto set = settings_with(rule, on_disk);
     auto sut = test::start(mode::single, set);
-    for (const size_t x : {0, 1, 2})
+    for (const size_t x : {0U, 1U, 2U})
       BOOST_TEST(route_of(*sut, x, "write") == "miss");
-    for (const size_t x : {1, 1, 2, 0, 0})
+    for (const size_t x : {1U, 1U, 2U, 0U, 0U})
       BOOST_TEST(is_kept(*sut, x));
     if (on_disk) {
       // The uses of before count.
@@ -66,7 +66,7 @@ struct eviction_fixture : test::recall_rig {
     BOOST_TEST(sut->status().cache.value().entries == 3u);
     BOOST_TEST(sut->status().cache.value().evicted == 1u);
     std::vector<size_t> out;
-    for (const size_t x : {0, 1, 2})
+    for (const size_t x : {0U, 1U, 2U})
       if (!is_kept(*sut, x))
         out.push_back(x);
     BOOST_TEST(is_kept(*sut, 3));

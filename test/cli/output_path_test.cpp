@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(all_else_makes_a_folder) {
     const auto sut = read_output(name, "jpeg", 7);
     BOOST_TEST_CONTEXT(name) {
       BOOST_TEST_REQUIRE(bool{sut});
-      BOOST_TEST((sut->kind == kind::folder));
+      BOOST_TEST((sut->type == kind::folder));
       BOOST_TEST(sut->format == "jpeg");
     }
   }

@@ -92,8 +92,8 @@ def case_what_cannot_be_measured_is_told(program):
              r"--prompts: few: 3 prompts are too few: 3 .* \d+ start"),
             (["--cache", "--prompts", "unlike", "--stored", "1", "--captions",
               "1"], r"none of 1 prompts is like one of the 1 before"),
-            (["--cache", "--set", "cache.encoder='/nowhere'"],
-             r"cache\.encoder: .*nowhere")):
+            (["--cache", "--set", "cache.memory_mib=1", "--set",
+              "cache.encoder='/nowhere'"], r"cache\.encoder: .*nowhere")):
         code, out, err = program.run(["profile", *CARD, *QUICK, *arguments,
                                       "-o", "p.json"])
         expect(code in (2, 3) and re.search(pattern, err), arguments, code, err)
@@ -196,6 +196,7 @@ def case_a_server_refuses_thresholds_of_another_encoder(program):
 def case_a_shipped_model_is_measured_by_the_scorer(program):
     if not (REPOSITORY / "models" / "tiny").exists():
         return "skipped"
+    program.environment["ATELIER_MODELS"] = str(REPOSITORY / "models")
     device = ["--set", "devices=[{name='cpu:0',variants=['tiny@10']}]"]
     code, _, err = program.run(["profile", *device, *QUICK, "--cache",
                                 "--captions", "10", "--stored", "2", "-o",

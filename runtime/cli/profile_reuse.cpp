@@ -132,8 +132,8 @@ result<std::optional<reuse_measurement>> plan_profile_reuse(
 
 void print_reuse(const planning::reuse_profile& x, std::ostream& to) {
   const auto& by = *x.measured;
-  to << fmt::format("starts from {} of {} prompts, compared by {} ({}), judged "
-                    "by {}:\n",
+  to << fmt::format("{} prompts, each from the states of the nearest of {}; "
+                    "compared by {} ({}), judged by {}:\n",
                     by.resumed, by.stored, by.encoder, by.encoder_revision,
                     by.scorer);
   for (const auto& one : by.skips) {

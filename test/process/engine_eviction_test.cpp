@@ -60,6 +60,7 @@ struct eviction_fixture : test::recall_rig {
     if (on_disk) {
       // The uses of before count.
       BOOST_TEST(sut->stop(10s));
+      sut.reset();
       sut = test::start(mode::single, set);
     }
     BOOST_TEST(route_of(*sut, 3, "write") == "miss");

@@ -136,7 +136,9 @@ class Card {
     const path = `/v1/jobs/${job.id}/images/${this.index}`;
     this.cancel = cancelButton('Cancel', label, path, (focused) => {
       this.cancelled();
-      if (focused) this.root.focus();
+      // The server's own news may have come first, and the user gone on.
+      if (focused && document.activeElement === document.body)
+        this.root.focus();
     });
     return this.cancel;
   }

@@ -189,7 +189,9 @@ def main():
             assert page.evaluate("""async () => {
               const all = (await (await fetch('/v1/jobs')).json()).data;
               const path = `/v1/jobs/${all[0].id}/images/3/cancel`;
-              return (await fetch(path, {method: 'POST'})).status;
+              const reply = await fetch(path, {method: 'POST'});
+              await reply.text();
+              return reply.status;
             }""") == 200
             expect(cards().nth(3).locator(".why")).to_have_text("Cancelled")
             shot("job-without-two")

@@ -50,7 +50,9 @@ def opened(shots):
         page.on("pageerror", lambda e: troubles.append(str(e)))
         page.on("console", lambda m: m.type == "error"
                 and troubles.append(m.text))
+        # A page that is left aborts the calls that it still waits for.
         page.on("requestfailed", lambda r: r.url.startswith("blob:")
+                or r.failure == "net::ERR_ABORTED"
                 or troubles.append(f"{r.url}: {r.failure}"))
 
         def shot(name, whole=False):

@@ -16,9 +16,10 @@ struct sample_captions {
   std::vector<std::string> second;
 };
 
-/// Draws captions in plain words, of one to three objects and a background. Of
-/// five captions of the second set one each repeats its caption of the first,
-/// changes one, two and four of its statements, and describes another scene.
+/// Draws captions in plain words, of one to three objects and a background. In
+/// every five captions of the second set, one repeats its caption of the first
+/// set, three change one, two and four of its statements, and one describes
+/// another scene.
 /// Threads: any.
 /// @pre first > 0
 sample_captions draw_sample_captions(uint64_t seed, size_t first,

@@ -31,6 +31,7 @@ set(model_sources
   models/files/staging_folder.cpp
   models/files/tensor_source.cpp
   models/judge/judge_config.cpp
+  models/judge/judge_folder.cpp
   models/judge/prompt_classifier_config.cpp
   models/judge/prompt_classifier_files.cpp
   models/layers/detail/norm_kernels.cpp
@@ -64,6 +65,7 @@ set(model_torch_sources
   models/family_loaders.cpp
   models/judge/clip_layers.cpp
   models/judge/discriminator_net.cpp
+  models/judge/judge_input.cpp
   models/judge/layers.cpp
   models/judge/module_state.cpp
   models/judge/picture_judge.cpp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/judge/judge_input.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/prompt_classifier.hpp>
 #include <atelier/gpu/models/judge/prompt_classifier_files.hpp>
@@ -7,7 +8,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace atelier::gpu {
@@ -34,10 +34,7 @@ public:
     std::string_view prompt) const override {
     return with_model_border(work_of_all, [&] {
       const torch::NoGradGuard guard;
-      const auto read = words_->encode(prompt, tokens_);
-      auto ids =
-        torch::empty({1, static_cast<int64_t>(read.ids.size())}, torch::kInt64);
-      std::ranges::copy(read.ids, ids.data_ptr<int64_t>());
+      const auto ids = judge_tokens(*words_, prompt, tokens_);
       const auto said = network_->forward(ids).sigmoid().contiguous();
       const auto* const first = said.const_data_ptr<float>();
       return std::vector<float>{first, first + said.numel()};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/model_folder.hpp>
-#include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
-#include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/judge/judge_folder.hpp>
 #include <atelier/gpu/models/judge/prompt_classifier_files.hpp>
 
 #include <utility>
@@ -32,23 +30,15 @@ core::result<prompt_classifier_files> open_prompt_classifier(
   auto config = read_prompt_classifier_config(*text, file.string());
   if (!config)
     return config.why();
-  const auto files = detail::find_tokenizer(folder);
-  if (!files)
-    return files.why();
-  if (!*files)
-    return fail(ec::not_found, "{}: no tokenizer was found", folder.string());
-  auto words = detail::load_words(**files, &config->encoder);
-  if (!words)
-    return words.why();
-  auto weights = safetensors_file::open(folder / "model.safetensors");
-  if (!weights)
-    return weights.why();
+  auto rest = open_judge_folder(folder, &config->encoder);
+  if (!rest)
+    return rest.why();
   // A large number in a small file must not make the network allocate memory.
-  if (parameters_of(config->shape) > stored_bytes(**weights))
+  if (parameters_of(config->shape) > stored_bytes(*rest->weights))
     return fail(ec::bad_payload, "{}: fewer bytes than {} has parameters",
-                (*weights)->where(), config->encoder.config_file);
-  return prompt_classifier_files{std::move(*config), std::move(*words),
-                                 std::move(*weights)};
+                rest->weights->where(), config->encoder.config_file);
+  return prompt_classifier_files{std::move(*config), std::move(rest->words),
+                                 std::move(rest->weights)};
 }
 
 } // namespace atelier::gpu

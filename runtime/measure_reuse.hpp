@@ -37,7 +37,7 @@ struct reuse_measurement {
   uint32_t resumed = default_reuse_captions;
   /// The fraction of the quality of full runs that a skip must keep, 0..1.
   double alpha = 0.9;
-  /// Of the noise, and of captions that are drawn.
+  /// The seed of the noise and of drawn captions.
   uint64_t seed = 1;
 };
 

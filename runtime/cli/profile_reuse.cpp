@@ -86,7 +86,8 @@ void add_profile_reuse(CLI::App& sub, profile_reuse_arguments& into) {
       "which only Atelier's own models know)");
   add("--alpha", into.alpha, "A",
       "The share of the quality of full runs to keep (default: 0.9)");
-  add("--seed", into.seed, "N", "Of noise and captions (default: 1)");
+  add("--seed", into.seed, "N",
+      "Seed of the noise and of drawn captions (default: 1)");
 }
 
 result<std::optional<reuse_measurement>> plan_profile_reuse(

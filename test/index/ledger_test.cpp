@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_smaller_budget_tells_what_leaves) {
   BOOST_TEST((none.excess() == numbers{1}));
 }
 
-// Of 24 tenants 14 come late, whose first entries change everyone's floor.
+// 14 of 24 tenants come late; their first entries change everyone's floor.
 BOOST_AUTO_TEST_CASE(a_floor_that_changes_keeps_the_order) {
   constexpr uint64_t tenants = 24;
   const budget most{1'000, 1'000, 1};

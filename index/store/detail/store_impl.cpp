@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The calls of a store. Long, because each keeps the lock, the catalog, the
+// files and the counts in step.
+
 #include <atelier/core/log.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/ipc/checksum.hpp>

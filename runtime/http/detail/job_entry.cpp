@@ -7,8 +7,9 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// Pictures of a job are alike: of one that has not begun as many steps are
-/// expected as of one that has. Of one that was cancelled alone no more follow.
+/// The images of a job are alike: an image that has not begun is expected to
+/// take as many steps as one that has. An image that was cancelled alone takes
+/// no more.
 uint32_t expected_steps(const job_entry& x) {
   uint32_t of_one = 0;
   for (const auto& row : x.rows)

@@ -15,6 +15,7 @@ set(model_sources
   models/files/detail/part_checks.cpp
   models/files/detail/safetensors_header.cpp
   models/files/detail/tensor_collection.cpp
+  models/files/detail/transformers_records.cpp
   models/files/detail/weight_files.cpp
   models/files/expected_tensors.cpp
   models/files/json_file.cpp
@@ -40,11 +41,13 @@ set(model_sources
   models/prompt_notes.cpp
   models/tokenizer/detail/added_tokens.cpp
   models/tokenizer/detail/byte_pairs.cpp
+  models/tokenizer/detail/canonical_form.cpp
   models/tokenizer/detail/character_class.cpp
   models/tokenizer/detail/clip_normal_form.cpp
   models/tokenizer/detail/clip_words.cpp
   models/tokenizer/detail/tokenizer_settings.cpp
   models/tokenizer/detail/vocabulary_file.cpp
+  models/tokenizer/detail/vocabulary_json.cpp
   models/tokenizer/tokenizer.cpp
   models/unet/detail/expected_unet.cpp
   models/unet/detail/prediction_type.cpp

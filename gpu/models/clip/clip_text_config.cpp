@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/detail/network_fields.hpp>
+#include <atelier/gpu/models/files/detail/transformers_records.hpp>
 
 namespace atelier::gpu {
 
@@ -12,66 +13,6 @@ constexpr int64_t widest = 1 << 20;
 // A wrong eos_token_id in the first published files; it has meant pooling by
 // the largest id ever since.
 constexpr int64_t eos_by_mistake = 2;
-
-// Ignores keys that every transformers configuration may have for generating
-// text, training or its own records.
-void pass_over_records(detail::network_fields& in) {
-  in.ignore({"_attn_implementation",
-             "_attn_implementation_autoset",
-             "_commit_hash",
-             "_name_or_path",
-             "architectures",
-             "attention_dropout",
-             "attn_implementation",
-             "begin_suppress_tokens",
-             "bos_token_id",
-             "chunk_size_feed_forward",
-             "diversity_penalty",
-             "do_sample",
-             "dropout",
-             "dtype",
-             "early_stopping",
-             "encoder_no_repeat_ngram_size",
-             "experts_implementation",
-             "gradient_checkpointing",
-             "id2label",
-             "initializer_factor",
-             "initializer_range",
-             "label2id",
-             "length_penalty",
-             "max_length",
-             "min_length",
-             "no_repeat_ngram_size",
-             "num_beam_groups",
-             "num_beams",
-             "num_labels",
-             "num_return_sequences",
-             "output_attentions",
-             "output_hidden_states",
-             "output_scores",
-             "pad_token_id",
-             "problem_type",
-             "projection_dim",
-             "remove_invalid_values",
-             "repetition_penalty",
-             "return_dict",
-             "return_dict_in_generate",
-             "sep_token_id",
-             "suppress_tokens",
-             "task_specific_params",
-             "temperature",
-             "tie_encoder_decoder",
-             "tie_word_embeddings",
-             "tokenizer_class",
-             "top_k",
-             "top_p",
-             "torch_dtype",
-             "torchscript",
-             "transformers_version",
-             "typical_p",
-             "use_cache",
-             "vision_config"});
-}
 
 clip_activation activation_of(std::string_view name) {
   if (name == "quick_gelu")
@@ -127,7 +68,8 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
   if (out.hidden_size % out.heads != 0)
     in.refuse("num_attention_heads",
               fmt::format("a divisor of hidden_size {}", out.hidden_size));
-  pass_over_records(in);
+  detail::ignore_records(in);
+  in.ignore({"projection_dim", "vision_config"});
   if (const auto fine = in.finish(); !fine)
     return fine.why();
   return out;

@@ -36,6 +36,15 @@ inline char32_t previous_code(std::string_view text, size_t& i) {
   return next_code(text, end);
 }
 
+/// Returns all code points.
+inline std::u32string codes_of(std::string_view text) {
+  std::u32string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();)
+    out.push_back(next_code(text, i));
+  return out;
+}
+
 /// Appends a code point.
 inline void append_code(std::string& to, char32_t c) {
   const auto push = [&](char32_t byte) {

@@ -2,6 +2,7 @@
 #include <atelier/core/utf8.hpp>
 #include <atelier/gpu/models/files/detail/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/vocabulary_file.hpp>
+#include <atelier/gpu/models/tokenizer/detail/vocabulary_json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,33 +13,6 @@
 namespace atelier::gpu::detail {
 
 namespace {
-
-core::result<std::unordered_map<std::string, int32_t>> parse_ids(
-  std::string_view file, std::string_view prefix, const json& from) {
-  std::unordered_map<std::string, int32_t> out;
-  out.reserve(from.size());
-  std::unordered_map<int32_t, std::string_view> tokens;
-  tokens.reserve(from.size());
-  for (const auto& [token, value] : from.items()) {
-    const auto key = [&, &name = token] {
-      return fmt::format("{}{}", prefix, in_quotes(name));
-    };
-    if (!value.is_number_unsigned()
-        || value.get_ref<const json::number_unsigned_t&>()
-             > static_cast<uint64_t>(most_token_id))
-      return parse_id(file, key(), value).why();
-    const auto id = value.get<int32_t>();
-    const auto [i, is_new] = tokens.emplace(id, token);
-    if (!is_new)
-      return bad_key(
-        file, key(),
-        fmt::format("the id {} is that of {} too", id, in_quotes(i->second)));
-    out.emplace(token, id);
-  }
-  if (out.empty())
-    return bad_key(file, prefix, "no tokens");
-  return out;
-}
 
 // Appends the merge of two tokens. `key` makes the text that identifies it.
 template <class Key>
@@ -92,48 +66,6 @@ core::result<void> parse_merge_list(std::string_view file, const json& list,
   return {};
 }
 
-// Checks that `found`, which may be nullptr, equals CLIP's section. A key of
-// `optional` may be absent.
-core::result<void> check_section(std::string_view file, const std::string& key,
-                                 const json* found, const json& wanted,
-                                 const std::set<std::string>& optional = {}) {
-  if (found == nullptr)
-    return bad_key(file, key, "missing");
-  const auto& from = *found;
-  if (wanted.is_object()) {
-    if (!from.is_object())
-      return bad_key(file, key, "not an object");
-    for (const auto& [name, x] : wanted.items()) {
-      const auto i = from.find(name);
-      if (i == from.end() && optional.contains(name))
-        continue;
-      if (auto ok = check_section(file, fmt::format("{}.{}", key, name),
-                                  i != from.end() ? &*i : nullptr, x, optional);
-          !ok)
-        return ok;
-    }
-    for (const auto& [name, x] : from.items())
-      if (!wanted.contains(name))
-        return bad_key(file, key + "." + in_quotes(name), "not known");
-    return {};
-  }
-  if (wanted.is_array()) {
-    if (!from.is_array() || from.size() != wanted.size())
-      return bad_key(file, key, fmt::format("not a list of {}", wanted.size()));
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (auto ok = check_section(file, fmt::format("{}[{}]", key, i), &from[i],
-                                  wanted[i], optional);
-          !ok)
-        return ok;
-    return {};
-  }
-  if (from != wanted)
-    return bad_key(file, key,
-                   fmt::format("{} is not supported, CLIP's is {}", shown(from),
-                               shown(wanted)));
-  return {};
-}
-
 json clip_normalizer() {
   return {
     {"type", "Sequence"},
@@ -165,12 +97,12 @@ core::result<void> check_pre_tokenizer(std::string_view file,
   constexpr std::string_view special = "<\\|startoftext\\|>|<\\|endoftext\\|>|";
   // The first has no effect; the second was added later.
   const std::set<std::string> optional{"trim_offsets", "use_regex"};
-  if (check_section(file, "pre_tokenizer", from, clip_pre_tokenizer(words),
-                    optional))
+  if (check_section(file, "CLIP", "pre_tokenizer", from,
+                    clip_pre_tokenizer(words), optional))
     return {};
   const auto all = std::string{special} + std::string{words};
-  return check_section(file, "pre_tokenizer", from, clip_pre_tokenizer(all),
-                       optional);
+  return check_section(file, "CLIP", "pre_tokenizer", from,
+                       clip_pre_tokenizer(all), optional);
 }
 
 core::result<void> check_model(std::string_view file, const json& model) {
@@ -198,23 +130,6 @@ core::result<void> check_model(std::string_view file, const json& model) {
   }
   if (!model.contains("end_of_word_suffix"))
     return bad_key(file, "model.end_of_word_suffix", "missing");
-  return {};
-}
-
-// Checks that tokens are cut, or padded, on the right, as in CLIP.
-core::result<void> check_direction(std::string_view file, const json& from,
-                                   const char* section) {
-  const auto* x = member(from, section);
-  if (x == nullptr)
-    return {};
-  const auto key = fmt::format("{}.direction", section);
-  if (!x->is_object())
-    return bad_key(file, section, "not an object");
-  const auto* direction = member(*x, "direction");
-  if (direction != nullptr && *direction != json("Right"))
-    return bad_key(
-      file, key,
-      fmt::format("{} is not supported, only \"Right\"", shown(*direction)));
   return {};
 }
 
@@ -258,7 +173,7 @@ core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
   const auto parsed = parse_document(name, *text);
   if (!parsed)
     return parsed.why();
-  auto ids = parse_ids(name, {}, *parsed);
+  auto ids = parse_token_ids(name, {}, *parsed);
   if (!ids)
     return ids.why();
   vocabulary out;
@@ -301,16 +216,15 @@ core::result<vocabulary> read_tokenizer_json(
   const auto parsed = parse_document(name, *text);
   if (!parsed)
     return parsed.why();
-  if (auto ok = check_section(name, "normalizer", member(*parsed, "normalizer"),
-                              clip_normalizer());
+  if (auto ok = check_section(name, "CLIP", "normalizer",
+                              member(*parsed, "normalizer"), clip_normalizer());
       !ok)
     return ok.why();
   if (auto ok = check_pre_tokenizer(name, member(*parsed, "pre_tokenizer"));
       !ok)
     return ok.why();
-  for (const char* key : {"truncation", "padding"})
-    if (auto ok = check_direction(name, *parsed, key); !ok)
-      return ok.why();
+  if (auto ok = check_directions(name, *parsed); !ok)
+    return ok.why();
   const auto* model = member(*parsed, "model");
   if (model == nullptr || !model->is_object())
     return bad_key(name, "model", "missing or not an object");
@@ -323,7 +237,7 @@ core::result<vocabulary> read_tokenizer_json(
   if (merges == nullptr || !merges->is_array())
     return bad_key(name, "model.merges", "missing or not an array");
   vocabulary out;
-  auto ids = parse_ids(name, "model.vocab.", *vocab);
+  auto ids = parse_token_ids(name, "model.vocab.", *vocab);
   if (!ids)
     return ids.why();
   out.ids = std::move(*ids);
@@ -332,28 +246,8 @@ core::result<vocabulary> read_tokenizer_json(
   if (auto good = check_merges(name, "model.merges", out); !good)
     return good.why();
 
-  const auto* added = member(*parsed, "added_tokens");
-  if (added == nullptr)
-    return out;
-  if (!added->is_array())
-    return bad_key(name, "added_tokens", "not an array");
-  size_t place = 0;
-  for (const auto& x : *added) {
-    const auto key = fmt::format("added_tokens[{}]", place++);
-    auto fields = parse_added_token(name, key, x);
-    if (!fields)
-      return fields.why();
-    const auto* wanted_id = member(x, "id");
-    if (wanted_id == nullptr)
-      return bad_key(name, key + ".id", "missing");
-    const auto id = parse_id(name, key + ".id", *wanted_id);
-    if (!id)
-      return id.why();
-    auto& token = fields->token;
-    token.id = *id;
-    token.normalized = fields->normalized.value_or(!token.special);
-    out.added.push_back(std::move(token));
-  }
+  if (auto ok = parse_added_list(name, *parsed, out.added); !ok)
+    return ok.why();
   return out;
 }
 

@@ -333,8 +333,9 @@ const option all_options[] = {
    "seed or deterministic in a request keeps the cache from being read.",
    ATELIER_AT(cache.use), 0, 0, form::any, core::cache_use_names},
   {"cache", "encoder",
-   "Folder of a CLIP model, such as models/scorer: its text encoder compares "
-   "prompts. Empty: prompts are compared by their words.",
+   "Folder of a CLIP model, such as models/scorer, whose text encoder compares "
+   "prompts, or of a sentence encoder (BERT). Empty: prompts are compared by "
+   "their words.",
    ATELIER_AT(cache.encoder)},
   {"cache", "folder",
    "Folder in which the cache outlives the server, with its prompts; its "

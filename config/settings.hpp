@@ -192,8 +192,8 @@ struct cache_settings {
   std::string eviction = "lru";
   /// How requests that do not say it use the cache: off, read, write or on.
   std::string use = "on";
-  /// A folder of a CLIP model, whose text tower compares prompts; empty: they
-  /// are compared by their words.
+  /// A folder of a CLIP model, whose text tower compares prompts, or of a
+  /// sentence encoder; empty: prompts are compared by their words.
   std::string encoder;
   /// Where the cache outlives the server; empty: in memory alone.
   std::string folder;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/gpu/models/bert/sentence_folder.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/index/text_vector.hpp>
 #include <atelier/runtime/encoder_identity.hpp>
@@ -23,12 +24,16 @@ namespace fs = std::filesystem;
 
 constexpr size_t revision_digits = 16;
 
-/// The files of an encoder's folder that say which vectors it makes.
-constexpr std::array<std::string_view, 9> encoder_files{
+/// The files of an encoder's folder, and of its network's, that say which
+/// vectors it makes.
+constexpr std::array<std::string_view, 12> encoder_files{
   "1_Pooling/config.json",
+  "added_tokens.json",
   "config.json",
   "merges.txt",
   "model.safetensors",
+  "modules.json",
+  "sentence_bert_config.json",
   "special_tokens_map.json",
   "tokenizer.json",
   "tokenizer_config.json",
@@ -60,6 +65,22 @@ core::result<void> add_named_file(const fs::path& file, std::string_view name,
   return {};
 }
 
+/// Adds the files of a folder, and returns their number.
+core::result<size_t> add_files(const fs::path& folder,
+                               core::sha256_stream& to) {
+  size_t out = 0;
+  for (const auto name : encoder_files) {
+    const auto file = folder / name;
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+      continue;
+    if (auto ok = add_named_file(file, name, to); !ok)
+      return ok.why();
+    ++out;
+  }
+  return out;
+}
+
 std::string revision_of(std::span<const uint8_t> digest) {
   return core::to_hex(digest).substr(0, revision_digits);
 }
@@ -78,18 +99,17 @@ core::result<encoder_identity> encoder_identity_of(
   if (settings.cache.encoder.empty())
     return identity_of_words();
   const fs::path folder{settings.cache.encoder};
+  const auto network = gpu::network_folder(folder);
+  if (!network)
+    return core::fail(network.why().code, "cache.encoder: {}",
+                      network.why().text);
   core::sha256_stream all;
-  size_t found = 0;
-  for (const auto name : encoder_files) {
-    const auto file = folder / name;
-    std::error_code ignored;
-    if (!fs::is_regular_file(file, ignored))
-      continue;
-    if (auto ok = add_named_file(file, name, all); !ok)
-      return ok.why();
-    ++found;
-  }
-  if (found == 0)
+  auto found = add_files(folder, all);
+  if (found && *found != 0 && *network != folder)
+    found = add_files(*network, all);
+  if (!found)
+    return found.why();
+  if (*found == 0)
     return core::fail(core::ec::not_found,
                       "cache.encoder: {}: has no files of an encoder",
                       folder.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/clip/text_embedder.hpp>
+#include <atelier/gpu/models/embedding/text_embedder.hpp>
 #include <atelier/index/text_vector.hpp>
 #include <atelier/runtime/make_text_encoder.hpp>
 

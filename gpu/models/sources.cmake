@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What gpu/CMakeLists.txt and gpu/torch.cmake compile of this folder.
 set(model_sources
+  models/bert/bert_config.cpp
+  models/bert/detail/bert_names.cpp
+  models/bert/sentence_folder.cpp
   models/clip/clip_text_config.cpp
   models/clip/detail/text_names.cpp
   models/families.cpp
@@ -39,15 +42,21 @@ set(model_sources
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp
   models/prompt_notes.cpp
+  models/tokenizer/bert_tokenizer.cpp
   models/tokenizer/detail/added_tokens.cpp
+  models/tokenizer/detail/bert_character.cpp
+  models/tokenizer/detail/bert_normal_form.cpp
+  models/tokenizer/detail/bert_vocabulary.cpp
   models/tokenizer/detail/byte_pairs.cpp
   models/tokenizer/detail/canonical_form.cpp
   models/tokenizer/detail/character_class.cpp
   models/tokenizer/detail/clip_normal_form.cpp
   models/tokenizer/detail/clip_words.cpp
+  models/tokenizer/detail/token_scheme.cpp
   models/tokenizer/detail/tokenizer_settings.cpp
   models/tokenizer/detail/vocabulary_file.cpp
   models/tokenizer/detail/vocabulary_json.cpp
+  models/tokenizer/detail/word_pieces.cpp
   models/tokenizer/tokenizer.cpp
   models/unet/detail/expected_unet.cpp
   models/unet/detail/prediction_type.cpp
@@ -61,10 +70,14 @@ set(model_sources
 
 # The sources that include LibTorch.
 set(model_torch_sources
+  models/bert/bert_text.cpp
   models/clip/clip_encoder.cpp
   models/clip/clip_text.cpp
-  models/clip/text_embedder.cpp
   models/denoiser.cpp
+  models/embedding/detail/bert_embedder.cpp
+  models/embedding/detail/clip_embedder.cpp
+  models/embedding/detail/unit_vectors.cpp
+  models/embedding/text_embedder.cpp
   models/family_loaders.cpp
   models/judge/clip_layers.cpp
   models/judge/discriminator_net.cpp

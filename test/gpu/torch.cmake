@@ -13,6 +13,7 @@ atelier_add_test(gpu_text_and_pictures
     ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/prompt_classifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/text_embedder_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/tiny_bert.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
   LIBS Atelier::gpu_torch Atelier::gpu_detail)

@@ -3,6 +3,7 @@
 // Prompts that a network compares, on a running engine.
 
 #include <boost/test/unit_test.hpp>
+#include <gpu/models/tiny_bert.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/recall_rig.hpp>
 
@@ -76,6 +77,27 @@ BOOST_AUTO_TEST_CASE(by_words_it_is_not_found) {
   remembered(*sut);
   BOOST_TEST(route_of(*sut, "a little red disc") == "miss");
   BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_sentence_encoder_finds_words_of_one_vector) {
+  const auto encoder = (folder.path / "bert").string();
+  test::write_tiny_bert(encoder, {{"small", "little"},
+                                  {"red", "crimson"},
+                                  {"circle", "disc"},
+                                  {"large", "huge"},
+                                  {"blue"},
+                                  {"star"}});
+  for (const auto how : {mode::single, mode::split})
+    BOOST_TEST_CONTEXT(how) {
+      auto sut = start(how, {"cache.encoder='" + encoder + "'"});
+      BOOST_TEST(route_of(*sut, "a small red circle") == "miss");
+      remembered(*sut);
+      BOOST_TEST(route_of(*sut, "a huge blue star") == "miss");
+      BOOST_TEST(route_of(*sut, "a little crimson disc") == "hit, k=5");
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->status().cache.value().failures == 0u);
+      BOOST_TEST(sut->stop(10s));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_encoder_that_cannot_be_opened_is_named) {

@@ -76,6 +76,23 @@ BOOST_AUTO_TEST_CASE(a_folder_is_known_by_its_files_wherever_it_is) {
   BOOST_TEST(identity(folder("two/clip")).revision != one.revision);
 }
 
+BOOST_AUTO_TEST_CASE(a_sentence_encoder_is_known_by_the_files_of_its_parts) {
+  const std::string name = "bert";
+  for (const auto* const part : {"", "/0_Transformer", "/1_Pooling"})
+    std::filesystem::create_directories(folder(name + part));
+  scratch.write(name + "/modules.json",
+                R"([{"path": "0_Transformer", "type": "x.Transformer"}])");
+  auto before = identity(folder(name)).revision;
+  for (const auto* const file :
+       {"0_Transformer/model.safetensors", "0_Transformer/vocab.txt",
+        "0_Transformer/sentence_bert_config.json", "1_Pooling/config.json"}) {
+    scratch.write(name + "/" + file, "{}");
+    const auto now = identity(folder(name)).revision;
+    BOOST_TEST(now != before, file);
+    before = now;
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_without_an_encoder_is_named) {
   config::settings x;
   x.cache.encoder = "/nowhere/clip";

@@ -31,16 +31,32 @@ core::result<std::unique_ptr<clip_encoder>> clip_encoder::load(
   return out;
 }
 
+uint32_t clip_encoder::length() const {
+  return std::min(
+    words_->max_length(),
+    static_cast<uint32_t>(encoder_->config().max_position_embeddings));
+}
+
 encoded_text clip_encoder::operator()(std::string_view text) const {
   const c10::InferenceMode guard;
-  const auto length =
-    std::min(words_->max_length(),
-             static_cast<uint32_t>(encoder_->config().max_position_embeddings));
-  const auto tokens = words_->encode(text, length);
+  const auto tokens = words_->encode(text, length());
   auto ids =
     torch::empty({1, static_cast<int64_t>(tokens.ids.size())}, torch::kInt64);
   std::copy(tokens.ids.begin(), tokens.ids.end(), ids.data_ptr<int64_t>());
   return {encoder_->forward(ids.to(device_)), tokens.left_out};
+}
+
+clip_text_output clip_encoder::encode_all(
+  std::span<const std::string_view> texts) const {
+  const c10::InferenceMode guard;
+  auto ids = torch::empty(
+    {static_cast<int64_t>(texts.size()), int64_t{length()}}, torch::kInt64);
+  auto* to = ids.data_ptr<int64_t>();
+  for (const auto text : texts) {
+    const auto tokens = words_->encode(text, length());
+    to = std::copy(tokens.ids.begin(), tokens.ids.end(), to);
+  }
+  return encoder_->forward(ids.to(device_));
 }
 
 } // namespace atelier::gpu

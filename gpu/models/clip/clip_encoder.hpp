@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace atelier::gpu {
@@ -40,6 +41,10 @@ public:
   /// Throws c10::Error.
   encoded_text operator()(std::string_view text) const;
 
+  /// Encodes several texts at once, each to one row. Tokens that do not fit are
+  /// left out. Throws c10::Error.
+  clip_text_output encode_all(std::span<const std::string_view> texts) const;
+
   const clip_text_config& config() const {
     return encoder_->config();
   }
@@ -50,6 +55,9 @@ public:
 
 private:
   clip_encoder() = default;
+
+  /// Returns the number of tokens of each text, with padding.
+  uint32_t length() const;
 
   torch::Device device_{torch::kCPU};
   std::shared_ptr<const tokenizer> words_;

@@ -171,7 +171,8 @@ core::result<std::shared_ptr<const tokenizer>> tokenizer::load(
     .legacy_name = legacy.string(),
     .vocabulary_name = main_file.string(),
   };
-  const auto settings = detail::read_settings(source, *words);
+  const auto settings =
+    detail::read_settings(source, *words, detail::clip_scheme());
   if (!settings)
     return settings.why();
   return clip_tokenizer::make(*words, *settings, source.config_name);

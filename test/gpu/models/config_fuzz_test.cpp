@@ -4,6 +4,7 @@
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/models/bert/bert_config.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
@@ -93,6 +94,15 @@ const std::vector<std::string> texts = {
   "num_attention_heads": 20, "projection_dim": 1280,
   "num_hidden_layers": 32}})"};
 
+const std::vector<std::string> sentences = {
+  R"({"architectures": ["BertModel"], "attention_probs_dropout_prob": 0.1,
+  "hidden_act": "gelu", "hidden_size": 384, "intermediate_size": 1536,
+  "layer_norm_eps": 1e-12, "max_position_embeddings": 512,
+  "model_type": "bert", "num_attention_heads": 12, "num_hidden_layers": 6,
+  "pad_token_id": 0, "position_embedding_type": "absolute",
+  "type_vocab_size": 2, "use_cache": true, "vocab_size": 30522})",
+  "{}"};
+
 const std::vector<std::string> schedules = {
   R"({"_class_name": "PNDMScheduler", "beta_end": 0.012, "beta_schedule":
   "scaled_linear", "beta_start": 0.00085, "num_train_timesteps": 1000,
@@ -180,6 +190,12 @@ BOOST_AUTO_TEST_CASE(mutated_text_encoders_are_read_or_refused) {
                                  ""};
     return why_of(
       gpu::read_clip_text_config(part(text, names[mutate.below(3)])));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(mutated_sentence_encoders_are_read_or_refused) {
+  fuzz(sentences, 16, [](const std::string& text, auto&) {
+    return why_of(gpu::read_bert_config(part(text, "BertModel")));
   });
 }
 

@@ -58,25 +58,22 @@ constexpr std::array<std::string_view, 7> names{
   "bos_token", "eos_token", "unk_token",  "sep_token",
   "pad_token", "cls_token", "mask_token",
 };
-constexpr size_t bos = 0;
-constexpr size_t eos = 1;
-constexpr size_t unk = 2;
-constexpr size_t pad = 4;
 
-constexpr bool is_needed(size_t i) {
-  return i == bos || i == eos || i == unk || i == pad;
+size_t number_of(std::string_view key) {
+  return static_cast<size_t>(std::ranges::find(names, key) - names.begin());
 }
 
 class reader {
 public:
-  reader(const settings_source& from, const vocabulary& words)
-    : from_(from), words_(words) {}
+  reader(const settings_source& from, const vocabulary& words,
+         const token_scheme& scheme)
+    : from_(from), words_(words), scheme_(scheme) {}
 
   core::result<tokenizer_settings> run() {
-    for (size_t i = 0; i < names.size(); ++i)
-      if (is_needed(i))
-        named_[i] = plain(i == bos ? out_.start : out_.end,
-                          from_.config_name + ": " + std::string{names[i]});
+    out_.max_length = scheme_.max_length;
+    for (const auto& [key, content] : scheme_.tokens)
+      named_[number_of(key)] = plain(
+        std::string{content}, from_.config_name + ": " + std::string{key});
     if (!from_.config.empty()) {
       if (auto ok = read_config(); !ok)
         return ok.why();
@@ -87,14 +84,23 @@ public:
     }
     if (auto ok = add_all(); !ok)
       return ok.why();
-    out_.start = named_[bos]->content();
-    out_.end = named_[eos]->content();
-    out_.unknown = named_[unk]->content();
-    out_.padding = named_[pad]->content();
+    out_.start = content_of(scheme_.start);
+    out_.end = content_of(scheme_.end);
+    out_.unknown = content_of("unk_token");
+    out_.padding = content_of("pad_token");
     return std::move(out_);
   }
 
 private:
+  const std::string& content_of(std::string_view key) const {
+    return named_[number_of(key)]->content();
+  }
+
+  bool is_needed(size_t i) const {
+    return std::ranges::find(scheme_.tokens, names[i], &default_token::key)
+        != scheme_.tokens.end();
+  }
+
   core::result<void> read_config() {
     const auto& file = from_.config_name;
     const auto config = parse_document(file, from_.config);
@@ -135,11 +141,10 @@ private:
       return read_added(file, value);
     }
     if (key == "tokenizer_class") {
-      for (const char* x : {"CLIPTokenizer", "CLIPTokenizerFast",
-                            "PreTrainedTokenizerFast", "TokenizersBackend"})
+      for (const auto x : scheme_.classes)
         if (value == json(x))
           return {};
-      return refuse("\"CLIPTokenizer\"");
+      return refuse(in_quotes(scheme_.classes.front()));
     }
     if ((key == "padding_side" || key == "truncation_side")
         && value != json("right"))
@@ -148,8 +153,12 @@ private:
       return refuse("false");
     if ((key == "model_specific_special_tokens" && !value.empty())
         || (key.ends_with("_token") && (value.is_string() || is_token(value))))
-      return bad_key(file, key, "not a token of CLIP");
+      return bad_key(file, key, not_a_token());
     return {};
+  }
+
+  std::string not_a_token() const {
+    return fmt::format("not a token of {}", scheme_.model);
   }
 
   static bool is_token(const json& x) {
@@ -245,7 +254,7 @@ private:
     constexpr double unlimited = 1e20;
     if (value->is_number() && value->get<double>() >= unlimited)
       return {};
-    constexpr uint32_t most = 1 << 20;
+    constexpr uint32_t most = longest_sequence;
     if (!value->is_number_unsigned() || value->get<uint64_t>() < 2
         || value->get<uint64_t>() > most)
       return bad_key(
@@ -273,7 +282,7 @@ private:
     }
     for (const auto& [key, value] : map->items())
       if (std::ranges::count(names, key) == 0 && key.ends_with("_token"))
-        return bad_key(file, in_quotes(key), "not a token of CLIP");
+        return bad_key(file, in_quotes(key), not_a_token());
     const auto* extra = member(*map, "extra_special_tokens");
     if (extra != nullptr)
       if (auto ok = read_extra(file, "extra_special_tokens", *extra, true); !ok)
@@ -369,6 +378,7 @@ private:
 
   const settings_source& from_;
   const vocabulary& words_;
+  const token_scheme& scheme_;
   tokenizer_settings out_;
   std::array<std::optional<named_token>, names.size()> named_;
   std::vector<named_token> extra_;
@@ -381,8 +391,9 @@ private:
 } // namespace
 
 core::result<tokenizer_settings> read_settings(const settings_source& from,
-                                               const vocabulary& words) {
-  return reader{from, words}.run();
+                                               const vocabulary& words,
+                                               const token_scheme& scheme) {
+  return reader{from, words, scheme}.run();
 }
 
 } // namespace atelier::gpu::detail

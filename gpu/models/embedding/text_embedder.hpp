@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,6 @@ namespace atelier::gpu {
 
 /// Turns prompts into vectors: the smaller the angle between two vectors, the
 /// more similar their prompts.
-/// Source: CLIP (arXiv:2103.00020), section 2.3: its text tower and projection.
 /// Threads: one at a time.
 class text_embedder {
 public:
@@ -22,17 +22,24 @@ public:
   /// Returns the number of elements of a vector.
   virtual size_t dimensions() const = 0;
 
-  /// Returns a prompt's unit vector. A prompt that is too long is truncated as
-  /// by the model's own text encoder.
+  /// Returns the unit vectors of prompts, which run through the network
+  /// together. A prompt that is too long is truncated as by the model's own
+  /// tokenizer.
   /// Errors: ec::out_of_resources, ec::internal.
-  virtual core::result<std::vector<float>> embed(
-    std::string_view prompt) const = 0;
+  /// @pre `prompts` is not empty
+  virtual core::result<std::vector<std::vector<float>>> embed_all(
+    std::span<const std::string_view> prompts) const = 0;
+
+  /// Returns one prompt's unit vector.
+  /// Errors: as embed_all.
+  core::result<std::vector<float>> embed(std::string_view prompt) const;
 };
 
-/// Opens the text tower of a CLIP model's folder as written by transformers'
-/// CLIPModel or CLIPTextModelWithProjection: config.json, model.safetensors and
-/// a tokenizer. It runs on the CPU in float32. Available only in builds with
-/// models.
+/// Opens a text encoder's folder: the text tower of a CLIP model as written by
+/// transformers' CLIPModel or CLIPTextModelWithProjection, or a sentence
+/// encoder (see open_sentence_folder). Each has config.json, model.safetensors
+/// and a tokenizer. It runs on the CPU in float32. Available only in builds
+/// with models.
 /// Errors: ec::not_found, ec::io_failed, ec::bad_config, ec::bad_payload; the
 ///         text names the file, and the key or tensor.
 /// Threads: any.

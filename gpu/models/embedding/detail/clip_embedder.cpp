@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_encoder.hpp>
-#include <atelier/gpu/models/clip/text_embedder.hpp>
+#include <atelier/gpu/models/embedding/detail/embedders.hpp>
+#include <atelier/gpu/models/embedding/detail/unit_vectors.hpp>
 #include <atelier/gpu/models/files/detail/model_folder.hpp>
 #include <atelier/gpu/models/files/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
@@ -9,36 +10,28 @@
 
 #include <torch/torch.h>
 
-#include <cmath>
 #include <utility>
 
-namespace atelier::gpu {
+namespace atelier::gpu::detail {
 
 namespace {
 
 constexpr std::string_view tower_name = "the text tower";
 
-class loaded_text_embedder final : public text_embedder {
+class clip_embedder final : public text_embedder {
 public:
-  explicit loaded_text_embedder(std::unique_ptr<clip_encoder> tower)
+  explicit clip_embedder(std::unique_ptr<clip_encoder> tower)
     : tower_(std::move(tower)) {}
 
   size_t dimensions() const override {
     return static_cast<size_t>(tower_->config().projection_dim);
   }
 
-  core::result<std::vector<float>> embed(
-    std::string_view prompt) const override {
+  core::result<std::vector<std::vector<float>>> embed_all(
+    std::span<const std::string_view> prompts) const override {
     return with_model_border(tower_name, [&] {
       const c10::InferenceMode guard;
-      const auto state =
-        (*tower_)(prompt).out.pooled.to(torch::kFloat32).flatten();
-      const auto length = state.norm().item<double>();
-      TORCH_CHECK(std::isfinite(length) && length > 0,
-                  "a prompt's vector has the length ", length);
-      const auto vector = (state / length).contiguous();
-      const auto* const first = vector.const_data_ptr<float>();
-      return std::vector<float>{first, first + vector.numel()};
+      return unit_vectors(tower_->encode_all(prompts).pooled);
     });
   }
 
@@ -50,7 +43,7 @@ private:
 /// same file.
 std::shared_ptr<const tensor_source> text_tensors(
   std::shared_ptr<const tensor_source> all) {
-  auto out = std::make_shared<detail::tensor_collection>(all->where());
+  auto out = std::make_shared<tensor_collection>(all->where());
   for (const auto& name : all->names())
     if (!name.starts_with("vision_model.") && name != "visual_projection.weight"
         && name != "logit_scale")
@@ -61,13 +54,13 @@ std::shared_ptr<const tensor_source> text_tensors(
 
 } // namespace
 
-core::result<std::shared_ptr<const text_embedder>> load_text_embedder(
+core::result<std::shared_ptr<const text_embedder>> load_clip_embedder(
   const std::filesystem::path& folder) {
   const auto file = folder / "config.json";
-  auto text = detail::read_text(file, detail::most_config_bytes);
+  auto text = read_text(file, most_config_bytes);
   if (!text)
     return text.why();
-  const auto words = detail::find_tokenizer(folder);
+  const auto words = find_tokenizer(folder);
   if (!words)
     return words.why();
   auto weights = safetensors_file::open(folder / "model.safetensors");
@@ -85,7 +78,7 @@ core::result<std::shared_ptr<const text_embedder>> load_text_embedder(
   if (!loaded)
     return loaded.why();
   return std::shared_ptr<const text_embedder>{
-    std::make_shared<loaded_text_embedder>(std::move(*loaded))};
+    std::make_shared<clip_embedder>(std::move(*loaded))};
 }
 
-} // namespace atelier::gpu
+} // namespace atelier::gpu::detail

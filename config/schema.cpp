@@ -337,6 +337,11 @@ const option all_options[] = {
    "prompts, or of a sentence encoder (BERT). Empty: prompts are compared by "
    "their words.",
    ATELIER_AT(cache.encoder)},
+  {"cache", "encoder_memo",
+   "Maximum number of prompts whose vectors stay in memory, so that "
+   "cache.encoder runs once for the search and the storing of a prompt. 0: "
+   "none.",
+   ATELIER_AT(cache.encoder_memo), 0, 1'000'000},
   {"cache", "folder",
    "Folder in which the cache outlives the server, with its prompts; its "
    "parent "

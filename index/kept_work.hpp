@@ -4,6 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/index/text_encoder.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstddef>
@@ -56,6 +57,8 @@ struct kept_counts {
   /// Failures of a disk to keep, return or remove something, and failures of
   /// the text encoder.
   uint64_t failed = 0;
+  /// The work of the text encoder.
+  encoder_counts encoder;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
 };

@@ -3,6 +3,7 @@
 #include <atelier/index/key.hpp>
 #include <atelier/planning/policy.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -25,6 +26,11 @@ std::string key_of(const core::recipe& how, std::string_view negative,
   core::record_writer sink{bytes};
   sink(any_seed, std::string{negative}, whose);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string_view tenant_part(std::string_view key) {
+  // key_of writes the tenant last.
+  return key.substr(key.size() - std::min(key.size(), sizeof(core::tenant_id)));
 }
 
 std::string key_for(const core::request& wanted,

@@ -25,6 +25,10 @@ bool is_remembered(const core::request& wanted);
 std::string key_of(const core::recipe& how, std::string_view negative,
                    core::tenant_id whose);
 
+/// Returns the part of a key that holds its tenant; the whole key if it is
+/// shorter.
+std::string_view tenant_part(std::string_view key);
+
 /// Returns the key under which a request looks for earlier work: the key of its
 /// own whole run by the variant that draws from scratch.
 /// @pre `known` says what may be reused

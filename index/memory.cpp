@@ -53,8 +53,9 @@ memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
 
 memory::~memory() = default;
 
-std::vector<float> memory::encoded(std::string_view text) {
-  auto out = index::encoded(*encoder_, text);
+std::vector<float> memory::encoded(std::string_view key,
+                                   std::string_view text) {
+  auto out = index::encoded(*encoder_, key, text);
   if (out.failed) {
     const std::lock_guard hold{lock_};
     ++counts_.failed;
@@ -65,7 +66,7 @@ std::vector<float> memory::encoded(std::string_view text) {
 std::vector<planning::match> memory::near(std::string_view key,
                                           std::string_view text, size_t most) {
   std::vector<near_vector> found;
-  if (const auto wanted = encoded(text); !wanted.empty())
+  if (const auto wanted = encoded(key, text); !wanted.empty())
     found = texts_.near(key, wanted, most);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
@@ -159,7 +160,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
       || most_.entries == 0)
     return false;
   auto entry = std::make_shared<kept>();
-  const auto vector = encoded(text);
+  const auto vector = encoded(key, text);
   if (vector.empty())
     return false;
   entry->key = key;
@@ -213,6 +214,7 @@ kept_counts memory::counts() const {
   out.bytes = shares_->bytes();
   out.searches_checked = of_texts.checked;
   out.searches_agreed = of_texts.agreed;
+  out.encoder = encoder_->counts();
   return out;
 }
 

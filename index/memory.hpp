@@ -78,7 +78,7 @@ private:
 
   /// Returns a text's vector; empty if the encoder failed or the text has
   /// nothing to compare.
-  std::vector<float> encoded(std::string_view text);
+  std::vector<float> encoded(std::string_view key, std::string_view text);
 
   const memory_bounds most_;
   const std::shared_ptr<const text_encoder> encoder_;

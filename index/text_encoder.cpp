@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/index/key.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/index/text_vector.hpp>
 
@@ -29,8 +30,18 @@ public:
 
 } // namespace
 
-encoded_text encoded(const text_encoder& encoder, std::string_view text) {
-  auto vector = encoder.encode(text);
+core::result<std::vector<float>> text_encoder::encode_in(
+  std::string_view, std::string_view text) const {
+  return encode(text);
+}
+
+encoder_counts text_encoder::counts() const {
+  return {};
+}
+
+encoded_text encoded(const text_encoder& encoder, std::string_view key,
+                     std::string_view text) {
+  auto vector = encoder.encode_in(tenant_part(key), text);
   if (!vector) {
     core::log_warn("the cache's text encoder {}: {}", encoder.name(),
                    vector.why().text);

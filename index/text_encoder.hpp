@@ -4,11 +4,23 @@
 #include <atelier/core/result.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 namespace atelier::index {
+
+/// What an encoder did.
+struct encoder_counts {
+  /// Texts that a network read.
+  uint64_t encoded = 0;
+  /// Texts whose vectors were still known.
+  uint64_t recalled = 0;
+
+  friend bool operator==(const encoder_counts&,
+                         const encoder_counts&) = default;
+};
 
 /// Turns texts into vectors that searches compare by their angle.
 /// Threads: any.
@@ -27,6 +39,14 @@ public:
   /// Errors: those of the encoder's network.
   virtual core::result<std::vector<float>> encode(
     std::string_view text) const = 0;
+
+  /// Returns the vector of a text that belongs to a namespace. An encoder that
+  /// remembers vectors does so for each namespace separately.
+  /// Errors: as `encode`.
+  virtual core::result<std::vector<float>> encode_in(
+    std::string_view space, std::string_view text) const;
+
+  virtual encoder_counts counts() const;
 };
 
 /// A text's vector, if it has one.
@@ -36,8 +56,10 @@ struct encoded_text {
   bool failed = false;
 };
 
-/// Encodes a text, and logs a failure.
-encoded_text encoded(const text_encoder& encoder, std::string_view text);
+/// Encodes a text for a search or an entry under `key`, in the namespace of the
+/// key's tenant, and logs a failure.
+encoded_text encoded(const text_encoder& encoder, std::string_view key,
+                     std::string_view text);
 
 /// Returns the encoder "words", which uses vector_of.
 std::shared_ptr<const text_encoder> words_encoder();

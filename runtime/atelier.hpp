@@ -446,6 +446,10 @@ struct cache_status {
   uint64_t agreed = 0;
   /// Failed operations of the disk and of the text encoder.
   uint64_t failures = 0;
+  /// Prompts that the text encoder's network read, and prompts whose vectors
+  /// were still in memory.
+  uint64_t encoded = 0;
+  uint64_t recalled = 0;
 };
 
 /// A snapshot for people and dashboards.

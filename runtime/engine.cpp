@@ -69,6 +69,8 @@ cache_status cache_of(const config::cache_settings& most,
   out.checked = now.searches_checked;
   out.agreed = now.searches_agreed;
   out.failures = now.failed;
+  out.encoded = now.encoder.encoded;
+  out.recalled = now.encoder.recalled;
   return out;
 }
 

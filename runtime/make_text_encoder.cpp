@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/embedding/text_embedder.hpp>
+#include <atelier/index/encoder_memo.hpp>
 #include <atelier/index/text_vector.hpp>
 #include <atelier/runtime/make_text_encoder.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -33,13 +36,20 @@ public:
     if (index::vector_of(text) == index::text_vector{})
       return std::vector<float>(dimensions(), 0.0F);
     const std::lock_guard hold{lock_};
+    ++encoded_;
     return network_->embed(text);
+  }
+
+  // Does not wait for a run.
+  index::encoder_counts counts() const override {
+    return {encoded_, 0};
   }
 
 private:
   const std::string name_;
   const std::shared_ptr<const gpu::text_embedder> network_;
   mutable std::mutex lock_;
+  mutable std::atomic<uint64_t> encoded_ = 0;
 };
 
 } // namespace
@@ -56,7 +66,9 @@ core::result<std::shared_ptr<const index::text_encoder>> make_text_encoder(
     return core::fail(network.why().code, "cache.encoder: {}",
                       network.why().text);
   return std::shared_ptr<const index::text_encoder>{
-    std::make_shared<by_network>(folder, std::move(*network))};
+    std::make_shared<index::encoder_memo>(
+      std::make_shared<by_network>(folder, std::move(*network)),
+      settings.cache.encoder_memo)};
 #else
   return core::fail(core::ec::not_found,
                     "cache.encoder: {}: text encoders are not built in "

@@ -9,9 +9,9 @@
 
 namespace atelier::runtime {
 
-/// Opens the encoder that the settings name for the cache's searches: the text
-/// tower of a CLIP folder, or a sentence encoder; if they name none, the encoder
-/// of words.
+/// Opens the encoder that the settings name for the cache's searches, with its
+/// memo: the text tower of a CLIP folder, or a sentence encoder; if they name
+/// none, the encoder of words.
 /// Errors: ec::not_found if it is not built in; those of
 ///         gpu::load_text_embedder; the text names the option.
 core::result<std::shared_ptr<const index::text_encoder>> make_text_encoder(

@@ -31,7 +31,7 @@ std::vector<planning::match> store::near(std::string_view key,
                                          std::string_view text, size_t most) {
   auto& my = *impl_;
   const auto now = my.with.now();
-  const auto wanted = my.encoded(text);
+  const auto wanted = my.encoded(key, text);
   std::vector<near_vector> found;
   if (!wanted.empty())
     found = my.vectors.near(my.with.scope + std::string{key}, wanted, most);
@@ -86,7 +86,7 @@ void store::drop_torn(uint64_t entry) {
 bool store::keep(std::string_view key, std::string_view text, leftover what) {
   if (what.states.empty() && what.image.empty())
     return false;
-  const auto vector = impl_->encoded(text);
+  const auto vector = impl_->encoded(key, text);
   if (vector.empty())
     return false;
   ATELIER_EXPECTS(std::adjacent_find(what.states.begin(), what.states.end(),
@@ -123,6 +123,7 @@ kept_counts store::counts() const {
   auto out = impl_->counts;
   out.entries = impl_->shares.entries();
   out.bytes = impl_->shares.bytes();
+  out.encoder = impl_->with.encoder->counts();
   return out;
 }
 

@@ -143,7 +143,8 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"evicted", c->evicted},   {"torn", c->torn},
       {"captured", c->captured}, {"checked", c->checked},
       {"agreed", c->agreed},     {"failures", c->failures},
-      {"spent", c->spent},       {"eviction", context.settings.cache.eviction}};
+      {"spent", c->spent},       {"eviction", context.settings.cache.eviction},
+      {"encoded", c->encoded},   {"recalled", c->recalled}};
   x->reply(json_reply(all));
 }
 

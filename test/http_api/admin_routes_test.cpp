@@ -184,14 +184,15 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.agreed = 19;
   c.failures = 29;
   c.spent = 31;
+  c.encoded = 37;
+  c.recalled = 41;
   condition->refresh();
   const auto x = get("/v1/admin/caches")->body()["earlier_work"];
-  BOOST_TEST(
-    x.dump()
-    == R"({"agreed":19,"bytes":300,"captured":17,"checked":23,)"
-       R"("entries":2,"evicted":11,"eviction":"lru","failures":29,"hits":5,)"
-       R"("misses":7,"most_bytes":1000,"most_entries":9,)"
-       R"("spent":31,"torn":13})");
+  BOOST_TEST(x.dump()
+             == R"({"agreed":19,"bytes":300,"captured":17,"checked":23,)"
+                R"("encoded":37,"entries":2,"evicted":11,"eviction":"lru",)"
+                R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
+                R"("most_entries":9,"recalled":41,"spent":31,"torn":13})");
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

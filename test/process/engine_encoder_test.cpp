@@ -100,6 +100,22 @@ BOOST_AUTO_TEST_CASE(a_sentence_encoder_finds_words_of_one_vector) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_search_and_its_entry_encode_a_prompt_once) {
+  for (const bool remembers : {true, false})
+    BOOST_TEST_CONTEXT(remembers) {
+      std::vector<std::string> set{scorer};
+      if (!remembers)
+        set.emplace_back("cache.encoder_memo=0");
+      auto sut = start(mode::single, set);
+      BOOST_TEST(route_of(*sut, "a small red circle") == "miss");
+      remembered(*sut);
+      const auto told = sut->status().cache.value();
+      BOOST_TEST(told.encoded == (remembers ? 1u : 2u));
+      BOOST_TEST(told.recalled == (remembers ? 1u : 0u));
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_encoder_that_cannot_be_opened_is_named) {
   const auto why =
     refusal({"cache.encoder='/nowhere'"}, "nirvana", "not_found");

@@ -102,7 +102,7 @@ core::result<void> store::impl::read_folder() {
         x->key = std::move(row.key);
         // No search finds entries of another scope.
         if (x->key.starts_with(with.scope))
-          if (auto text = index::encoded(*with.encoder, row.text);
+          if (auto text = index::encoded(*with.encoder, x->key, row.text);
               !text.vector.empty())
             texts.emplace(row.number, std::move(text.vector));
         x->depth = row.depth;
@@ -257,8 +257,9 @@ void store::impl::drop(uint64_t entry, uint64_t kept_counts::*as) {
   remove_file(entry, gone->payload_bytes());
 }
 
-std::vector<float> store::impl::encoded(std::string_view text) {
-  auto out = index::encoded(*with.encoder, text);
+std::vector<float> store::impl::encoded(std::string_view key,
+                                        std::string_view text) {
+  auto out = index::encoded(*with.encoder, key, text);
   if (out.failed) {
     const std::lock_guard hold{lock};
     ++counts.failed;

@@ -74,7 +74,7 @@ struct store::impl {
             std::span<const payload> payloads);
 
   /// Returns a text's vector; empty if it has none.
-  std::vector<float> encoded(std::string_view text);
+  std::vector<float> encoded(std::string_view key, std::string_view text);
 
   void write_uses();
 

@@ -253,6 +253,11 @@ public:
     counter(to_, "atelier_cache_failures_total",
             "Failed operations of the cache's disk and text encoder.")
       .add(number(c.failures));
+    counter(to_, "atelier_cache_encodings_total",
+            "Prompts that cache.encoder compared, by whether its network read "
+            "them or their vectors were still in memory.")
+      .add(number(c.encoded), {{"outcome", "encoded"}})
+      .add(number(c.recalled), {{"outcome", "recalled"}});
   }
 
   void program() {

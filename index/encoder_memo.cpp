@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/encoder_memo.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::index {
+
+encoder_memo::encoder_memo(std::shared_ptr<const text_encoder> encoder,
+                           size_t most)
+  : encoder_(std::move(encoder)), most_(most) {}
+
+std::string_view encoder_memo::name() const {
+  return encoder_->name();
+}
+
+size_t encoder_memo::dimensions() const {
+  return encoder_->dimensions();
+}
+
+core::result<std::vector<float>> encoder_memo::encode(
+  std::string_view text) const {
+  return encoder_->encode(text);
+}
+
+core::result<std::vector<float>> encoder_memo::encode_in(
+  std::string_view space, std::string_view text) const {
+  {
+    const std::lock_guard hold{lock_};
+    if (const auto own = shelves_.find(space); own != shelves_.end()) {
+      auto& [recency, by_text] = own->second;
+      if (const auto known = by_text.find(text); known != by_text.end()) {
+        recency.splice(recency.begin(), recency, known->second);
+        ++recalled_;
+        return known->second->vector;
+      }
+    }
+  }
+  auto made = encoder_->encode_in(space, text);
+  if (made) {
+    const std::lock_guard hold{lock_};
+    put(space, text, *made);
+  }
+  return made;
+}
+
+encoder_counts encoder_memo::counts() const {
+  auto out = encoder_->counts();
+  const std::lock_guard hold{lock_};
+  out.recalled += recalled_;
+  return out;
+}
+
+void encoder_memo::put(std::string_view space, std::string_view text,
+                       const std::vector<float>& vector) const {
+  if (most_ == 0)
+    return;
+  // Another thread may have encoded the same text meanwhile.
+  if (const auto own = shelves_.find(space);
+      own != shelves_.end() && own->second.by_text.contains(text))
+    return;
+  if (vectors_ == most_)
+    drop_one();
+  auto& [recency, by_text] = shelves_[std::string{space}];
+  recency.push_front({std::string{text}, vector});
+  by_text.emplace(recency.front().text, recency.begin());
+  ++vectors_;
+}
+
+void encoder_memo::drop_one() const {
+  const auto largest = std::max_element(
+    shelves_.begin(), shelves_.end(), [](const auto& a, const auto& b) {
+      return a.second.recency.size() < b.second.recency.size();
+    });
+  auto& [recency, by_text] = largest->second;
+  by_text.erase(recency.back().text);
+  recency.pop_back();
+  --vectors_;
+  if (recency.empty())
+    shelves_.erase(largest);
+}
+
+} // namespace atelier::index

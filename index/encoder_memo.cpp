@@ -14,6 +14,10 @@ std::string_view encoder_memo::name() const {
   return encoder_->name();
 }
 
+std::string encoder_memo::identity() const {
+  return encoder_->identity();
+}
+
 size_t encoder_memo::dimensions() const {
   return encoder_->dimensions();
 }
@@ -42,6 +46,11 @@ core::result<std::vector<float>> encoder_memo::encode_in(
     put(space, text, *made);
   }
   return made;
+}
+
+core::result<std::vector<std::vector<float>>> encoder_memo::encode_all(
+  std::span<const std::string_view> texts) const {
+  return encoder_->encode_all(texts);
 }
 
 encoder_counts encoder_memo::counts() const {

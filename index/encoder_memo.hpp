@@ -28,6 +28,7 @@ public:
   encoder_memo(std::shared_ptr<const text_encoder> encoder, size_t most);
 
   std::string_view name() const override;
+  std::string identity() const override;
   size_t dimensions() const override;
 
   /// Returns the vector of a text without a namespace. It is not remembered.
@@ -35,6 +36,10 @@ public:
 
   core::result<std::vector<float>> encode_in(
     std::string_view space, std::string_view text) const override;
+
+  /// Returns the vectors of texts without a namespace. They are not remembered.
+  core::result<std::vector<std::vector<float>>> encode_all(
+    std::span<const std::string_view> texts) const override;
 
   encoder_counts counts() const override;
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,10 @@ public:
   /// Returns the encoder's name. Vectors of two encoders cannot be compared.
   virtual std::string_view name() const = 0;
 
+  /// Returns a text that changes whenever the vectors may change, so that
+  /// vectors may be kept under it; empty if they are not worth keeping.
+  virtual std::string identity() const;
+
   /// Returns the number of elements of a vector.
   virtual size_t dimensions() const = 0;
 
@@ -46,6 +52,11 @@ public:
   virtual core::result<std::vector<float>> encode_in(
     std::string_view space, std::string_view text) const;
 
+  /// Returns the vectors of several texts, in their order.
+  /// Errors: as `encode`, for all of them.
+  virtual core::result<std::vector<std::vector<float>>> encode_all(
+    std::span<const std::string_view> texts) const;
+
   virtual encoder_counts counts() const;
 };
 
@@ -60,6 +71,11 @@ struct encoded_text {
 /// key's tenant, and logs a failure.
 encoded_text encoded(const text_encoder& encoder, std::string_view key,
                      std::string_view text);
+
+/// Encodes texts in batches; if one fails, each text of its batch alone. Logs
+/// failures.
+std::vector<encoded_text> encoded_all(const text_encoder& encoder,
+                                      std::span<const std::string_view> texts);
 
 /// Returns the encoder "words", which uses vector_of.
 std::shared_ptr<const text_encoder> words_encoder();

@@ -24,8 +24,8 @@ struct store_options {
   /// Entries of one scope are not found under another, because other models
   /// draw other images under the same key.
   std::string scope;
-  /// Its vectors are used to compare texts. They are not stored on the disk:
-  /// each start encodes the texts of its scope again.
+  /// Its vectors are used to compare texts. If it has an identity, they are
+  /// stored under it; a start encodes the texts of its scope without a vector.
   std::shared_ptr<const text_encoder> encoder = words_encoder();
   /// The maximum size of all entries, as `stored_bytes` counts it, and their
   /// maximum number.

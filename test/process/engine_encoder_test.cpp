@@ -67,7 +67,11 @@ BOOST_AUTO_TEST_CASE(what_is_on_disk_is_found_in_other_words_after_a_restart) {
     BOOST_TEST(sut->stop(10s));
   }
   auto sut = start(mode::single, {scorer, kept});
+  BOOST_TEST(sut->status().cache.value().entries == 1u);
+  // Its vector was kept.
+  BOOST_TEST(sut->status().cache.value().encoded == 0u);
   BOOST_TEST(route_of(*sut, "a little red disc") == "hit, k=5");
+  BOOST_TEST(sut->status().cache.value().encoded == 1u);
   BOOST_TEST(sut->stop(10s));
 }
 

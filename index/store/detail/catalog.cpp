@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Long, because all statements of one file of SQLite are here.
 #include <atelier/index/store/detail/catalog.hpp>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -33,6 +35,13 @@ constexpr std::string_view versions[] = {
   " entry INTEGER NOT NULL, steps INTEGER NOT NULL, bytes INTEGER NOT NULL,"
   " checksum INTEGER NOT NULL, PRIMARY KEY(entry, steps)) WITHOUT ROWID;",
   "ALTER TABLE entries ADD COLUMN saved_steps INTEGER NOT NULL DEFAULT 0;"};
+
+// Belongs to no version: programs that do not know the table leave it alone, so
+// that vectors may outlive their entries until the file is opened again.
+constexpr std::string_view vector_table =
+  "CREATE TABLE IF NOT EXISTS vectors("
+  " entry INTEGER PRIMARY KEY, encoder TEXT NOT NULL, vector BLOB NOT NULL);"
+  "DELETE FROM vectors WHERE entry NOT IN (SELECT number FROM entries);";
 
 /// The exception for a fault that SQLite reports. It is caught in this source.
 struct catalog_fault : std::runtime_error {
@@ -280,6 +289,7 @@ core::result<catalog> catalog::open(const fs::path& file,
     to->run("PRAGMA synchronous = NORMAL");
     if (const auto why = upgrade(*to, steps))
       return core::fail(ec::incompatible, "{} {}", file.string(), *why);
+    to->run(vector_table);
     return catalog{std::move(to)};
   } catch (const catalog_fault& e) {
     return core::fail(ec::io_failed, "{}: {}", file.string(), e.what());
@@ -364,9 +374,11 @@ core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
     at_once(*to_, [&] {
       query entry{*to_, "DELETE FROM entries WHERE number = ?"};
       query parts{*to_, "DELETE FROM parts WHERE entry = ?"};
+      query vector{*to_, "DELETE FROM vectors WHERE entry = ?"};
       for (const auto x : numbers) {
         entry.put(stored(x)).run();
         parts.put(stored(x)).run();
+        vector.put(stored(x)).run();
       }
     });
   });
@@ -374,6 +386,38 @@ core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
 
 core::result<void> catalog::note(std::span<const numbered_uses> uses) const {
   return guarded(*to_, [&] { at_once(*to_, [&] { note_uses(*to_, uses); }); });
+}
+
+core::result<void> catalog::read_vectors(
+  const std::function<void(vector_row)>& take) const {
+  return guarded(*to_, [&] {
+    query rows{*to_, "SELECT entry, encoder, vector FROM vectors"};
+    while (rows.next()) {
+      vector_row x;
+      x.number = static_cast<uint64_t>(rows.number(0));
+      x.encoder = rows.bytes(1);
+      const auto bytes = rows.bytes(2);
+      x.vector.resize(bytes.size() / sizeof(float));
+      std::memcpy(x.vector.data(), bytes.data(),
+                  x.vector.size() * sizeof(float));
+      take(std::move(x));
+    }
+  });
+}
+
+core::result<void> catalog::put_vectors(
+  std::span<const vector_row> rows) const {
+  return guarded(*to_, [&] {
+    at_once(*to_, [&] {
+      query vector{*to_, "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"};
+      for (const auto& x : rows)
+        vector.put(stored(x.number))
+          .put_text(x.encoder)
+          .put_blob({reinterpret_cast<const char*>(x.vector.data()),
+                     x.vector.size() * sizeof(float)})
+          .run();
+    });
+  });
 }
 
 core::result<std::string> catalog::faults() const {

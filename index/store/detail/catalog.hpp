@@ -44,6 +44,16 @@ struct entry_row {
   friend bool operator==(const entry_row&, const entry_row&) = default;
 };
 
+/// The vector of an entry's text.
+struct vector_row {
+  uint64_t number = 0;
+  /// The identity of its encoder.
+  std::string encoder;
+  std::vector<float> vector;
+
+  friend bool operator==(const vector_row&, const vector_row&) = default;
+};
+
 /// The size by which an entry counts in addition to its payloads, key and text,
 /// in bytes.
 inline constexpr uint64_t entry_overhead = 4096;
@@ -102,6 +112,17 @@ public:
   /// Records the uses of entries.
   /// Errors: ec::io_failed; then nothing has changed.
   core::result<void> note(std::span<const numbered_uses> uses) const;
+
+  /// Calls `take` with the vector of each entry that has one. Older programs
+  /// keep none.
+  /// Errors: ec::io_failed.
+  core::result<void> read_vectors(
+    const std::function<void(vector_row)>& take) const;
+
+  /// Keeps the vectors of entries, in place of earlier ones. They leave with
+  /// their entries.
+  /// Errors: ec::io_failed; then nothing has changed.
+  core::result<void> put_vectors(std::span<const vector_row> rows) const;
 
   /// Returns the fault that SQLite finds in its file; empty if it finds none.
   /// Errors: ec::io_failed.

@@ -86,8 +86,12 @@ core::result<void> store::impl::read_folder() {
   if (!there)
     return there.why();
   std::vector<uint64_t> leaving;
+  auto known = kept_vectors();
+  if (!known)
+    return known.why();
   // Vectors are loaded by number.
   std::map<uint64_t, std::vector<float>> texts;
+  std::map<uint64_t, std::string> unknown;
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.uses.last);
         const auto file = there->sizes.find(row.number);
@@ -101,10 +105,12 @@ core::result<void> store::impl::read_folder() {
         x->number = row.number;
         x->key = std::move(row.key);
         // No search finds entries of another scope.
-        if (x->key.starts_with(with.scope))
-          if (auto text = index::encoded(*with.encoder, x->key, row.text);
-              !text.vector.empty())
-            texts.emplace(row.number, std::move(text.vector));
+        if (x->key.starts_with(with.scope)) {
+          if (auto text = known->extract(row.number))
+            texts.insert(std::move(text));
+          else
+            unknown.emplace(row.number, std::move(row.text));
+        }
         x->depth = row.depth;
         x->px = row.px;
         x->parts = std::move(row.parts);
@@ -114,6 +120,10 @@ core::result<void> store::impl::read_folder() {
       !ok)
     return ok;
   counts.dropped_torn = leaving.size();
+  auto fresh = encoded_vectors(unknown);
+  if (auto ok = keep_vectors(fresh); !ok)
+    return ok;
+  texts.merge(fresh);
   for (const auto& [number, text] : texts)
     vectors.load(by_number.at(number)->key, number, text);
   texts.clear();
@@ -291,6 +301,8 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
     vectors.remove(row.key, row.number);
     return false;
   }
+  if (auto ok = keep_vectors({{row.number, {text.begin(), text.end()}}}); !ok)
+    write_failed(ok.why());
   auto x = std::make_shared<kept>();
   x->number = row.number;
   x->key = std::move(row.key);

@@ -73,6 +73,18 @@ struct store::impl {
   bool keep(detail::entry_row row, std::span<const float> text, uint64_t bytes,
             std::span<const payload> payloads);
 
+  /// Encodes the texts of entries. Those without a vector are left out.
+  std::map<uint64_t, std::vector<float>> encoded_vectors(
+    const std::map<uint64_t, std::string>& texts) const;
+
+  /// Reads the kept vectors of the encoder in use, by their entries.
+  core::result<std::map<uint64_t, std::vector<float>>> kept_vectors() const;
+
+  /// Keeps vectors on the disk, if the encoder's are worth it. An entry whose
+  /// vector is missing there is encoded again by the next start.
+  core::result<void> keep_vectors(
+    const std::map<uint64_t, std::vector<float>>& added) const;
+
   /// Returns a text's vector; empty if it has none.
   std::vector<float> encoded(std::string_view key, std::string_view text);
 

@@ -319,7 +319,7 @@ denoise_step_actor::behavior_type denoise_step(
   };
   st.config.device_executor->connect(
     {[post](gpu::run_report x) { post(steps_ran{std::move(x)}); },
-     [post](gpu::decode_report x) { post(picture_decoded{std::move(x)}); },
+     [post](gpu::decode_report x) { post(image_decoded{std::move(x)}); },
      [post](core::error x) { post(variants_loaded{std::move(x)}); }});
   worker_ready ready;
   ready.worker = st.config.self;
@@ -344,9 +344,7 @@ denoise_step_actor::behavior_type denoise_step(
         state.complete_loading(x.failure);
     },
     [self](const steps_ran& x) { self->state.complete_run(x.report); },
-    [self](const picture_decoded& x) {
-      self->state.complete_decoding(x.report);
-    },
+    [self](const image_decoded& x) { self->state.complete_decoding(x.report); },
   };
 }
 

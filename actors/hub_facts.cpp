@@ -302,19 +302,19 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   // Kept work was drawn from scratch, by the variant that does that.
   r.recipe = planning::recipe_of(*r.request, {}, config_.profile->reuse->full,
                                  *config_.profile);
-  const auto picture =
+  const auto image =
     slots_.fill({id, r.attempt}, ipc::slot_kind::image, reserve_found,
                 [&](const ipc::slot_ref& slot) {
-                  return ports_.found->give_picture(
-                    (*r.known.near)[match].entry, r.recipe.px, slot);
+                  return ports_.found->give_image((*r.known.near)[match].entry,
+                                                  r.recipe.px, slot);
                 });
-  if (!picture)
+  if (!image)
     return false;
   count_choice(r);
   note_reuse(r);
   planning::outcome o;
   o.variant = r.recipe.variant;
-  o.image = picture;
+  o.image = image;
   r.known.best = 0;
   r.known.done.push_back(o);
   r.ran.push_back(r.recipe);

@@ -235,7 +235,7 @@ core::error hub::poison_of(const row& r, std::string_view last) const {
                      ? fmt::format("running it alone at step {}", r.steps_done)
                    : r.phase == phase::preparing
                      ? std::string{"preparing it alone"}
-                     : std::string{"encoding its picture alone"};
+                     : std::string{"encoding its image alone"};
   return core::fail(core::ec::poison,
                     "its worker died {} times while {} (last: {})", r.strikes,
                     where, last);

@@ -71,7 +71,7 @@ using denoise_step_actor = caf::typed_actor<
   // The executor finished a run.
   caf::reacts_to<steps_ran>,
   // The executor finished a decoding.
-  caf::reacts_to<picture_decoded>>;
+  caf::reacts_to<image_decoded>>;
 
 /// MONITOR: keeps windows of raw counts and notifies the PLANNER when the load
 /// differs from the planned one.

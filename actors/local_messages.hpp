@@ -257,7 +257,7 @@ struct steps_ran {
 };
 
 /// A decoding of the executor ended.
-struct picture_decoded {
+struct image_decoded {
   gpu::decode_report report;
 };
 
@@ -291,7 +291,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<atelier::actors::process_line>)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_started)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::process_exited)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::steps_ran)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::picture_decoded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::image_decoded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::plan_made)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::planner_status)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)

@@ -124,8 +124,8 @@ public:
   /// Publishes the kept image of an earlier match in the image slot `into`, as
   /// a device would: pixels of size `px`. Returns false and publishes nothing
   /// if no image of that size exists, or no longer exists. Must not block.
-  virtual bool give_picture(uint64_t entry, core::extent px,
-                            ipc::slot_ref into) = 0;
+  virtual bool give_image(uint64_t entry, core::extent px,
+                          ipc::slot_ref into) = 0;
 
   /// Publishes the state of an earlier match after `steps` steps in the state
   /// slot `into`, as a device would. For a kept image, the state is the image

@@ -60,14 +60,14 @@ void recovery_watch::stepped(core::request_id who, core::time_point now) {
 
 void recovery_watch::encoded(core::time_point now) {
   for (auto& x : deaths_)
-    if (std::exchange(x.waits_for_picture, false))
-      until_picture_.add(now - x.time);
+    if (std::exchange(x.waits_for_image, false))
+      until_image_.add(now - x.time);
   forget_answered();
 }
 
 void recovery_watch::forget_answered() {
   std::erase_if(deaths_, [](const death& x) {
-    return x.rows.empty() && !x.waits_for_picture;
+    return x.rows.empty() && !x.waits_for_image;
   });
 }
 
@@ -76,7 +76,7 @@ void recovery_watch::rest() {
 }
 
 recovery_counts recovery_watch::counts(core::time_point now) const {
-  recovery_counts out{until_step_, until_picture_, {}};
+  recovery_counts out{until_step_, until_image_, {}};
   for (const auto& [who, p] : parts_)
     out.ready[who] = p.before + (p.since ? now - *p.since : core::timespan{0});
   return out;

@@ -33,7 +33,7 @@ struct recovery_counts {
   /// From a death to the first step of a request that was denoised there.
   duration_counts until_step;
   /// From a death during open work to the next encoded image.
-  duration_counts until_picture;
+  duration_counts until_image;
   /// How long each process had workers that were not suspected.
   std::map<core::process_id, core::timespan> ready;
 };
@@ -78,7 +78,7 @@ private:
     core::time_point time;
     /// Empty if their step was seen, or if no request was denoised there.
     std::vector<core::request_id> rows;
-    bool waits_for_picture = true;
+    bool waits_for_image = true;
   };
 
   void forget_answered();
@@ -87,7 +87,7 @@ private:
   /// Oldest first, few.
   std::vector<death> deaths_;
   duration_counts until_step_;
-  duration_counts until_picture_;
+  duration_counts until_image_;
 };
 
 } // namespace atelier::actors

@@ -20,7 +20,7 @@ are asked about the same requests.
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--shifts N]
                   [--profile FILE] [--warm-up N] [--quality FILE] [--keep DIR] [--no-judge]
-SCORE: the program score_pictures of the build's tests
+SCORE: the program score_images of the build's tests
 """
 import argparse
 import http.client

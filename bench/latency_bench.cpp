@@ -54,19 +54,19 @@ int measure(const char* mode, int requests, const std::string& program,
     if (accepted == nullptr)
       return 1;
     const auto answer = accepted->result.get();
-    const auto* picture = std::get_if<atelier::picture>(&answer);
-    if (picture == nullptr)
+    const auto* image = std::get_if<atelier::generated_image>(&answer);
+    if (image == nullptr)
       return 1;
     // Correct before fast: the same request, the same bytes.
     if (reference.empty())
-      reference = picture->sha256;
-    if (picture->sha256 != reference || picture->took.first_step.count() <= 0) {
-      std::fprintf(stderr, "request %d: wrong picture\n", i);
+      reference = image->sha256;
+    if (image->sha256 != reference || image->took.first_step.count() <= 0) {
+      std::fprintf(stderr, "request %d: wrong image\n", i);
       return 1;
     }
     using micro = std::chrono::duration<double, std::micro>;
-    first.push_back(micro{picture->took.first_step}.count());
-    total.push_back(micro{picture->took.total}.count());
+    first.push_back(micro{image->took.first_step}.count());
+    total.push_back(micro{image->took.total}.count());
   }
   std::printf("%-6s submit to first step: p50 %7.1f us  p90 %7.1f us  p99 "
               "%7.1f us   whole request: p50 %7.1f us\n",

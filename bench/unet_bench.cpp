@@ -235,7 +235,7 @@ tensors draw_input(const options& with, int64_t size, int64_t batch) {
   const auto side = size / 8;
   if (with.what == "vae")
     return {{"latent", torch::randn({batch, 4, side, side})}};
-  // One guided step: each picture with and without its prompt.
+  // One guided step: each image with and without its prompt.
   const auto rows = 2 * batch;
   return {{"sample", torch::randn({rows, 4, side, side})},
           {"timestep", torch::full({rows}, 481.0)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long does a Stable Diffusion autoencoder take to make a picture of a
+// How long does a Stable Diffusion autoencoder take to make an image of a
 // latent, and how much memory, beside diffusers?
 //
 // Peer: vae_peer.py, which also makes the model, with random weights. Both
@@ -7,7 +7,7 @@
 // of threads; a turn of one begins when the other's has ended. Times are
 // medians, of the clock on the wall and of the processors' time. Memory is the
 // greatest resident set of a child, and in brackets how much of it came after
-// its libraries were loaded. Before anything is timed the pictures of both are
+// its libraries were loaded. Before anything is timed the images of both are
 // compared.
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
@@ -121,12 +121,12 @@ int run(const fs::path& folder, const std::string& type, int64_t side,
                         .narrow(3, 0, side / 8);
   for (std::string line; std::getline(std::cin, line);) {
     const auto start = now();
-    const auto picture = (*vae)->decode(latent);
+    const auto image = (*vae)->decode(latent);
     const auto end = now();
     if (line.starts_with("compare ")) {
       const auto theirs = read(line.substr(8), "picture");
-      const auto off = (picture - theirs).square().mean().sqrt()
-                     / theirs.square().mean().sqrt();
+      const auto off =
+        (image - theirs).square().mean().sqrt() / theirs.square().mean().sqrt();
       std::cout << "differs " << off.item<double>() << std::endl;
     } else {
       std::cout << "took " << end.wall - start.wall << " "
@@ -235,13 +235,13 @@ void compare(const std::string& self, const std::string& python,
   side_of b;
   std::tie(a.load, a.before_mib) = ours.hear("loaded");
   std::tie(b.load, b.before_mib) = peer.hear("loaded");
-  const auto picture = (folder / "picture.safetensors").string();
-  peer.ask("save " + picture);
+  const auto image = (folder / "picture.safetensors").string();
+  peer.ask("save " + image);
   peer.hear("took");
-  ours.ask("compare " + picture);
+  ours.ask("compare " + image);
   const auto off = ours.hear("differs").first;
   if (!(off < (type == "float32" ? 1e-4 : 5e-2)))
-    stop("the pictures differ by " + std::to_string(off));
+    stop("the images differ by " + std::to_string(off));
   for (int i = 0; i < turns; ++i)
     for (auto* side_now : {&a, &b}) {
       auto& who = side_now == &a ? ours : peer;
@@ -254,7 +254,7 @@ void compare(const std::string& self, const std::string& python,
   b.peak_mib = peer.finish() / 1024;
   a.before_mib /= 1024;
   b.before_mib /= 1024;
-  std::printf("%s %dx%d batch %d, pictures differ by %.1e (root mean square)\n",
+  std::printf("%s %dx%d batch %d, images differ by %.1e (root mean square)\n",
               type.c_str(), side, side, batch, off);
   print("atelier", a);
   print("diffusers", b);

@@ -400,7 +400,7 @@ const option all_options[] = {
   {"http", "jobs", "Maximum number of jobs, including finished ones.",
    ATELIER_AT(http.jobs), 1, 10'000'000},
   {"http", "pictures", "Maximum number of images in one call.",
-   ATELIER_AT(http.pictures), 1, 1'024},
+   ATELIER_AT(http.images), 1, 1'024},
   {"http", "results_mib",
    "Memory for images of finished jobs that are not in files yet, or cannot "
    "be.",

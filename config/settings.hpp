@@ -239,7 +239,7 @@ struct http_settings {
   /// The maximum number of jobs, including finished ones.
   uint32_t jobs = 10'000;
   /// The maximum number of images in one call.
-  uint32_t pictures = 64;
+  uint32_t images = 64;
   /// Limits of the images kept for their clients, in memory and in files, and
   /// the time that they are kept.
   uint64_t results_bytes = 256ull << 20;

@@ -39,9 +39,9 @@ void show(const atelier::answer& answer) {
     std::cout << "  no image: " << answer.why().code << '\n';
     return;
   }
-  const auto& picture = answer.value();
-  std::cout << "  " << picture.format << " of " << picture.bytes.size()
-            << " bytes, sha256 " << picture.sha256.substr(0, 12) << '\n';
+  const auto& image = answer.value();
+  std::cout << "  " << image.format << " of " << image.bytes.size()
+            << " bytes, sha256 " << image.sha256.substr(0, 12) << '\n';
 }
 
 /// Waits for the future.

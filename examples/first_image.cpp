@@ -19,16 +19,16 @@ int main(int argc, char** argv) {
     wanted.prompt = argc > 2 ? argv[2] : "a red circle above a blue square";
     auto submitted = engine->submit(wanted).value();
 
-    const auto picture = submitted.result.get().value();
+    const auto image = submitted.result.get().value();
     std::ofstream out{file, std::ios::binary};
-    out.write(reinterpret_cast<const char*>(picture.bytes.data()),
-              static_cast<std::streamsize>(picture.bytes.size()));
+    out.write(reinterpret_cast<const char*>(image.bytes.data()),
+              static_cast<std::streamsize>(image.bytes.size()));
     out.close();
     if (!out)
       throw std::runtime_error{"cannot write " + file};
-    std::cout << file << ": " << picture.width << " x " << picture.height
-              << ", seed " << picture.seed << ", " << picture.steps
-              << " steps of " << picture.variant << '\n';
+    std::cout << file << ": " << image.width << " x " << image.height
+              << ", seed " << image.seed << ", " << image.steps << " steps of "
+              << image.variant << '\n';
   } catch (const std::exception& e) {
     std::cerr << "first_image: " << e.what() << '\n';
     return 1;

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr int pictures = 8;
+constexpr int images = 8;
 
 /// Prints what each process runs. One process is named after each device, and
 /// one is named "cpu".
@@ -49,9 +49,9 @@ int main(int argc, char** argv) {
     const auto engine = atelier::engine::start(options).value();
 
     std::vector<atelier::submission> requests;
-    for (int i = 0; i < pictures; ++i) {
+    for (int i = 0; i < images; ++i) {
       atelier::generation wanted;
-      wanted.prompt = "picture " + std::to_string(i);
+      wanted.prompt = "image " + std::to_string(i);
       requests.push_back(engine->submit(wanted).value());
     }
 
@@ -68,9 +68,8 @@ int main(int argc, char** argv) {
     const auto end = engine->status();
     show(end, most_running);
     std::cout << end.answered << " of " << end.accepted << " answered\n";
-    return end.answered == pictures && engine->stop(std::chrono::seconds{10})
-           ? 0
-           : 1;
+    return end.answered == images && engine->stop(std::chrono::seconds{10}) ? 0
+                                                                            : 1;
   } catch (const atelier::failed& e) {
     std::cerr << "topology_from_file: " << e.what() << '\n';
     return 1;

@@ -293,10 +293,10 @@ void test_card_decode(std::span<const float> latent, core::latent_shape shape,
                       const core::recipe& how, const core::prompt_pair& text,
                       std::span<std::byte> rgb, const source_parts* source) {
   ATELIER_EXPECTS(latent.size() == shape.elements(), "a latent of its shape");
-  ATELIER_EXPECTS(rgb.size() == test_card_bytes(how.px), "a whole picture");
+  ATELIER_EXPECTS(rgb.size() == test_card_bytes(how.px), "a whole image");
   draw_card(latent, shape, how, text, rgb);
   if (source != nullptr) {
-    ATELIER_EXPECTS(source->px == how.px, "a source of the picture's size");
+    ATELIER_EXPECTS(source->px == how.px, "a source of the image's size");
     lay_over(*source, how.strength, rgb);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 /// A measured mean, and the place where it is stored.
 struct measured_mean {
   double* target = nullptr;
-  uint32_t pictures = 0;
+  uint32_t images = 0;
   double error = 0;
 };
 
@@ -25,14 +25,14 @@ void pool(std::vector<measured_mean> all) {
            > confident_errors * std::hypot(best->error, x.error);
     });
     double sum = 0;
-    double pictures = 0;
+    double images = 0;
     for (auto i = best; i != end; ++i) {
-      sum += *i->target * i->pictures;
-      pictures += i->pictures;
+      sum += *i->target * i->images;
+      images += i->images;
     }
     if (end - best > 1)
       for (auto i = best; i != end; ++i)
-        *i->target = sum / pictures;
+        *i->target = sum / images;
     best = end;
   }
 }
@@ -85,12 +85,12 @@ void settle(cascade_profile& c) {
 
 } // namespace
 
-double standard_error(double mean, uint32_t pictures, double deviation) {
-  if (pictures == 0)
+double standard_error(double mean, uint32_t images, double deviation) {
+  if (images == 0)
     return 0;
   const double spread =
     deviation > 0 ? deviation : std::sqrt(std::max(0.0, mean * (1 - mean)));
-  return spread / std::sqrt(static_cast<double>(pictures));
+  return spread / std::sqrt(static_cast<double>(images));
 }
 
 curve one_valley(const curve& points) {
@@ -114,17 +114,17 @@ curve one_valley(const curve& points) {
 profile beyond_chance(profile known) {
   std::vector<measured_mean> variants;
   for (auto& v : known.variants)
-    if (v.rated && v.quality_pictures > 0)
+    if (v.rated && v.quality_images > 0)
       variants.push_back(
-        {&v.quality, v.quality_pictures,
-         standard_error(v.quality, v.quality_pictures, v.quality_deviation)});
+        {&v.quality, v.quality_images,
+         standard_error(v.quality, v.quality_images, v.quality_deviation)});
   pool(std::move(variants));
   for (auto& ladder : known.ladders) {
     std::vector<measured_mean> levels;
     for (auto& x : ladder.levels)
-      if (x.pictures > 0)
-        levels.push_back({&x.quality, x.pictures,
-                          standard_error(x.quality, x.pictures, x.deviation)});
+      if (x.images > 0)
+        levels.push_back({&x.quality, x.images,
+                          standard_error(x.quality, x.images, x.deviation)});
     pool(std::move(levels));
   }
   for (auto& c : known.cascades)

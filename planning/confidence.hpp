@@ -13,11 +13,11 @@ namespace atelier::planning {
 /// another: one-sided 95 % of the normal distribution.
 inline constexpr double confident_errors = 1.6448536269514722;
 
-/// Returns the standard error of a mean over `pictures` values with the
+/// Returns the standard error of a mean over `images` values with the
 /// standard deviation `deviation`; without a deviation, with the largest one
 /// possible for values in 0..1 with that mean (Bhatia and Davis 2000). 0 for no
-/// pictures: the mean counts as exact.
-double standard_error(double mean, uint32_t pictures, double deviation);
+/// images: the mean counts as exact.
+double standard_error(double mean, uint32_t images, double deviation);
 
 /// A share and a value.
 using curve = std::vector<std::pair<double, double>>;

@@ -14,7 +14,7 @@ namespace atelier::planning {
 namespace {
 
 /// The earliest possible first image of a route.
-struct first_picture {
+struct first_image {
   double seconds = 0;
   std::string_view kind;
 };
@@ -43,13 +43,13 @@ std::optional<double> seconds_of(const leg& s, const profile& known,
   return least;
 }
 
-std::optional<first_picture> quickest_of(const leg& s, const profile& known,
-                                         std::span<const device_group> groups) {
-  std::optional<first_picture> best;
+std::optional<first_image> quickest_of(const leg& s, const profile& known,
+                                       std::span<const device_group> groups) {
+  std::optional<first_image> best;
   for (const device_group& g : groups)
     if (const auto seconds = seconds_of(s, known, g.kind);
         seconds && (!best || *seconds < best->seconds))
-      best = first_picture{*seconds, g.kind};
+      best = first_image{*seconds, g.kind};
   return best;
 }
 
@@ -71,7 +71,7 @@ plan judged(plan made, const profile& known, const cluster_view& there) {
   if (groups.empty())
     groups.emplace_back();
   const route* quickest = nullptr;
-  first_picture least;
+  first_image least;
   for (size_t i = 0; i < made.routes.size(); ++i) {
     const route& r = made.routes[i];
     if (!is_taken(made, i))
@@ -91,7 +91,7 @@ plan judged(plan made, const profile& known, const cluster_view& there) {
     return made;
   made.feasible = feasibility::never;
   made.reason = fmt::format(
-    "deadline_ms {:.6g}: one picture by '{}', the quickest route of the plan, "
+    "deadline_ms {:.6g}: one image by '{}', the quickest route of the plan, "
     "takes {:.6g} ms{}",
     1e3 * deadline, quickest->name, 1e3 * least.seconds,
     known.kinds.empty() ? "" : fmt::format(" on '{}'", least.kind));

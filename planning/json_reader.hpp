@@ -107,14 +107,14 @@ public:
   }
 
   /// Reads the number of images behind `mean`, and their deviation.
-  void pictures(const json& x, const std::string& at, const char* count,
-                const char* deviation, double mean, uint32_t& pictures,
-                double& by) {
-    whole(x, at, count, 1, most_samples, pictures, false);
+  void images(const json& x, const std::string& at, const char* count,
+              const char* deviation, double mean, uint32_t& images,
+              double& by) {
+    whole(x, at, count, 1, most_samples, images, false);
     real(x, at, deviation, 0, 1e6, by, false);
-    if (pictures == 0 && by != 0)
+    if (images == 0 && by != 0)
       complain(at + "." + deviation, fmt::format("needs {}", count));
-    if (pictures != 0 && by == 0 && !(mean >= 0 && mean <= 1))
+    if (images != 0 && by == 0 && !(mean >= 0 && mean <= 1))
       complain(at + "." + deviation,
                "is missing: only means in 0..1 do without");
   }

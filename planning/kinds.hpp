@@ -36,7 +36,7 @@ uint64_t memory_on(const profile& p, core::variant_id variant,
 bool guessed_on(const profile& p, core::variant_id variant,
                 std::string_view kind);
 
-/// Returns the time of a cascade's judge for one picture on the kind.
+/// Returns the time of a cascade's judge for one image on the kind.
 core::timespan judging_on(const profile& p, const cascade_profile& cascade,
                           std::string_view kind);
 

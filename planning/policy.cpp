@@ -14,10 +14,10 @@ constexpr uint32_t worker_lane = 1u << 31;
 
 // The strength if the client names none: that of diffusers' pipelines, or the
 // full strength if that leaves no step.
-float own_strength(bool whole_picture, const core::recipe& how) {
+float own_strength(bool whole_image, const core::recipe& how) {
   constexpr float of_image = 0.8f;
   const bool runs = core::steps_of_share(how.sampler, how.steps, of_image) > 0;
-  return whole_picture && runs ? of_image : 1;
+  return whole_image && runs ? of_image : 1;
 }
 
 } // namespace

@@ -66,19 +66,19 @@ core::timespan prepare_time(const profile& p, const core::request& wanted) {
        + core::from_seconds(core::to_seconds(p.source) * megapixels);
 }
 
-core::extent picture_of(const variant_profile& v, core::extent px) {
+core::extent image_of(const variant_profile& v, core::extent px) {
   return px.pixels() == 0 ? v.native_px : px;
 }
 
 core::extent drawn_px(const variant_profile& v, const core::request& wanted) {
   return v.native_only && wanted.native_only ? v.native_px
-                                             : picture_of(v, wanted.px);
+                                             : image_of(v, wanted.px);
 }
 
 core::latent_shape latent_of(const variant_profile& v, core::extent px) {
   const uint32_t factor = std::max(v.latent_factor, 1u);
-  const auto side = [&](uint32_t of_picture) {
-    return of_picture / factor + (of_picture % factor != 0 ? 1 : 0);
+  const auto side = [&](uint32_t of_image) {
+    return of_image / factor + (of_image % factor != 0 ? 1 : 0);
   };
   return {v.latent_channels, side(px.height), side(px.width)};
 }

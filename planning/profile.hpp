@@ -90,7 +90,7 @@ struct variant_profile : running_costs {
   /// The number of images whose mean is `quality`, and their standard
   /// deviation. With 0 images, `quality` counts as exact; a deviation of 0
   /// stands for the largest that values in 0..1 can have.
-  uint32_t quality_pictures = 0;
+  uint32_t quality_images = 0;
   double quality_deviation = 0;
   /// The settings of its runs unless a request names others.
   core::sampler sampler = core::sampler::ddim;
@@ -118,8 +118,8 @@ struct level_profile {
   double quality = 1;
   /// The mean over the prompts of each class; empty: `quality` holds for all.
   std::vector<double> class_quality;
-  /// As quality_pictures and quality_deviation of a variant.
-  uint32_t pictures = 0;
+  /// As quality_images and quality_deviation of a variant.
+  uint32_t images = 0;
   double deviation = 0;
 
   friend bool operator==(const level_profile&, const level_profile&) = default;
@@ -186,7 +186,7 @@ struct cascade_profile {
 enum class compared : uint8_t {
   nothing,
   prompts,
-  pictures,
+  images,
 };
 
 /// The similarity between a request and its best match among earlier work: a
@@ -225,7 +225,7 @@ struct reuse_profile {
   skip_table images;
   /// What the thresholds of `images` were measured with: the images themselves,
   /// or the prompts that they were drawn from.
-  compared images_by = compared::pictures;
+  compared images_by = compared::images;
   /// The time of a search for similar work.
   core::timespan retrieval{0};
   /// The similarities that `latents` or `images` compare; none: not measured.
@@ -240,7 +240,7 @@ struct reuse_profile {
 /// Returns what a search for images to start from compares a prompt with.
 /// Without thresholds in the profile, that is also images.
 inline compared images_compared(const reuse_profile& x) {
-  return x.images.empty() ? compared::pictures : x.images_by;
+  return x.images.empty() ? compared::images : x.images_by;
 }
 
 /// The fitted costs of edits by one variant: equal blocks, and linear functions
@@ -326,7 +326,7 @@ core::timespan step_time(const variant_profile& v, uint32_t batch,
 
 /// Returns the size of the image that `v` makes for the requested `px`: its
 /// native size if `px` is empty.
-core::extent picture_of(const variant_profile& v, core::extent px);
+core::extent image_of(const variant_profile& v, core::extent px);
 
 /// Returns the size at which `v` draws a request: its native size if the
 /// request names none, or if the variant draws only at that size and the

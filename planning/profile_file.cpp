@@ -69,8 +69,8 @@ json variant_json(const variant_profile& v) {
     {"step", std::move(steps)}};
   if (v.rated)
     out["quality"] = v.quality;
-  if (v.quality_pictures != 0)
-    out["quality_pictures"] = v.quality_pictures;
+  if (v.quality_images != 0)
+    out["quality_pictures"] = v.quality_images;
   if (v.quality_deviation != 0)
     out["quality_deviation"] = v.quality_deviation;
   if (v.busy_watts != 0)
@@ -172,8 +172,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   r.real(x, at, "guidance", 0, 1000, v.guidance, false);
   v.rated = x.contains("quality");
   r.real(x, at, "quality", -1e6, 1e6, v.quality, false);
-  r.pictures(x, at, "quality_pictures", "quality_deviation", v.quality,
-             v.quality_pictures, v.quality_deviation);
+  r.images(x, at, "quality_pictures", "quality_deviation", v.quality,
+           v.quality_images, v.quality_deviation);
   r.span(x, at, "text_ms", v.text);
   r.span(x, at, "decode_ms", v.decode);
   read_load(r, x, at, v);

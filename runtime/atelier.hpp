@@ -231,7 +231,7 @@ struct reuse {
 };
 
 /// A finished image with all parameters needed to make it again.
-struct picture {
+struct generated_image {
   uint64_t request = 0;
   /// The encoded file, with parameters in its metadata.
   std::vector<uint8_t> bytes;
@@ -274,7 +274,10 @@ struct picture {
 };
 
 /// The outcome of a request. Each accepted request has exactly one.
-using answer = result<picture>;
+using answer = result<generated_image>;
+
+/// The former name of `generated_image`, for programs written with it.
+using picture = generated_image;
 
 /// A small preview of an unfinished image: the model's prediction after a step.
 struct preview {
@@ -393,7 +396,7 @@ struct variant_status {
 
 /// A route by which the plan in force answers requests.
 struct route_status {
-  /// The same value as picture::route.
+  /// The same value as image::route.
   std::string name;
   /// The variants that may run each stage, in order.
   std::vector<std::vector<std::string>> stages;
@@ -514,7 +517,7 @@ struct engine_status {
   /// The time from the death of a process to the first step of a request that
   /// it worked on, and to the next encoded image, if any request was open.
   duration_status until_step;
-  duration_status until_picture;
+  duration_status until_image;
   /// Handlers that took over 2 ms and blocked meanwhile; kinds without any are
   /// left out. Actors must either compute or wait for messages.
   std::vector<handler_status> blocked_handlers;

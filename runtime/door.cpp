@@ -197,7 +197,7 @@ core::result<size_t> runs(const core::request& x, const known_variants& known,
 core::result<void> fits(const core::request& x, const config::settings& within,
                         const planning::variant_profile& v, size_t history) {
   const auto drawn = planning::drawn_px(v, x);
-  const auto px = planning::picture_of(v, x.px);
+  const auto px = planning::image_of(v, x.px);
   const auto state = gpu::state_bytes(planning::latent_of(v, drawn), history);
   if (state > within.arena.state_slot_bytes)
     return core::fail(ec::invalid_argument,
@@ -208,7 +208,7 @@ core::result<void> fits(const core::request& x, const config::settings& within,
   const auto image = most_encoded_bytes(px, x.text);
   if (image > within.arena.image_slot_bytes)
     return core::fail(ec::invalid_argument,
-                      "size {}x{} needs up to {} bytes of picture, a slot "
+                      "size {}x{} needs up to {} bytes of image, a slot "
                       "holds {} (arena.image_slot_kib)",
                       px.width, px.height, image,
                       within.arena.image_slot_bytes);

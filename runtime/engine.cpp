@@ -248,7 +248,7 @@ engine_status engine::status() const {
     impl_->tell_plan(*got->plan, s);
     s.profiles = impl_->texts_of(std::move(got->profile));
     s.until_step = told(got->recovery.until_step);
-    s.until_picture = told(got->recovery.until_picture);
+    s.until_image = told(got->recovery.until_image);
     ready = std::move(got->recovery.ready);
     for (const auto& w : got->workers)
       s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,

@@ -43,7 +43,7 @@ void describe_card(const config::device_settings& device,
   v.guessed = true;
   v.native_px = {256, 256};
   // Its configured part is the same for all sizes and batches: were it taken to
-  // grow with the pixels, small pictures would be predicted at a fraction of
+  // grow with the pixels, small images would be predicted at a fraction of
   // their time, and what corrects that would blow up their decoding.
   for (const uint32_t batch : {1u, card_batch})
     for (const uint64_t px : {smallest_card_px, card_px})
@@ -190,7 +190,7 @@ void take_quality(const planning::variant_profile& from,
   if (!from.rated)
     return;
   to.quality = from.quality;
-  to.quality_pictures = from.quality_pictures;
+  to.quality_images = from.quality_images;
   to.quality_deviation = from.quality_deviation;
   to.rated = true;
 }
@@ -427,17 +427,17 @@ core::result<planning::profile> profile_of(const config::settings& x) {
 
 namespace {
 
-/// What is remembered here is found by its prompt: thresholds of pictures say
+/// What is remembered here is found by its prompt: thresholds of images say
 /// nothing of that.
 core::result<void> check_compared(const config::settings& x,
                                   const planning::policy& by,
                                   const planning::profile& known) {
   if (x.cache.memory_bytes == 0
-      || by.compares(known) != planning::compared::pictures)
+      || by.compares(known) != planning::compared::images)
     return {};
   return core::fail(
     core::ec::bad_config,
-    "cache.memory_mib: policy '{}' compares prompts with pictures "
+    "cache.memory_mib: policy '{}' compares prompts with images "
     "(reuse.images_by in the profile), and this server compares only prompts; "
     "it takes thresholds of reuse.images that were measured so, with "
     "reuse.images_by \"prompts\", or cache.memory_mib = 0",

@@ -28,21 +28,21 @@ using holder =
 struct public_parameter {
   std::string_view name;
   holder<generation> wanted;
-  /// The member of a finished picture; nothing: a picture does not have it.
-  holder<picture> told = {};
+  /// The member of a finished image; nothing: an image does not have it.
+  holder<generated_image> told = {};
 };
 
 /// One entry for each row of core::parameters, in the same order.
 inline constexpr public_parameter public_parameters[] = {
-  {"steps", &generation::steps, &picture::steps},
-  {"sampler", &generation::sampler, &picture::sampler},
-  {"karras", &generation::karras, &picture::karras},
-  {"guidance", &generation::guidance, &picture::guidance},
-  {"strength", &generation::strength, &picture::strength},
+  {"steps", &generation::steps, &generated_image::steps},
+  {"sampler", &generation::sampler, &generated_image::sampler},
+  {"karras", &generation::karras, &generated_image::karras},
+  {"guidance", &generation::guidance, &generated_image::guidance},
+  {"strength", &generation::strength, &generated_image::strength},
   {"noise", &generation::noise},
-  {"eta", &generation::eta, &picture::eta},
+  {"eta", &generation::eta, &generated_image::eta},
   {"guidance_rescale", &generation::guidance_rescale,
-   &picture::guidance_rescale},
+   &generated_image::guidance_rescale},
   {"deterministic", &generation::deterministic},
   {"cache", &generation::cache},
 };
@@ -59,7 +59,7 @@ constexpr auto wanted_member() {
   return std::get<at>(public_parameters[I].wanted);
 }
 
-/// Returns the member of a picture for parameter I; std::monostate: none.
+/// Returns the member of an image for parameter I; std::monostate: none.
 template <size_t I>
 constexpr auto told_member() {
   constexpr auto at = public_parameters[I].told.index();
@@ -75,8 +75,8 @@ constexpr void each_wanted(F&& f) {
   (core::parameter_numbers{});
 }
 
-/// Calls f(parameter, core member, member of picture) for each parameter that a
-/// picture has, in order.
+/// Calls f(parameter, core member, member of image) for each parameter that a
+/// image has, in order.
 template <class F>
 constexpr void each_told(F&& f) {
   const auto one = [&]<size_t I>(std::integral_constant<size_t, I>) {

@@ -211,7 +211,7 @@ void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
 answer reception::to_answer(actors::answer& x) {
   if (x.failure.code != core::ec::none)
     return to_failure(x.failure, x.retry_after);
-  picture p;
+  generated_image p;
   p.request = x.request->id.value;
   const auto bytes = slots_->view(x.image);
   if (bytes)

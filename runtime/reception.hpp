@@ -25,7 +25,7 @@ namespace atelier::runtime {
 class reception : public actors::gateway,
                   public std::enable_shared_from_this<reception> {
 public:
-  /// @param taken called after a picture was copied out of its slot
+  /// @param taken called after an image was copied out of its slot
   /// @param noted called when a client has written down a suspicion
   /// @param known names ladders and their variants; null: no predictions of
   /// classes are returned
@@ -36,7 +36,7 @@ public:
 
   ~reception() override;
 
-  /// Answers all open requests with `stopping`; afterwards it copies no picture
+  /// Answers all open requests with `stopping`; afterwards it copies no image
   /// and calls no callback.
   void close();
 

@@ -128,7 +128,7 @@ std::vector<planning::match> simulated_knowledge::near(core::request_id of,
                     ? "compares prompts, and neither the profile's reuse.near "
                       "(of thresholds in reuse.latents) nor --similarity says "
                       "how near they are"
-                    : "compares prompts with pictures, and neither the "
+                    : "compares prompts with images, and neither the "
                       "profile's reuse.near (of thresholds in reuse.images) "
                       "nor --similarity says how near they are");
     spec = told.value_or(spec);
@@ -214,8 +214,8 @@ bool simulated_knowledge::lost() const {
   return strikes(fault_kind::lost_cache, factor);
 }
 
-bool simulated_knowledge::give_picture(uint64_t entry, core::extent,
-                                       ipc::slot_ref into) {
+bool simulated_knowledge::give_image(uint64_t entry, core::extent,
+                                     ipc::slot_ref into) {
   if (lost())
     return false;
   if (cache_ != nullptr
@@ -246,7 +246,7 @@ double simulated_scores::operator()(core::request_id id,
   // The random judge.
   if (judge == planning::random_judge)
     return number_of(content, 100);
-  lacks_.tell(fmt::format("has pictures judged by '{}', and the profile's "
+  lacks_.tell(fmt::format("has images judged by '{}', and the profile's "
                           "cascades[].deferred does not say how they score",
                           judge));
   return 0;

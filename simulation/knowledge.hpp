@@ -86,8 +86,7 @@ public:
 
   /// Publishes the near image, unless the cache has lost it since the search:
   /// every simulated image has the requested size.
-  bool give_picture(uint64_t entry, core::extent px,
-                    ipc::slot_ref into) override;
+  bool give_image(uint64_t entry, core::extent px, ipc::slot_ref into) override;
 
   /// Publishes the found state, with the requested number of steps.
   bool give_state(uint64_t entry, uint32_t steps, ipc::slot_ref into) override;

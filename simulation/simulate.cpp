@@ -128,10 +128,10 @@ double scale_of(const scenario& x) {
     return x.cache.scale;
   const auto& reuse = x.profile->reuse;
   // Between texts and images CLIP's similarities end at about a third.
-  constexpr double of_pictures = 0.32;
+  constexpr double of_images = 0.32;
   return reuse && reuse->latents.empty() && !reuse->images.empty()
-          && reuse->images_by == planning::compared::pictures
-         ? of_pictures
+          && reuse->images_by == planning::compared::images
+         ? of_images
          : 1;
 }
 

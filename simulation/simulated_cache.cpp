@@ -142,7 +142,7 @@ std::vector<planning::match> simulated_cache::near(size_t request,
     m.entry = entry;
     m.similarity = scale_ * std::clamp(static_cast<double>(cosine), 0.0, 1.0);
     m.depth = x.depth;
-    if (!x.picture)
+    if (!x.image)
       for (const auto& s : x.states)
         m.stored.push_back(s.skip);
     out.push_back(std::move(m));
@@ -163,7 +163,7 @@ bool simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
     return false;
   auto& x = kept_[found->second];
   for (auto& s : x.states)
-    if (x.picture || s.skip == skip) {
+    if (x.image || s.skip == skip) {
       order_.erase(place_of(s));
       s.uses += 1;
       s.used = ++clock_;
@@ -177,13 +177,13 @@ bool simulated_cache::use(uint64_t entry, uint32_t skip, double now) {
 void simulated_cache::insert(size_t request,
                              const std::vector<uint32_t>& latents,
                              uint32_t depth, double now) {
-  const bool picture = latents.empty();
-  const auto count = picture ? 1 : latents.size();
+  const bool image = latents.empty();
+  const auto count = image ? 1 : latents.size();
   if (count > of_.entries)
     return;
   // Source: Nirvana, section 5.4: the five lowest before each insertion.
   const bool full = order_.size() + count > of_.entries;
-  const size_t least = of_.replace == eviction_rule::lcbfu && full && !picture
+  const size_t least = of_.replace == eviction_rule::lcbfu && full && !image
                        ? planning::nirvana::evicted_at_once
                        : 0;
   for (size_t gone = 0;
@@ -194,14 +194,14 @@ void simulated_cache::insert(size_t request,
   x.entry = ++newest_;
   x.position = prompts_(request);
   x.all = count;
-  x.picture = picture;
+  x.image = image;
   x.depth = depth;
   x.since = now;
   ++clock_;
   for (size_t i = 0; i < count; ++i) {
     cached_state s;
     s.entry = x.entry;
-    s.skip = picture ? 1 : latents[i];
+    s.skip = image ? 1 : latents[i];
     s.below = i > 0 ? latents[i - 1] : 0;
     s.bytes = 1;
     s.uses = planning::nirvana::first_uses(of_.replace);

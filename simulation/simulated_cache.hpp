@@ -117,7 +117,7 @@ private:
     /// By ascending skip.
     std::vector<planning::nirvana::cached_state> states;
     size_t all = 0;
-    bool picture = false;
+    bool image = false;
     uint32_t depth = 0;
     double since = 0;
   };

@@ -32,8 +32,8 @@ std::vector<std::string_view> wrapped(std::string_view text, size_t width) {
   return out;
 }
 
-void copy_scaled(const image::picture& from, uint32_t scale, uint32_t left,
-                 uint32_t top, image::picture& to) {
+void copy_scaled(const image::bitmap& from, uint32_t scale, uint32_t left,
+                 uint32_t top, image::bitmap& to) {
   for (auto y = 0u; y < from.px.height * scale; ++y)
     for (auto x = 0u; x < from.px.width * scale; ++x) {
       const auto source = (size_t{y / scale} * from.px.width + x / scale) * 3;
@@ -45,29 +45,29 @@ void copy_scaled(const image::picture& from, uint32_t scale, uint32_t left,
 
 } // namespace
 
-image::picture contact_sheet(std::span<const sheet_cell> cells,
-                             const sheet_options& how) {
-  ATELIER_EXPECTS(how.columns >= 1 && how.scale >= 1, "a grid of pictures");
+image::bitmap contact_sheet(std::span<const sheet_cell> cells,
+                            const sheet_options& how) {
+  ATELIER_EXPECTS(how.columns >= 1 && how.scale >= 1, "a grid of images");
   if (cells.empty())
     return {};
-  const auto px = cells.front().picture.px;
+  const auto px = cells.front().image.px;
   const auto width = px.width * how.scale + 2 * margin_px;
   const auto height =
     px.height * how.scale + 2 * margin_px + how.text_lines * line_px;
   const auto columns = std::min<size_t>(how.columns, cells.size());
   const auto rows = (cells.size() + columns - 1) / columns;
-  image::picture out;
+  image::bitmap out;
   out.px = {static_cast<uint32_t>(columns) * width,
             static_cast<uint32_t>(rows) * height};
   out.bytes.assign(image::bytes_of(out.px, 3), 255);
   detail::canvas text{std::as_writable_bytes(std::span{out.bytes}), out.px};
   for (auto i = size_t{0}; i < cells.size(); ++i) {
     const auto& cell = cells[i];
-    ATELIER_EXPECTS(cell.picture.px == px && cell.picture.channels == 3,
-                    "pictures of one extent");
+    ATELIER_EXPECTS(cell.image.px == px && cell.image.channels == 3,
+                    "images of one extent");
     const auto left = static_cast<uint32_t>(i % columns) * width + margin_px;
     const auto top = static_cast<uint32_t>(i / columns) * height + margin_px;
-    copy_scaled(cell.picture, how.scale, left, top, out);
+    copy_scaled(cell.image, how.scale, left, top, out);
     auto y = top + px.height * how.scale + 3;
     auto left_over = how.text_lines;
     for (const auto line :

@@ -11,7 +11,7 @@ namespace atelier::gpu {
 
 /// An image and the text below it.
 struct sheet_cell {
-  image::picture picture;
+  image::bitmap image;
   std::string text;
 };
 
@@ -26,7 +26,7 @@ struct sheet_options {
 /// Puts images side by side, each above its text in ASCII.
 /// Threads: any.
 /// @pre all images are RGB8 of one extent; columns and scale are at least 1
-image::picture contact_sheet(std::span<const sheet_cell> cells,
-                             const sheet_options& how = {});
+image::bitmap contact_sheet(std::span<const sheet_cell> cells,
+                            const sheet_options& how = {});
 
 } // namespace atelier::gpu

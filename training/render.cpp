@@ -175,7 +175,7 @@ private:
 } // namespace
 
 void render(const scene& what, uint32_t side_px, std::span<uint8_t> rgb) {
-  ATELIER_EXPECTS(side_px >= 1, "a picture has pixels");
+  ATELIER_EXPECTS(side_px >= 1, "an image has pixels");
   ATELIER_EXPECTS(rgb.size() == size_t{side_px} * side_px * 3,
                   "the bytes fit the side");
   const target to{side_px, static_cast<float>(side_px) / scene_side, rgb};
@@ -184,8 +184,8 @@ void render(const scene& what, uint32_t side_px, std::span<uint8_t> rgb) {
     object_painter{to, object}.paint();
 }
 
-image::picture render(const scene& what, uint32_t side_px) {
-  image::picture out;
+image::bitmap render(const scene& what, uint32_t side_px) {
+  image::bitmap out;
   out.px = {side_px, side_px};
   out.bytes.resize(size_t{side_px} * side_px * 3);
   render(what, side_px, out.bytes);
@@ -194,7 +194,7 @@ image::picture render(const scene& what, uint32_t side_px) {
 
 void to_planes(const image::pixel_view& rgb, std::span<float> out) {
   ATELIER_EXPECTS(rgb.channels == 3 && out.size() == rgb.bytes.size(),
-                  "three planes of the picture's extent");
+                  "three planes of the image's extent");
   const auto plane = static_cast<size_t>(rgb.px.pixels());
   for (auto i = size_t{0}; i < plane; ++i)
     for (auto c = size_t{0}; c < 3; ++c)
@@ -206,7 +206,7 @@ void render_batch(std::span<const scene> scenes, uint32_t side_px,
                   std::span<float> out) {
   const auto each = size_t{side_px} * side_px * 3;
   ATELIER_EXPECTS(out.size() == scenes.size() * each,
-                  "as many pictures as scenes");
+                  "as many images as scenes");
   std::vector<uint8_t> rgb(each);
   for (auto i = size_t{0}; i < scenes.size(); ++i) {
     render(scenes[i], side_px, rgb);

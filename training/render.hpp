@@ -18,7 +18,7 @@ namespace atelier::gpu {
 /// @pre rgb has 3 * side_px * side_px bytes; side_px >= 1
 void render(const scene& what, uint32_t side_px, std::span<uint8_t> rgb);
 
-image::picture render(const scene& what, uint32_t side_px = 128);
+image::bitmap render(const scene& what, uint32_t side_px = 128);
 
 /// Draws scenes in the form that networks take: each byte x of render becomes x
 /// / 127.5 - 1.

@@ -6,7 +6,7 @@ add_library(atelier_training_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/frechet.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_cascade.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/measured_starts.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/scored_pictures.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/evaluation/detail/scored_images.cpp
   ${CMAKE_CURRENT_LIST_DIR}/evaluation/evaluate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/answer_head.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/autoencoder_task.cpp

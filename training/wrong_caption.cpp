@@ -105,7 +105,7 @@ bool one_word_apart(std::string_view a, std::string_view b) {
 } // namespace
 
 bool is_true(const description& said, const scene& of) {
-  seen_picture shown;
+  seen_image shown;
   shown.background = of.background;
   for (const auto& x : of.objects) {
     seen_object o;
@@ -118,7 +118,7 @@ bool is_true(const description& said, const scene& of) {
     o.radius = x.radius;
     shown.objects.push_back(o);
   }
-  return score_picture(shown, said).pictures.right == 1;
+  return score_image(shown, said).images.right == 1;
 }
 
 std::vector<wrong_caption> draw_wrong_captions(const description& said,

@@ -47,10 +47,10 @@ image::pixel_view drawn_pixels(core::extent px,
 
 // Returns the image in the requested size, with the parts of the source that an
 // edit keeps; none if it stays as it was drawn.
-core::result<std::optional<image::picture>> scaled_pixels(
+core::result<std::optional<image::bitmap>> scaled_pixels(
   const core::recipe& how, std::span<const std::byte> slot) {
   if (how.scaled_to == core::extent{})
-    return std::optional<image::picture>{};
+    return std::optional<image::bitmap>{};
   const auto kept = gpu::parse_kept(slot, how.px, how.scaled_to);
   if (!kept)
     return kept.why();
@@ -114,7 +114,7 @@ core::result<finish_stage::done> finish_stage::run(
     return file.why();
   if (file->size() > buffer->size())
     return core::fail(core::ec::invalid_argument,
-                      "the encoded picture has {} bytes, an image slot "
+                      "the encoded image has {} bytes, an image slot "
                       "(arena.image_slot_kib) holds {}",
                       file->size(), buffer->size());
   std::memcpy(buffer->data(), file->data(), file->size());

@@ -39,7 +39,7 @@ std::optional<search_stage::work> search_stage::begin(
   const planning::row_view& of) const {
   const auto& asked = of.asked;
   if ((!asked.near && !asked.hit_likely)
-      || asked.by == planning::compared::pictures || !of.costs.reuse
+      || asked.by == planning::compared::images || !of.costs.reuse
       || !index::is_searched_for(of.wanted))
     return std::nullopt;
   work order;

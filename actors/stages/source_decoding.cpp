@@ -15,7 +15,7 @@ core::error source_error(std::string_view field, const core::error& why,
          : core::fail(why.code, "{}: {}", field, why.text);
 }
 
-core::result<image::picture> decode_upright_source(
+core::result<image::bitmap> decode_upright_source(
   std::string_view field, std::span<const uint8_t> file,
   const image::decode_limits& most) {
   const auto head = image::read_header(file);
@@ -27,10 +27,10 @@ core::result<image::picture> decode_upright_source(
   return image::upright(*std::move(pixels), head->orientation);
 }
 
-core::result<image::picture> decode_source(std::string_view field,
-                                           std::span<const uint8_t> file,
-                                           const image::decode_limits& most,
-                                           core::extent px, core::extent& was) {
+core::result<image::bitmap> decode_source(std::string_view field,
+                                          std::span<const uint8_t> file,
+                                          const image::decode_limits& most,
+                                          core::extent px, core::extent& was) {
   auto whole = decode_upright_source(field, file, most);
   if (!whole)
     return whole.why();
@@ -43,7 +43,7 @@ core::result<image::picture> decode_source(std::string_view field,
   return scaled;
 }
 
-core::result<void> put_source(const image::picture& x, core::extent drawn,
+core::result<void> put_source(const image::bitmap& x, core::extent drawn,
                               const gpu::source_buffers& into) {
   std::copy_n(x.bytes.begin(), into.kept_pixels.size(),
               into.kept_pixels.begin());
@@ -71,7 +71,7 @@ core::result<uint64_t> write_drawn_source(const drawn_source& from,
                       "an image of {} bytes for {}x{} pixels", pixels.size(),
                       from.px.width, from.px.height);
   const auto* const first = reinterpret_cast<const uint8_t*>(pixels.data());
-  image::picture whole{from.px, 3, {first, first + bytes}};
+  image::bitmap whole{from.px, 3, {first, first + bytes}};
   if (from.scaled_to != core::extent{}) {
     auto covered = image::cover(whole.view(), from.scaled_to);
     if (!covered)

@@ -27,22 +27,22 @@ core::error source_error(std::string_view field, const core::error& why,
 /// @param field field of the request, for messages
 /// Errors: those of image::decode_colours, with the field's name.
 /// Threads: any.
-core::result<image::picture> decode_upright_source(
+core::result<image::bitmap> decode_upright_source(
   std::string_view field, std::span<const uint8_t> file,
   const image::decode_limits& most);
 
 /// Does the same, and scales the image to `px`; `was` is its own size.
 /// Errors: also those of image::resize.
 /// Threads: any.
-core::result<image::picture> decode_source(std::string_view field,
-                                           std::span<const uint8_t> file,
-                                           const image::decode_limits& most,
-                                           core::extent px, core::extent& was);
+core::result<image::bitmap> decode_source(std::string_view field,
+                                          std::span<const uint8_t> file,
+                                          const image::decode_limits& most,
+                                          core::extent px, core::extent& was);
 
 /// Puts an image of the answered size where the drawing, of size `drawn`,
 /// starts from it, and where it is kept.
 /// Errors: those of image::uncover.
-core::result<void> put_source(const image::picture& x, core::extent drawn,
+core::result<void> put_source(const image::bitmap& x, core::extent drawn,
                               const gpu::source_buffers& into);
 
 /// Pixels that were drawn before, and the sizes for their further use.

@@ -484,7 +484,7 @@ void argus_experiments(experiments& e) {
       "qualities of each prompt at each level are not published, and need the "
       "models");
   row("Fig. 8, 13: fast levels suffice for many", "17 models",
-      "needs pictures of 17 models");
+      "needs images of 17 models");
   row("Fig. 1, 5, 14, 15, Table 3: batches", "batch 4 stalls Tiny",
       "times of batches are an input here, and not published for these models");
   row(

@@ -466,7 +466,7 @@ void diffserve_experiments(experiments& e) {
   figure_8(e, all[2], 0.15);
   figure_9(e, first);
   e.open(paper, "Fig. 1a, 1b, 7: discriminators", "EfficientNet is best",
-         "needs pictures and trained networks");
+         "needs images and trained networks");
   e.open(paper, "Fig. 1c: configurations", "about 9,000",
          "a property of the planner alone: no requests run");
   e.open(paper, "Simulator against testbed", ".56 % FID, 1.1 % violations",

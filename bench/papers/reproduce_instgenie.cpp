@@ -131,12 +131,12 @@ named_run heaped(experiments& e, scenario x, uint32_t batch,
                             [](uint64_t) { return heap(400); })};
 }
 
-/// Pictures a second.
+/// Images a second.
 double throughput(const named_run& of) {
   return mean_of(of.runs, [](auto& o) { return o.throughput_qps; });
 }
 
-/// TeaCache: whole pictures that leave out steps. Its time is not published,
+/// TeaCache: whole images that leave out steps. Its time is not published,
 /// only that it is ahead of InstGenIE at batch 1 (Figure 14): the most steps
 /// with which it is.
 std::shared_ptr<planning::profile> teacache(const planning::profile& of,
@@ -320,16 +320,15 @@ void balance(experiments& e, const trace_masks& drawn) {
 
 // -- Figures 12 and 14: against the baselines ---------------------------------
 
-/// Runs at batch 1 and 4 of ours, of full pictures, and of ours whose loads
+/// Runs at batch 1 and 4 of ours, of full images, and of ours whose loads
 /// take no time: how much batching gains of each.
 std::string by_gains(const named_runs& of) {
   const auto gain = [&](size_t i) {
     return throughput(of[i + 1]) / throughput(of[i]);
   };
-  return fmt::format(
-    "from batch 1 to 4 masked pictures gain {:.2f}x, full ones "
-    "{:.2f}x; masked ones whose loads take no time {:.2f}x",
-    gain(0), gain(2), gain(4));
+  return fmt::format("from batch 1 to 4 masked images gain {:.2f}x, full ones "
+                     "{:.2f}x; masked ones whose loads take no time {:.2f}x",
+                     gain(0), gain(2), gain(4));
 }
 
 void engines(experiments& e, const trace_masks& drawn) {

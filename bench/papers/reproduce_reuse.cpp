@@ -523,7 +523,7 @@ void filling(experiments& e) {
     all.push_back(found);
   }
   const auto conditions = [&](const char* what) {
-    return fmt::format("pictures by synthetic prompts, 20 requests/min, {:.1f} "
+    return fmt::format("images by synthetic prompts, 20 requests/min, {:.1f} "
                        "h, {}, {}: {}",
                        6 * e.options.length, seeds_of(e), with_loads, what);
   };
@@ -566,11 +566,11 @@ void modm_experiments(experiments& e) {
   row("Fig. 12, 16, 4 A40", "to 10 requests/min; P99 below 200 s at 4",
       "no time of SDXL or SANA on an A40 is published");
   row("Fig. 2, 3, 5, A.6: retrieval and quality", "-",
-      "needs pictures and who judges them");
-  row("Section 3.1: sizes", "1.4 MB a picture, 2.5 MB of latents",
+      "needs images and who judges them");
+  row("Section 3.1: sizes", "1.4 MB an image, 2.5 MB of latents",
       "a property of files, not of a schedule");
   row("Fig. 9, 19: hits and skipped steps, MoDM over Nirvana", "92.8 % at 100k",
-      "MoDM compares prompts with pictures, which are not at hand");
+      "MoDM compares prompts with images, which are not at hand");
   row("Fig. 14: FID and cost", "-",
       "no FID of other caches and thresholds is published as a number");
 }
@@ -624,7 +624,7 @@ void fitted(experiments& e) {
     light(as_published("nirvana-no-predictor"), "no predictor");
   const auto ours = light(as_published("nirvana-paper"), "nirvana-paper");
   const auto vanilla = light(by_name("vanilla"), "vanilla");
-  const auto pictures = light(by_name("gptcache"), "gptcache");
+  const auto images = light(by_name("gptcache"), "gptcache");
   const auto fast = [&](std::shared_ptr<const planning::policy> policy) {
     return named_run{"heap", e.run_seeds(nirvana_base(std::move(policy)),
                                          "Nirvana throughput", [&](uint64_t) {
@@ -665,11 +665,11 @@ void fitted(experiments& e) {
     "the steps saved");
   e.add(
     nirvana_paper, "Section 7.3, P99 over the median", "lower than GPT-CACHE's",
-    fmt::format("{:.2f} against {:.2f}", spread_of(ours), spread_of(pictures)),
+    fmt::format("{:.2f} against {:.2f}", spread_of(ours), spread_of(images)),
     seeds
       + ", nobody waits, similarities fitted to the published hits: "
         "lower",
-    spread_of(ours) < spread_of(pictures), {ours, pictures}, what_they_did);
+    spread_of(ours) < spread_of(images), {ours, images}, what_they_did);
 }
 
 /// Caches that fill with synthetic prompts.
@@ -770,7 +770,7 @@ void busy_devices(experiments& e) {
                   {ours, other}, quality_figure::quality, seeds_of(e));
   }
   e.open(papers_workloads, "Nirvana's models: atelier against crs", "-",
-         "compares prompts with pictures, of which its profile says nothing");
+         "compares prompts with images, of which its profile says nothing");
 }
 
 } // namespace
@@ -783,8 +783,8 @@ void nirvana_experiments(experiments& e) {
     e.open(nirvana_paper, what, "-", reason);
   };
   row("Fig. 2, 4-7, 9, 10: models, users, similarity and quality",
-      "needs pictures, or users' prompts with their times");
-  row("Table 1, Fig. 11: quality", "needs pictures and people");
+      "needs images, or users' prompts with their times");
+  row("Table 1, Fig. 11: quality", "needs images and people");
   row("Section 7.2: the match predictor", "its precision and recall are input");
 }
 

@@ -87,7 +87,7 @@ private:
           "one without the other: TLS needs both");
     if (h.journal == "on" && h.results_disk_bytes == 0)
       add({key(h.journal), key(h.results_disk_bytes)},
-          fmt::format("{} needs files for pictures: {} keeps none",
+          fmt::format("{} needs files for images: {} keeps none",
                       told(h.journal), told(h.results_disk_bytes)));
   }
 

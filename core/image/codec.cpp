@@ -38,18 +38,18 @@ core::result<void> check(const pixel_view& pixels, const core::encoding& how,
   const uint32_t most = longest_side(how.format);
   if (width == 0 || height == 0 || width > most || height > most)
     return fail(ec::invalid_argument,
-                "picture {}x{} has a side outside 1..{} pixels for {}", width,
+                "image {}x{} has a side outside 1..{} pixels for {}", width,
                 height, most, to_string(how.format));
   if (pixels.channels != 3 && pixels.channels != 4)
-    return fail(ec::invalid_argument, "picture has {} channels, not 3 or 4",
+    return fail(ec::invalid_argument, "image has {} channels, not 3 or 4",
                 pixels.channels);
   const uint64_t wanted = bytes_of(pixels.px, pixels.channels);
   if (pixels.bytes.size() != wanted)
-    return fail(ec::invalid_argument, "picture {}x{} has {} bytes, not {}",
-                width, height, pixels.bytes.size(), wanted);
+    return fail(ec::invalid_argument, "image {}x{} has {} bytes, not {}", width,
+                height, pixels.bytes.size(), wanted);
   if (wanted > most_bytes)
     return fail(ec::invalid_argument,
-                "picture {}x{} has {} bytes, outside "
+                "image {}x{} has {} bytes, outside "
                 "1..{}",
                 width, height, wanted, most_bytes);
   if (how.quality == 0 || how.quality > 100)
@@ -111,7 +111,7 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
         return detail::encode_webp(pixels, how.quality, text);
     }
   } catch (const std::bad_alloc&) {
-    return fail(ec::out_of_resources, "no memory to encode a picture of {}x{}",
+    return fail(ec::out_of_resources, "no memory to encode an image of {}x{}",
                 pixels.px.width, pixels.px.height);
   }
   return fail(ec::internal, "image format {} is unknown",
@@ -120,9 +120,8 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 
 namespace {
 
-core::result<picture> decode_as(std::span<const uint8_t> file,
-                                const decode_limits& within,
-                                bool colours_only) {
+core::result<bitmap> decode_as(std::span<const uint8_t> file,
+                               const decode_limits& within, bool colours_only) {
   const auto format = recognise(file);
   if (!format)
     return detail::no_format(file.size());
@@ -145,13 +144,13 @@ core::result<picture> decode_as(std::span<const uint8_t> file,
 
 } // namespace
 
-core::result<picture> decode(std::span<const uint8_t> file,
-                             const decode_limits& within) {
+core::result<bitmap> decode(std::span<const uint8_t> file,
+                            const decode_limits& within) {
   return decode_as(file, within, false);
 }
 
-core::result<picture> decode_colours(std::span<const uint8_t> file,
-                                     const decode_limits& within) {
+core::result<bitmap> decode_colours(std::span<const uint8_t> file,
+                                    const decode_limits& within) {
   auto made = decode_as(file, within, true);
   if (!made)
     return made;

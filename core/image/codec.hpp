@@ -89,13 +89,13 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 ///          short or animated, holds more than its header promises, or is
 ///          outside `within`; ec::out_of_resources.
 /// Threads: any.
-core::result<picture> decode(std::span<const uint8_t> file,
-                             const decode_limits& within = {});
+core::result<bitmap> decode(std::span<const uint8_t> file,
+                            const decode_limits& within = {});
 
 /// Decodes like `decode`, but drops transparency: the result has three
 /// channels. A WebP's transparency takes no memory.
-core::result<picture> decode_colours(std::span<const uint8_t> file,
-                                     const decode_limits& within = {});
+core::result<bitmap> decode_colours(std::span<const uint8_t> file,
+                                    const decode_limits& within = {});
 
 /// Returns the generation parameters in `file` as UTF-8, if any. Faulty
 /// metadata is ignored, as is a text of more than `most_text_bytes`. Unpacks at

@@ -22,18 +22,18 @@ uint8_t light_or_dark(const uint8_t* rgb) {
   return luma >= 128 ? 255 : 0;
 }
 
-picture with_rows_scaled(const pixel_view& from, uint32_t to,
-                         const stop_type& stop) {
+bitmap with_rows_scaled(const pixel_view& from, uint32_t to,
+                        const stop_type& stop) {
   return detail::scale_rows(from, detail::windows_of(from.px.width, to), stop);
 }
 
-picture with_columns_scaled(const pixel_view& from, uint32_t to,
-                            const stop_type& stop) {
+bitmap with_columns_scaled(const pixel_view& from, uint32_t to,
+                           const stop_type& stop) {
   return detail::scale_columns(from, detail::windows_of(from.px.height, to),
                                stop);
 }
 
-picture scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
+bitmap scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
   const bool rows = to.width != from.px.width;
   const bool columns = to.height != from.px.height;
   // The image between the passes has whole bytes, so the order of the passes
@@ -80,8 +80,8 @@ void for_each_place(core::extent from, uint32_t orientation, F use) {
 
 } // namespace
 
-core::result<picture> resize(const pixel_view& from, core::extent to,
-                             const std::function<bool()>& stop) {
+core::result<bitmap> resize(const pixel_view& from, core::extent to,
+                            const std::function<bool()>& stop) {
   const auto known =
     from.channels == 1 || from.channels == 3 || from.channels == 4;
   const auto shaped = known && from.px.pixels() > 0
@@ -103,7 +103,7 @@ core::result<picture> resize(const pixel_view& from, core::extent to,
   }
 }
 
-picture upright(picture x, uint32_t orientation) {
+bitmap upright(bitmap x, uint32_t orientation) {
   if (orientation < 2 || orientation > 8)
     return x;
   // One channel is turned at a time, so that no second image is needed.
@@ -120,7 +120,7 @@ picture upright(picture x, uint32_t orientation) {
   return x;
 }
 
-picture opaque(picture x) {
+bitmap opaque(bitmap x) {
   if (x.channels != 4)
     return x;
   const auto n = x.px.pixels();
@@ -141,7 +141,7 @@ std::vector<uint8_t> binarize(const pixel_view& x) {
   return result;
 }
 
-picture binarized(picture x) {
+bitmap binarized(bitmap x) {
   const auto n = x.px.pixels();
   const auto* at = x.bytes.data();
   for (size_t i = 0; i < n; ++i, at += x.channels)

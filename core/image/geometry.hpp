@@ -20,16 +20,16 @@ namespace atelier::image {
 /// Source:  Pillow 13, Image.resize(size, LANCZOS) on 8 bits (Resample.c).
 ///          Older versions scale rows before columns even if the image becomes
 ///          wider and shorter.
-core::result<picture> resize(const pixel_view& from, core::extent to,
-                             const std::function<bool()>& stop = {});
+core::result<bitmap> resize(const pixel_view& from, core::extent to,
+                            const std::function<bool()>& stop = {});
 
 /// Returns the image turned for viewing. Takes one additional byte a pixel
 /// while it works.
 /// @param orientation of EXIF, 1..8; other values change nothing
-picture upright(picture x, uint32_t orientation);
+bitmap upright(bitmap x, uint32_t orientation);
 
 /// Returns the image with its transparency channel removed.
-picture opaque(picture x);
+bitmap opaque(bitmap x);
 
 /// Returns one byte for each pixel: 255 if it is light, that is, in the upper
 /// half of luma, and 0 otherwise.
@@ -38,6 +38,6 @@ std::vector<uint8_t> binarize(const pixel_view& x);
 
 /// Returns the result of binarize as an image of one channel, in the memory of
 /// `x`.
-picture binarized(picture x);
+bitmap binarized(bitmap x);
 
 } // namespace atelier::image

@@ -67,7 +67,7 @@ covering covering_of(core::extent native, core::extent asked) {
   return x;
 }
 
-core::result<picture> cover(const pixel_view& from, core::extent asked) {
+core::result<bitmap> cover(const pixel_view& from, core::extent asked) {
   if (!is_shaped(from, asked))
     return shapeless(from, asked);
   const auto how = covering_of(from.px, asked);
@@ -86,7 +86,7 @@ core::result<picture> cover(const pixel_view& from, core::extent asked) {
   }
 }
 
-core::result<picture> uncover(const pixel_view& from, core::extent native) {
+core::result<bitmap> uncover(const pixel_view& from, core::extent native) {
   if (!is_shaped(from, native))
     return shapeless(from, native);
   const auto how = covering_of(native, from.px);
@@ -145,7 +145,7 @@ std::vector<uint8_t> uncover_mask(std::span<const uint8_t> mask,
   return out;
 }
 
-void keep_unmasked(picture& drawn, std::span<const uint8_t> kept,
+void keep_unmasked(bitmap& drawn, std::span<const uint8_t> kept,
                    std::span<const uint8_t> mask) {
   for (size_t i = 0; i < mask.size(); ++i)
     if (mask[i] == 0)

@@ -29,12 +29,12 @@ covering covering_of(core::extent native, core::extent asked);
 /// bit-identical to that part of resize(from, covering_of(from.px,
 /// asked).scaled).
 /// Errors, threads: as resize.
-core::result<picture> cover(const pixel_view& from, core::extent asked);
+core::result<bitmap> cover(const pixel_view& from, core::extent asked);
 
 /// Reverses `cover`: scales an image of the requested size to its place in an
 /// image of size `native`, and repeats its edges around it.
 /// Errors, threads: as resize.
-core::result<picture> uncover(const pixel_view& from, core::extent native);
+core::result<bitmap> uncover(const pixel_view& from, core::extent native);
 
 /// Does the same as `uncover` for a mask of one byte a pixel, 0 or 255. A pixel
 /// of the result is 255 if any pixel that it covers is 255.
@@ -44,7 +44,7 @@ std::vector<uint8_t> uncover_mask(std::span<const uint8_t> mask,
 
 /// Copies the pixels of `kept` into `drawn` where the mask is 0.
 /// @pre all have the same size; three channels
-void keep_unmasked(picture& drawn, std::span<const uint8_t> kept,
+void keep_unmasked(bitmap& drawn, std::span<const uint8_t> kept,
                    std::span<const uint8_t> mask);
 
 } // namespace atelier::image

@@ -20,7 +20,7 @@ struct pixel_view {
 };
 
 /// Owns the pixels of an image, laid out as in pixel_view.
-struct picture {
+struct bitmap {
   core::extent px;
   uint32_t channels = 3;
   std::vector<uint8_t> bytes;
@@ -29,7 +29,7 @@ struct picture {
     return {px, channels, bytes};
   }
 
-  friend bool operator==(const picture&, const picture&) = default;
+  friend bool operator==(const bitmap&, const bitmap&) = default;
 };
 
 /// Returns the size of such pixels in bytes.

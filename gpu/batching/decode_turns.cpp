@@ -54,19 +54,19 @@ void decode_turns::decoded(core::ticket who, core::timespan took) {
   accounts_[tenant_of(who)].used += static_cast<double>(took.count());
 }
 
-size_t decode_turns::first(std::span<const core::ticket> pictures) const {
+size_t decode_turns::first(std::span<const core::ticket> images) const {
   size_t found = 0;
-  for (size_t i = 1; i < pictures.size(); ++i)
-    if (used_by(tenant_of(pictures[i])) < used_by(tenant_of(pictures[found])))
+  for (size_t i = 1; i < images.size(); ++i)
+    if (used_by(tenant_of(images[i])) < used_by(tenant_of(images[found])))
       found = i;
   return found;
 }
 
-bool decode_turns::may_go(core::ticket picture,
+bool decode_turns::may_go(core::ticket image,
                           std::span<const core::ticket> rows,
                           core::timespan spent, core::timespan part,
                           core::timespan step) const {
-  const auto whose = tenant_of(picture);
+  const auto whose = tenant_of(image);
   const double used = used_by(whose);
   const bool waits =
     !rows.empty() && std::none_of(rows.begin(), rows.end(), [&](auto who) {

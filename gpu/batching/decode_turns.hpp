@@ -37,12 +37,12 @@ public:
   void decoded(core::ticket who, core::timespan took);
 
   /// Returns the index of the image that goes first.
-  /// @pre `pictures` is not empty and in order of arrival
-  size_t first(std::span<const core::ticket> pictures) const;
+  /// @pre `images` is not empty and in order of arrival
+  size_t first(std::span<const core::ticket> images) const;
 
   /// Returns whether a part of this image may run before the next step of these
   /// rows (decode_share.hpp describes the rest).
-  bool may_go(core::ticket picture, std::span<const core::ticket> rows,
+  bool may_go(core::ticket image, std::span<const core::ticket> rows,
               core::timespan spent, core::timespan part,
               core::timespan step) const;
 

@@ -130,7 +130,7 @@ private:
         break;
     if (i == start)
       return false;
-    i = tokens_.skip_of_picture(tokens_.skip(i, word_kind::region));
+    i = tokens_.skip_of_image(tokens_.skip(i, word_kind::region));
     at_ = i;
     const auto place =
       static_cast<grid_place>(row.value_or(1) * 3 + column.value_or(1));

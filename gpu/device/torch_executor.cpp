@@ -132,7 +132,7 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
     return brought.why();
   detail::hosted_judges judges;
   for (const auto& [name, folder] : config.judges) {
-    auto judge = picture_judge::load(folder, *device);
+    auto judge = image_judge::load(folder, *device);
     if (!judge)
       return judge.why();
     judges.emplace(name, std::move(*judge));

@@ -84,8 +84,8 @@ set(model_torch_sources
   models/judge/judge_input.cpp
   models/judge/layers.cpp
   models/judge/module_state.cpp
-  models/judge/picture_judge.cpp
-  models/judge/picture_scorer.cpp
+  models/judge/image_judge.cpp
+  models/judge/image_scorer.cpp
   models/judge/prompt_classifier.cpp
   models/judge/prompt_classifier_net.cpp
   models/judge/scorer_net.cpp

@@ -168,8 +168,8 @@ void read_ladder(json_reader& r, const json& x, const std::string& at,
     level.variant = variant_at(r, item, here, "variant", into);
     r.whole(item, here, "skip", 0, most_steps, level.skip, false);
     r.real(item, here, "quality", -most_quality, most_quality, level.quality);
-    r.pictures(item, here, "pictures", "deviation", level.quality,
-               level.pictures, level.deviation);
+    r.images(item, here, "pictures", "deviation", level.quality, level.images,
+             level.deviation);
     read_numbers(r, item, here, "class_quality", -most_quality, most_quality,
                  level.class_quality);
     ladder.levels.push_back(std::move(level));
@@ -340,8 +340,8 @@ void write_sections(const profile& x, json& into) {
                         {"skip", v.skip},
                         {"quality", v.quality},
                         {"class_quality", v.class_quality}});
-      if (v.pictures != 0)
-        levels.back()["pictures"] = v.pictures;
+      if (v.images != 0)
+        levels.back()["pictures"] = v.images;
       if (v.deviation != 0)
         levels.back()["deviation"] = v.deviation;
     }

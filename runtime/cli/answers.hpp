@@ -13,32 +13,32 @@
 namespace atelier::runtime::cli {
 
 /// Carries the service's callbacks from its thread to the thread that writes
-/// the images. Holds at most as many answers as pictures were submitted.
+/// the images. Holds at most as many answers as images were submitted.
 /// Threads: `put` may be called from any thread; `take` is called from one, the
 /// waker's.
 class answers {
 public:
   struct batch {
-    /// Answers by picture, in the order of arrival.
+    /// Answers by image, in the order of arrival.
     std::vector<std::pair<uint64_t, answer>> finished;
-    /// The latest progress of each picture.
+    /// The latest progress of each image.
     std::map<uint64_t, progress> running;
   };
 
   explicit answers(wakeup& waker) : waker_(waker) {}
 
-  void put(uint64_t picture, answer x) {
+  void put(uint64_t image, answer x) {
     {
       const std::lock_guard guard{mutex_};
-      waiting_.finished.emplace_back(picture, std::move(x));
+      waiting_.finished.emplace_back(image, std::move(x));
     }
     waker_.wake();
   }
 
   /// Does not wake: a display is redrawn at its own pace.
-  void put(uint64_t picture, const progress& x) {
+  void put(uint64_t image, const progress& x) {
     const std::lock_guard guard{mutex_};
-    waiting_.running[picture] = x;
+    waiting_.running[image] = x;
   }
 
   batch take() {

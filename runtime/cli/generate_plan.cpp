@@ -143,16 +143,15 @@ result<void> read_counts(const generate_arguments& arguments,
                          const std::function<uint64_t()>& draw_seed,
                          generate_plan& plan) {
   if (arguments.count) {
-    auto x = parse_whole("-n", *arguments.count, 1, most_pictures);
+    auto x = parse_whole("-n", *arguments.count, 1, most_images);
     if (!x)
       return x.why();
     plan.count = *x;
   }
-  if (plan.pictures() > most_pictures)
+  if (plan.images() > most_images)
     return fail(ec::invalid_argument,
-                "-n: {} pictures of each of {} prompts are {}, outside 1..{}",
-                plan.count, plan.prompts.size(), plan.pictures(),
-                most_pictures);
+                "-n: {} images of each of {} prompts are {}, outside 1..{}",
+                plan.count, plan.prompts.size(), plan.images(), most_images);
   const uint64_t most = most_seed - (plan.count - 1);
   if (!arguments.seed) {
     plan.seed = std::min(draw_seed(), most);
@@ -173,7 +172,7 @@ result<void> check_output(const generate_plan& plan) {
   if (plan.output.type == output_target::kind::file
       || !std::filesystem::exists(plan.output.path, error))
     return {};
-  for (uint64_t i = 1; i < plan.pictures(); ++i)
+  for (uint64_t i = 1; i < plan.images(); ++i)
     if (auto ok = check_free(plan.path_of(i), plan.existing); !ok)
       return ok;
   return {};
@@ -297,14 +296,13 @@ result<generate_plan> plan_generate(
   plan.prompts = std::move(*prompts);
   if (auto ok = read_counts(arguments, draw_seed, plan); !ok)
     return ok.why();
-  auto output =
-    read_output(arguments.output, arguments.format, plan.pictures());
+  auto output = read_output(arguments.output, arguments.format, plan.images());
   if (!output)
     return output.why();
   plan.output = std::move(*output);
   plan.common.format = plan.output.format;
   plan.existing = arguments.force ? on_existing::replace : on_existing::refuse;
-  plan.window = plan.server ? std::min(most_of_server, plan.pictures())
+  plan.window = plan.server ? std::min(most_of_server, plan.images())
                             : window_of(*settings);
   if (plan.server)
     plan.server->connections = static_cast<uint32_t>(plan.window);

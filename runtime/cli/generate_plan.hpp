@@ -19,7 +19,7 @@
 namespace atelier::runtime::cli {
 
 /// The maximum number of images of one call.
-inline constexpr uint64_t most_pictures = 1'000'000;
+inline constexpr uint64_t most_images = 1'000'000;
 
 /// The work of one call of `generate` or `edit`, with every argument read and
 /// checked.
@@ -46,7 +46,7 @@ struct generate_plan {
   /// have no effect, or an unusual one.
   std::vector<std::string> remarks;
 
-  uint64_t pictures() const {
+  uint64_t images() const {
     return prompts.size() * count;
   }
 

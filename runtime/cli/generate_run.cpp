@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/cli/generate_run.hpp>
+#include <atelier/runtime/cli/image_json.hpp>
 #include <atelier/runtime/cli/parse.hpp>
-#include <atelier/runtime/cli/picture_json.hpp>
 
 #include <ostream>
 
@@ -27,7 +27,7 @@ generate_run::generate_run(const generate_plan& plan, service& makes,
     interrupted_(interrupted),
     console_(terminal),
     answers_(std::make_shared<answers>(interrupted.signal())),
-    bar_(plan.pictures(), steady_clock::now()) {}
+    bar_(plan.images(), steady_clock::now()) {}
 
 exit_status generate_run::run() {
   for (;;) {
@@ -60,7 +60,7 @@ exit_status generate_run::run() {
 }
 
 bool generate_run::wants_more() const {
-  return !stopped_ && next_ < plan_.pictures();
+  return !stopped_ && next_ < plan_.images();
 }
 
 void generate_run::submit_more() {
@@ -108,7 +108,7 @@ bool generate_run::submit(uint64_t index) {
 void generate_run::finish(uint64_t index, const answer& x) {
   running_.erase(index);
   full_ = false;
-  if (const auto* made = std::get_if<picture>(&x)) {
+  if (const auto* made = std::get_if<generated_image>(&x)) {
     bar_.finish(index);
     deliver(index, *made);
   } else {
@@ -116,7 +116,7 @@ void generate_run::finish(uint64_t index, const answer& x) {
   }
 }
 
-void generate_run::deliver(uint64_t index, const picture& x) {
+void generate_run::deliver(uint64_t index, const generated_image& x) {
   const auto path = plan_.path_of(index);
   if (auto ok = write_file(path, x.bytes, plan_.existing); !ok) {
     tell(ok.why().text);
@@ -158,8 +158,8 @@ void generate_run::fail(uint64_t index, const failure& why) {
   // A cancelled request is reported once, by the exit status or its cause.
   if (stopped_ && (why.code == "cancelled" || why.code == "stopping"))
     return;
-  tell(fmt::format("picture {} of {} (prompt {}, seed {}): {}: {}", index + 1,
-                   plan_.pictures(), show_value(plan_.prompt_of(index)),
+  tell(fmt::format("image {} of {} (prompt {}, seed {}): {}: {}", index + 1,
+                   plan_.images(), show_value(plan_.prompt_of(index)),
                    plan_.seed_of(index), why.code, why.text));
   note_failure(index, status_of(why.code));
 }

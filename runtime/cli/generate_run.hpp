@@ -41,7 +41,7 @@ private:
   /// asked again.
   bool submit(uint64_t index);
   void finish(uint64_t index, const answer& x);
-  void deliver(uint64_t index, const picture& x);
+  void deliver(uint64_t index, const generated_image& x);
   void fail(uint64_t index, const failure& why);
   void note_failure(uint64_t index, exit_status status);
   /// Cancels all running requests.

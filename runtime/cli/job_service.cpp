@@ -318,7 +318,7 @@ private:
     if (reply->status != 200)
       return failure_in(*reply);
     const auto& from = images[0];
-    picture out;
+    generated_image out;
     out.request = x.request;
     out.bytes.assign(reply->body.begin(), reply->body.end());
     out.format = x.wanted.format;

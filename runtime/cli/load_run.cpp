@@ -37,7 +37,7 @@ struct books {
 
 void close_record(load_record& to, const answer& a, core::timespan latency) {
   to.latency = latency;
-  if (const auto* made = std::get_if<picture>(&a)) {
+  if (const auto* made = std::get_if<generated_image>(&a)) {
     to.result = outcome::answered;
     to.queue = made->took.queue;
     return;

@@ -60,7 +60,7 @@ std::optional<std::string> format_of(const std::filesystem::path& file) {
 
 core::result<output_target> read_output(std::optional<std::string> output,
                                         std::optional<std::string> format,
-                                        uint64_t pictures) {
+                                        uint64_t images) {
   if (format)
     if (auto ok = check_choice("--format", *format); !ok)
       return ok.why();
@@ -71,11 +71,11 @@ core::result<output_target> read_output(std::optional<std::string> output,
                 *output);
   if (kind_of(*output) == kind::folder)
     return output_target{kind::folder, *output, format.value_or("png")};
-  if (pictures > 1)
+  if (images > 1)
     return fail(
       ec::invalid_argument,
-      "-o: {} is one file, but {} pictures are requested; name a folder",
-      show_value(*output), pictures);
+      "-o: {} is one file, but {} images are requested; name a folder",
+      show_value(*output), images);
   auto chosen = format_of_file(*output, std::move(format));
   if (!chosen)
     return chosen.why();

@@ -37,9 +37,9 @@ std::optional<std::string> format_of(const std::filesystem::path& file);
 /// Errors: ec::invalid_argument.
 core::result<output_target> read_output(std::optional<std::string> output,
                                         std::optional<std::string> format,
-                                        uint64_t pictures);
+                                        uint64_t images);
 
-/// Returns the path of picture `index`, counted from 0: the file itself, or
+/// Returns the path of image `index`, counted from 0: the file itself, or
 /// "NNNNN-SEED.EXT" in the folder.
 std::filesystem::path path_of(const output_target& target, uint64_t index,
                               uint64_t seed);

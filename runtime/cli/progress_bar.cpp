@@ -8,8 +8,8 @@
 
 namespace atelier::runtime::cli {
 
-progress_bar::progress_bar(uint64_t pictures, time_point start)
-  : pictures_(pictures), start_(start) {}
+progress_bar::progress_bar(uint64_t images, time_point start)
+  : images_(images), start_(start) {}
 
 void progress_bar::step(uint64_t index, uint32_t done, uint32_t of) {
   auto& x = running_[index];
@@ -24,20 +24,20 @@ void progress_bar::finish(uint64_t index) {
 }
 
 double progress_bar::share() const {
-  if (pictures_ == 0)
+  if (images_ == 0)
     return 1;
-  double pictures = static_cast<double>(finished_);
+  double images = static_cast<double>(finished_);
   for (const auto& [index, x] : running_)
     if (x.of > 0)
-      pictures += std::min(1.0, static_cast<double>(x.done) / x.of);
-  return std::min(1.0, pictures / static_cast<double>(pictures_));
+      images += std::min(1.0, static_cast<double>(x.done) / x.of);
+  return std::min(1.0, images / static_cast<double>(images_));
 }
 
 std::string progress_bar::rate(double seconds) const {
-  if (pictures_ == 1)
+  if (images_ == 1)
     return fmt::format("{:.1f} steps/s", static_cast<double>(steps_) / seconds);
-  const double pictures = share() * static_cast<double>(pictures_);
-  return fmt::format("{:.2f} pictures/s", pictures / seconds);
+  const double images = share() * static_cast<double>(images_);
+  return fmt::format("{:.2f} images/s", images / seconds);
 }
 
 std::optional<std::string> progress_bar::line(time_point now,
@@ -46,7 +46,7 @@ std::optional<std::string> progress_bar::line(time_point now,
     return std::nullopt;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double done = share();
-  auto text = fmt::format(" {}/{}  {}", finished_, pictures_, rate(seconds));
+  auto text = fmt::format(" {}/{}  {}", finished_, images_, rate(seconds));
   if (done > 0)
     text += fmt::format("  {} left", show_duration(seconds / done - seconds));
   // The last column stays free: some terminals wrap at it.

@@ -17,12 +17,12 @@ public:
   /// Work shorter than this shows nothing.
   static constexpr std::chrono::seconds patience{1};
 
-  progress_bar(uint64_t pictures, time_point start);
+  progress_bar(uint64_t images, time_point start);
 
-  /// Records that picture `index` is at step `done` of `of`.
+  /// Records that image `index` is at step `done` of `of`.
   void step(uint64_t index, uint32_t done, uint32_t of);
 
-  /// Records that picture `index` is answered, whatever the answer.
+  /// Records that image `index` is answered, whatever the answer.
   void finish(uint64_t index);
 
   /// Returns the completed fraction of the work, 0..1.
@@ -35,7 +35,7 @@ public:
 private:
   std::string rate(double seconds) const;
 
-  uint64_t pictures_;
+  uint64_t images_;
   time_point start_;
   uint64_t finished_ = 0;
   /// Steps of the images that are finished or running; a single image's rate is

@@ -11,7 +11,7 @@
 #include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
 #include <atelier/runtime/http/doors.hpp>
-#include <atelier/runtime/http/engine_pictures.hpp>
+#include <atelier/runtime/http/engine_images.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
 #include <atelier/runtime/http/server.hpp>
 #include <atelier/runtime/http/settings_change.hpp>
@@ -232,15 +232,14 @@ private:
     keys_ = keys.size();
     claim_data_folder();
     raise_descriptor_limit();
-    condition_ = std::make_shared<http::health>(pictures_, world_.version, [] {
-      return std::chrono::steady_clock::now();
-    });
+    condition_ = std::make_shared<http::health>(
+      images_, world_.version, [] { return std::chrono::steady_clock::now(); });
     auto kept = open_kept_jobs(http, data_folder(common_), world_.terminal);
     if (!kept)
       return kept.why();
     journal_ = kept->journal;
     auto doors = http::doors::make(
-      {pictures_, condition_, chosen_.settings, std::move(kept->results),
+      {images_, condition_, chosen_.settings, std::move(kept->results),
        std::move(kept->journal), std::move(kept->found)});
     http::server::options with;
     with.settings = http;
@@ -289,7 +288,7 @@ private:
     }
     if (auto* why = std::get_if<failure>(&*started))
       return std::move(*why);
-    pictures_->attach(std::get<std::unique_ptr<engine>>(std::move(*started)));
+    images_->attach(std::get<std::unique_ptr<engine>>(std::move(*started)));
     // This comes before the first report that the server runs.
     condition_->refresh();
     condition_->enter(http::health::stage::running);
@@ -302,7 +301,7 @@ private:
     if (!file_.empty())
       if (auto ok = write_server_file(file_, {server_->url(), getpid()}); !ok)
         world_.terminal.complain(ok.why().text + not_found);
-    const auto variants = pictures_->variants();
+    const auto variants = images_->variants();
     const auto& settings = chosen_.settings;
     if (common_.json) {
       auto names = json::array();
@@ -357,15 +356,15 @@ private:
         << "Ending: running work is finished first. Once more to end at once.\n"
         << std::flush;
     {
-      const background ending{
-        world_.interrupted,
-        [&] { pictures_->stop(chosen_.settings.processes.grace); }};
+      const background ending{world_.interrupted, [&] {
+                                images_->stop(chosen_.settings.processes.grace);
+                              }};
       bool cut = false;
       while (!ending.done()) {
         world_.interrupted.signal().wait(std::nullopt);
         if (world_.interrupted.count() > 1 && !cut) {
           cut = true;
-          pictures_->stop(0s);
+          images_->stop(0s);
         }
       }
     }
@@ -388,8 +387,8 @@ private:
   environment& world_;
   /// Before all that may hold it: see jobs.
   std::shared_ptr<http::job_journal> journal_;
-  const std::shared_ptr<http::engine_pictures> pictures_ =
-    std::make_shared<http::engine_pictures>();
+  const std::shared_ptr<http::engine_images> images_ =
+    std::make_shared<http::engine_images>();
   std::shared_ptr<http::health> condition_;
   std::vector<std::function<void()>> chores_;
   std::vector<std::function<void()>> disk_chores_;

@@ -133,7 +133,7 @@ private:
       else if (reply->status != 200)
         next.calls.answered(failure_in(*reply));
       else {
-        picture made;
+        generated_image made;
         made.request = next.request;
         next.calls.answered(std::move(made));
       }

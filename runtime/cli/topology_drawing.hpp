@@ -30,10 +30,10 @@ struct topology {
 /// @pre `x` is valid
 topology topology_of(const config::settings& x);
 
-/// Returns the picture as text, at most 80 columns where names allow.
+/// Returns the image as text, at most 80 columns where names allow.
 std::string to_text(const topology& x);
 
-/// Returns the picture as SVG that needs nothing else.
+/// Returns the image as SVG that needs nothing else.
 std::string to_svg(const topology& x);
 
 } // namespace atelier::runtime::cli

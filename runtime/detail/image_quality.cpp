@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/judge/picture_scorer.hpp>
+#include <atelier/gpu/models/judge/image_scorer.hpp>
 #include <atelier/runtime/detail/image_quality.hpp>
 #include <atelier/runtime/measure_reuse.hpp>
 
@@ -38,7 +38,7 @@ core::result<image_quality> quality_for(const config::settings& settings,
   std::error_code ignored;
   if (draws_scenes && !settings.policy.judges.empty()
       && std::filesystem::exists(folder / "config.json", ignored)) {
-    auto scorer = gpu::load_picture_scorer(folder);
+    auto scorer = gpu::load_image_scorer(folder);
     if (!scorer)
       return core::fail(scorer.why().code, "policy.judges: {}",
                         scorer.why().text);

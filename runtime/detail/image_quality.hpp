@@ -32,7 +32,7 @@ struct image_quality {
 /// Returns the measure for a model: the scorer in the folder of the judges if
 /// the model draws captions of scenes and the folder has one, otherwise the
 /// likeness to the full run.
-/// Errors: those of gpu::load_picture_scorer.
+/// Errors: those of gpu::load_image_scorer.
 core::result<image_quality> quality_for(const config::settings& settings,
                                         bool draws_scenes);
 

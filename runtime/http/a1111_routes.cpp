@@ -72,7 +72,7 @@ public:
   void png_info(const exchange_ptr& x);
 
   std::vector<variant_status> variants() const {
-    return with_.pictures->variants();
+    return with_.images->variants();
   }
 
 private:
@@ -126,7 +126,7 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
                           std::chrono::seconds{1})));
   }
   auto what = std::move(call->job);
-  call->job.pictures.assign(1, what.pictures.front());
+  call->job.images.assign(1, what.images.front());
   const auto how =
     std::make_shared<const detail::a1111_echo>(detail::echo_of(*call));
   call->job = {};
@@ -137,7 +137,7 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
       return;
     if ((!call->plan && !lacks_bytes(v)) || v.state == job_state::failed)
       return alive->answer(x, v, *how, *call);
-    // The pictures of a repeated call may be in files.
+    // The images of a repeated call may be in files.
     alive->elsewhere(x, [alive, x, v, call, how, held] {
       const auto whole = alive->all_->with_bytes(v);
       if (!v.expired && whole.expired)

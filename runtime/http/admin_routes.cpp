@@ -200,7 +200,7 @@ void admin_api::unload(const exchange_ptr& x) const {
 
 void admin_api::host(const exchange_ptr& x, bool there) const {
   const std::string name{find_field(x->asked().parts, "name")};
-  const auto why = context.pictures->host_model(name, there);
+  const auto why = context.images->host_model(name, there);
   // The devices follow with the next plan; the workers' route shows the result.
   if (!why)
     return x->reply(

@@ -12,7 +12,7 @@ namespace atelier::runtime::http {
 
 /// What the routes below show and steer.
 struct admin_context {
-  std::shared_ptr<picture_service> pictures;
+  std::shared_ptr<image_service> images;
   std::shared_ptr<health> condition;
   std::shared_ptr<const jobs> all;
   config::settings settings;

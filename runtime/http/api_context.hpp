@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atelier/core/limits.hpp>
+#include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/jobs.hpp>
-#include <atelier/runtime/http/picture_service.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace atelier::runtime::http {
 
 /// What the handlers of the APIs share.
 struct api_context {
-  std::shared_ptr<picture_service> pictures;
+  std::shared_ptr<image_service> images;
   /// The limits of the engine: the APIs report a field that exceeds them by
   /// name.
   core::limits limits;
   /// The maximum number of images of one call.
-  uint32_t pictures_of_call = 64;
+  uint32_t images_of_call = 64;
   std::function<std::chrono::system_clock::time_point()> wall;
   /// A clock that never goes backwards; empty: work on pixels may take any
   /// time.

@@ -16,7 +16,7 @@ double seconds(std::chrono::nanoseconds x) {
   return std::chrono::duration<double>(x).count();
 }
 
-json variants_json(const picture_service& from) {
+json variants_json(const image_service& from) {
   json all = json::array();
   for (const auto& v : from.variants())
     all.push_back({{"name", v.name},
@@ -31,7 +31,7 @@ json variants_json(const picture_service& from) {
   return {{"data", std::move(all)}};
 }
 
-json recent_json(const recent_pictures& recent) {
+json recent_json(const recent_images& recent) {
   const auto now = recent.now();
   json all = json::array();
   for (const auto& x : recent.all())
@@ -42,7 +42,7 @@ json recent_json(const recent_pictures& recent) {
   return all;
 }
 
-json cluster_json(const engine_status& e, const recent_pictures& recent) {
+json cluster_json(const engine_status& e, const recent_images& recent) {
   return {{"version", version()},
           {"policy", e.policy},
           {"policy_automatic", e.policy_is_automatic},
@@ -87,7 +87,7 @@ void reply_json(exchange& with, const json& body) {
 
 void add_cluster_routes(route_table& to, const cluster_context& with) {
   to.add(get("/v1/variants", scope::user,
-             [from = with.pictures](const std::shared_ptr<exchange>& x) {
+             [from = with.images](const std::shared_ptr<exchange>& x) {
                reply_json(*x, variants_json(*from));
              }));
   to.add(get(

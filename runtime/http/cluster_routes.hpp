@@ -4,7 +4,7 @@
 #include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/metrics.hpp>
-#include <atelier/runtime/http/recent_pictures.hpp>
+#include <atelier/runtime/http/recent_images.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace atelier::runtime::http {
 
 /// What the routes below show.
 struct cluster_context {
-  std::shared_ptr<picture_service> pictures;
+  std::shared_ptr<image_service> images;
   std::shared_ptr<const health> condition;
-  std::shared_ptr<const recent_pictures> recent;
+  std::shared_ptr<const recent_images> recent;
   std::shared_ptr<metrics> counted;
   /// May be null.
   std::shared_ptr<const jobs> all;

@@ -4,10 +4,10 @@
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
 #include <atelier/runtime/http/doors.hpp>
-#include <atelier/runtime/http/drained_pictures.hpp>
+#include <atelier/runtime/http/drained_images.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 #include <atelier/runtime/http/jobs.hpp>
-#include <atelier/runtime/http/metered_pictures.hpp>
+#include <atelier/runtime/http/metered_images.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
 #include <atelier/runtime/thread_offload.hpp>
@@ -37,7 +37,7 @@ uint64_t draw() {
 job_limits limits_of(const config::http_settings& x) {
   job_limits out;
   out.jobs = x.jobs;
-  out.pictures = x.pictures;
+  out.images = x.images;
   out.kept_bytes = x.results_bytes;
   out.kept_disk_bytes = x.results_disk_bytes;
   out.kept = x.results;
@@ -45,7 +45,7 @@ job_limits limits_of(const config::http_settings& x) {
   return out;
 }
 
-/// Threads that work on pixels for the APIs: masks, crops, partial pictures.
+/// Threads that work on pixels for the APIs: masks, crops, partial images.
 constexpr unsigned pixel_threads = 1;
 
 /// What is under way holds the context, but must not be what ends the threads.
@@ -63,11 +63,11 @@ doors doors::make(door_context from) {
   const auto& http = from.settings.http;
   doors out;
   out.counted = std::make_shared<metrics>();
-  const auto recent = std::make_shared<recent_pictures>(steady_now);
-  const auto pictures =
-    metered(drained(from.pictures, from.condition), out.counted, recent);
+  const auto recent = std::make_shared<recent_images>(steady_now);
+  const auto images =
+    metered(drained(from.images, from.condition), out.counted, recent);
   const auto all = std::make_shared<jobs>(
-    pictures, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
+    images, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
     from.results, from.journal);
   all->restore(std::move(from.restored));
 
@@ -75,9 +75,9 @@ doors doors::make(door_context from) {
   out.pixels =
     std::make_shared<thread_offload>(pixel_threads, http.connections);
   api_context with;
-  with.pictures = pictures;
+  with.images = images;
   with.limits = from.settings.limits;
-  with.pictures_of_call = http.pictures;
+  with.images_of_call = http.images;
   with.wall = wall_now;
   with.steady = steady_now;
   with.draw = draw;
@@ -89,7 +89,7 @@ doors doors::make(door_context from) {
   with.tls = !http.certificate.empty();
 
   cluster_context shown;
-  shown.pictures = pictures;
+  shown.images = images;
   shown.condition = from.condition;
   shown.recent = recent;
   shown.counted = out.counted;
@@ -103,7 +103,7 @@ doors doors::make(door_context from) {
   add_openai_routes(*routes, all, with);
   add_a1111_routes(*routes, all, with);
   add_cluster_routes(*routes, shown);
-  add_admin_routes(*routes, {pictures, from.condition, all, from.settings});
+  add_admin_routes(*routes, {images, from.condition, all, from.settings});
   out.routes = std::move(routes);
 
   out.chores.emplace_back([x = from.condition] { x->refresh(); });

@@ -3,9 +3,9 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/runtime/http/health.hpp>
+#include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/metrics.hpp>
-#include <atelier/runtime/http/picture_service.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 #include <atelier/runtime/thread_offload.hpp>
@@ -18,7 +18,7 @@ namespace atelier::runtime::http {
 
 /// The parts from which the APIs are made.
 struct door_context {
-  std::shared_ptr<picture_service> pictures;
+  std::shared_ptr<image_service> images;
   std::shared_ptr<health> condition;
   const config::settings& settings;
   /// Where images of ended jobs are stored; null: they stay in memory.

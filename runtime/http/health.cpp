@@ -65,9 +65,9 @@ bool is_blocked(const engine_status& x) {
 
 } // namespace
 
-health::health(std::shared_ptr<const picture_service> of, std::string version,
+health::health(std::shared_ptr<const image_service> of, std::string version,
                std::function<core::time_point()> clock)
-  : pictures_(std::move(of)),
+  : images_(std::move(of)),
     version_(std::move(version)),
     clock_(std::move(clock)),
     since_(clock_()) {}
@@ -98,7 +98,7 @@ bool health::draining_now() const {
 }
 
 void health::refresh() {
-  auto now = pictures_->status();
+  auto now = images_->status();
   const std::lock_guard guard{mutex_};
   last_ = std::move(now);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
-#include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
 #include <functional>
@@ -27,7 +27,7 @@ public:
     stopping,
   };
 
-  health(std::shared_ptr<const picture_service> of, std::string version,
+  health(std::shared_ptr<const image_service> of, std::string version,
          std::function<core::time_point()> clock);
 
   void enter(stage x);
@@ -63,7 +63,7 @@ private:
   std::string_view word_now() const;
   bool draining_now() const;
 
-  const std::shared_ptr<const picture_service> pictures_;
+  const std::shared_ptr<const image_service> images_;
   const std::string version_;
   const std::function<core::time_point()> clock_;
   const core::time_point since_;

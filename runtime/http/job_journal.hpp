@@ -32,7 +32,7 @@ struct journalled_end {
   std::chrono::system_clock::time_point completed;
   /// The images by index, without bytes and prompts; null for an image that is
   /// in no file.
-  std::vector<std::shared_ptr<const picture>> pictures;
+  std::vector<std::shared_ptr<const generated_image>> images;
   /// The indices of the images that were cancelled alone.
   std::vector<uint32_t> cancelled_images;
 };

@@ -20,7 +20,7 @@ namespace atelier::runtime::http {
 namespace {
 
 using detail::field_reader;
-using detail::picture_form;
+using detail::image_form;
 using exchange_ptr = std::shared_ptr<exchange>;
 
 constexpr auto shape = error_shape::openai;
@@ -63,7 +63,7 @@ struct job_api {
 
   void read(field_reader& r, job_request& into) const;
 
-  /// Calls `then` with the bytes of all pictures of the job, or replies that
+  /// Calls `then` with the bytes of all images of the job, or replies that
   /// they are gone.
   void with_whole(const exchange_ptr& x, const job_view& v,
                   std::function<void(const job_view&)> then) const {
@@ -80,19 +80,19 @@ struct job_api {
   }
 };
 
-/// Returns the form of pictures that the query names, or nothing if its value
+/// Returns the form of images that the query names, or nothing if its value
 /// is invalid.
-std::optional<picture_form> form_of(const request_message& asked,
-                                    picture_form otherwise) {
+std::optional<image_form> form_of(const request_message& asked,
+                                  image_form otherwise) {
   const auto said = find_field(asked.query, "images");
   if (said.empty())
     return otherwise;
   if (said == "none")
-    return picture_form::none;
+    return image_form::none;
   if (said == "url")
-    return picture_form::url;
+    return image_form::url;
   if (said == "b64_json")
-    return picture_form::b64_json;
+    return image_form::b64_json;
   return std::nullopt;
 }
 
@@ -126,18 +126,18 @@ void job_api::read(field_reader& r, job_request& into) const {
     one.format = *format;
   if (const auto quality = r.whole("quality", 1, 100))
     one.quality = static_cast<uint32_t>(*quality);
-  const auto n = r.whole("n", 1, context.pictures_of_call).value_or(1);
+  const auto n = r.whole("n", 1, context.images_of_call).value_or(1);
   if (r.flag("previews").value_or(false) && one.preview_every == 0)
     // A job has about eight previews, whatever its number of steps.
-    one.preview_every = std::max(
-      1u, detail::steps_that_run(context.pictures->variants(), one) / 8);
+    one.preview_every =
+      std::max(1u, detail::steps_that_run(context.images->variants(), one) / 8);
   into.id = r.text("id", 128).value_or("");
   r.no_others();
   into.kind = one.image.empty() ? "generation"
             : one.mask.empty()  ? "variation"
                                 : "edit";
   if (r.good())
-    into.pictures =
+    into.images =
       detail::spread(r, context, std::move(one), static_cast<uint32_t>(n));
 }
 
@@ -194,7 +194,7 @@ void job_api::look(const exchange_ptr& x) const {
   if (v->expired)
     return x->reply(gone(v->id));
   const auto& asked = x->asked();
-  const auto how = form_of(asked, picture_form::b64_json);
+  const auto how = form_of(asked, image_form::b64_json);
   if (!how)
     return x->reply(no_such_form(asked));
   const auto said = find_field(asked.query, "preview");
@@ -205,7 +205,7 @@ void job_api::look(const exchange_ptr& x) const {
     reply.body = detail::job_text(seen, how, base, preview);
     x->reply(std::move(reply));
   };
-  if (*how != picture_form::b64_json)
+  if (*how != image_form::b64_json)
     return tell(*v);
   with_whole(x, *v, tell);
 }
@@ -256,12 +256,12 @@ void job_api::cancel_image(const exchange_ptr& x) const {
   if (v->expired)
     return x->reply(gone(v->id));
   const auto index = index_of(x->asked());
-  if (!index || *index >= v->pictures)
+  if (!index || *index >= v->images)
     return x->reply(error_reply(
       shape, 404, "not_found",
       fmt::format("job '{}' has no image '{}'; its images are 0..{}", v->id,
                   find_field(x->asked().parts, "index").substr(0, 20),
-                  v->pictures - 1)));
+                  v->images - 1)));
   if (all->cancel_image(name_of(*v), *index) == jobs::cancelled::yes) {
     const auto now = all->find(name_of(*v)).value_or(*v);
     return x->reply(detail::json_reply(detail::job_json(now)));
@@ -276,7 +276,7 @@ void job_api::listen(const exchange_ptr& x) const {
   if (!v)
     return;
   const auto& asked = x->asked();
-  const auto how = form_of(asked, picture_form::url);
+  const auto how = form_of(asked, image_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
   const auto begin = [all = all, x, how = *how, name = name_of(*v),
@@ -296,8 +296,8 @@ void job_api::listen(const exchange_ptr& x) const {
         alive->leave(name, me);
     });
   };
-  // A late subscriber may receive pictures that are in files.
-  if (*how == picture_form::b64_json)
+  // A late subscriber may receive images that are in files.
+  if (*how == image_form::b64_json)
     detail::run_elsewhere(context, x, shape, begin);
   else
     begin();

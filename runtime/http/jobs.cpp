@@ -32,8 +32,8 @@ bool lacks_bytes(const job_view& x) {
                      [](const auto& p) { return p && p->bytes.empty(); });
 }
 
-jobs::jobs(std::shared_ptr<picture_service> from, job_limits within,
-           clocks when, std::shared_ptr<const result_files> files,
+jobs::jobs(std::shared_ptr<image_service> from, job_limits within, clocks when,
+           std::shared_ptr<const result_files> files,
            std::shared_ptr<job_journal> journal)
   : impl_(std::make_shared<impl>(std::move(from), within, std::move(when),
                                  std::move(files), std::move(journal))) {}
@@ -110,7 +110,7 @@ void jobs::tick() {
   impl_->tick();
 }
 
-jobs::kept_pictures jobs::kept() const {
+jobs::kept_images jobs::kept() const {
   return impl_->kept();
 }
 

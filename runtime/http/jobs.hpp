@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
-#include <atelier/runtime/http/picture_service.hpp>
+#include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 
 #include <chrono>
@@ -52,7 +52,7 @@ struct job_request {
   /// generation, edit or variation.
   std::string kind = "generation";
   /// At least one; each produces one image.
-  std::vector<generation> pictures;
+  std::vector<generation> images;
   /// The name of the caller's API key; empty if no key is required.
   std::string owner;
   /// The client's own name for the job: 1..128 of [A-Za-z0-9_.()-], not
@@ -89,8 +89,8 @@ struct job_view {
   /// Its position in the queue of this server, from 1 on, by priority and age;
   /// 0 once it runs.
   uint32_t queue_position = 0;
-  uint32_t pictures = 0;
-  uint32_t pictures_done = 0;
+  uint32_t images = 0;
+  uint32_t images_done = 0;
   /// The indices of the images that were cancelled alone, in ascending order.
   std::vector<uint32_t> cancelled_images;
   /// The sum over all its images; `steps` is 0 until it is known. Both count
@@ -107,7 +107,7 @@ struct job_view {
   /// The images by index; null for an image that is not available (yet). An
   /// image that is in a file has neither bytes nor prompts here: see
   /// jobs::with_bytes.
-  std::vector<std::shared_ptr<const picture>> results;
+  std::vector<std::shared_ptr<const generated_image>> results;
   /// When its newest image was complete, by the clock of `jobs`.
   core::time_point ready{};
   /// For a failed job, the failure of its first failed image, which ended the
@@ -130,7 +130,7 @@ struct job_listener {
   /// view contains the previews.
   std::function<void(const job_view&)> progressed;
   /// One image is complete.
-  std::function<void(const job_view&, uint32_t index)> pictured;
+  std::function<void(const job_view&, uint32_t index)> imaged;
   std::function<void(const job_view&)> ended;
 };
 
@@ -140,7 +140,7 @@ struct job_limits {
   /// removed jobs.
   uint32_t jobs = 10'000;
   /// The maximum number of images of one job.
-  uint32_t pictures = 64;
+  uint32_t images = 64;
   /// The maximum size of kept images in memory; `kept_disk_bytes` limits those
   /// in files. Above a limit, the jobs whose images were requested least
   /// recently expire in that place.
@@ -168,7 +168,7 @@ public:
   /// @param journal of the jobs that `take_on` accepts; null: all jobs end with
   ///        this object. A journal needs files. It must have another owner too:
   ///        its own thread must not destroy it.
-  jobs(std::shared_ptr<picture_service> from, job_limits within, clocks when,
+  jobs(std::shared_ptr<image_service> from, job_limits within, clocks when,
        std::shared_ptr<const result_files> files = nullptr,
        std::shared_ptr<job_journal> journal = nullptr);
 
@@ -278,14 +278,14 @@ public:
   size_t open() const;
 
   /// Images that are kept until clients fetch them.
-  struct kept_pictures {
+  struct kept_images {
     size_t jobs = 0;
     /// In memory.
     uint64_t bytes = 0;
     uint64_t disk_bytes = 0;
   };
 
-  kept_pictures kept() const;
+  kept_images kept() const;
 
   /// The failure code for an idempotency key that was used with another body.
   static constexpr std::string_view key_reused = "key_reused";

@@ -246,10 +246,10 @@ private:
                        " FROM suspicion WHERE job = ?"};
     all.put(static_cast<int64_t>(of.number));
     while (all.next())
-      of.wanted.pictures.at(static_cast<size_t>(all.get_number(0)))
-        .suspected = {all.get_text(1), static_cast<uint32_t>(all.get_number(2)),
-                      static_cast<uint32_t>(all.get_number(3)),
-                      static_cast<uint32_t>(all.get_number(4))};
+      of.wanted.images.at(static_cast<size_t>(all.get_number(0))).suspected = {
+        all.get_text(1), static_cast<uint32_t>(all.get_number(2)),
+        static_cast<uint32_t>(all.get_number(3)),
+        static_cast<uint32_t>(all.get_number(4))};
   }
 
   std::vector<uint32_t> read_cancelled(int64_t job) {

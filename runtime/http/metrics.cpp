@@ -53,7 +53,7 @@ struct metrics::impl {
       .Name("atelier_request_failures_total")
       .Help("Accepted requests that ended without an image, by reason.")
       .Register(all);
-  prometheus::Family<prometheus::Counter>& pictures =
+  prometheus::Family<prometheus::Counter>& images =
     prometheus::BuildCounter()
       .Name("atelier_pictures_total")
       .Help("Images delivered, by variant and route.")
@@ -124,9 +124,9 @@ void metrics::count_failure(std::string_view code) {
   impl_->failures.Add({{"reason", std::string{code}}}).Increment();
 }
 
-void metrics::count_picture(const picture& x) {
+void metrics::count_image(const generated_image& x) {
   auto& i = *impl_;
-  i.pictures.Add({{"variant", x.variant}, {"route", x.route}}).Increment();
+  i.images.Add({{"variant", x.variant}, {"route", x.route}}).Increment();
   i.request_seconds.Add({{"variant", x.variant}}, seconds_bounds)
     .Observe(seconds(x.took.total));
   i.observe("queue", x.took.queue);

@@ -15,7 +15,7 @@ namespace atelier::runtime::http {
 struct metrics_snapshot {
   engine_status engine;
   uint64_t open_jobs = 0;
-  jobs::kept_pictures kept;
+  jobs::kept_images kept;
 };
 
 /// Counts the work of the APIs and of the engine, in the format of Prometheus.
@@ -45,7 +45,7 @@ public:
   /// or was answered.
   void count_refusal(std::string_view code);
   void count_failure(std::string_view code);
-  void count_picture(const picture& x);
+  void count_image(const generated_image& x);
 
   /// Returns all metrics in the text format, version 0.0.4.
   std::string exposition(const metrics_snapshot& now) const;

@@ -35,7 +35,7 @@ struct openai_api {
   void fetch(const exchange_ptr& x) const;
 
   /// Returns a function that calls `then` with an ended job and the bytes of
-  /// its pictures, which may be in files if the call is a repeated one.
+  /// its images, which may be in files if the call is a repeated one.
   std::function<void(const job_view&)> with_whole(
     const exchange_ptr& x, std::function<void(const job_view&)> then) const;
 };
@@ -175,7 +175,7 @@ detail::reply_json model_json(const std::vector<variant_status>& known,
 
 void openai_api::list_models(const exchange_ptr& x) const {
   auto data = detail::reply_json::array();
-  const auto known = context.pictures->variants();
+  const auto known = context.images->variants();
   std::vector<std::string> told;
   for (const auto& v : known) {
     if (std::find(told.begin(), told.end(), v.model) != told.end())
@@ -188,7 +188,7 @@ void openai_api::list_models(const exchange_ptr& x) const {
 
 void openai_api::look_at_model(const exchange_ptr& x) const {
   const auto name = find_field(x->asked().parts, "id");
-  const auto known = context.pictures->variants();
+  const auto known = context.images->variants();
   for (const auto& v : known)
     if (v.model == name)
       return x->reply(detail::json_reply(model_json(known, v.model, began)));

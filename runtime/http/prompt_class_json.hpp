@@ -27,7 +27,7 @@ namespace runtime::http {
 /// Adds the class of an image's prompt to the description of the image, if the
 /// class was requested.
 template <class Json>
-void add_prompt_class(Json& to, const picture& of) {
+void add_prompt_class(Json& to, const generated_image& of) {
   if (!of.prompt_class.empty())
     to["prompt_class"] = of.prompt_class;
 }

@@ -30,7 +30,7 @@ namespace runtime::http {
 
 /// Adds "reused", the earlier work that an image started from, if any.
 template <class Json>
-void add_reuse(Json& to, const picture& of) {
+void add_reuse(Json& to, const generated_image& of) {
   if (of.reused)
     to["reused"] = *of.reused;
 }

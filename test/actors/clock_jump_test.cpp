@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_SUITE(clock_jump_test)
 
 BOOST_AUTO_TEST_CASE(an_hour_forward_costs_at_most_one_life_of_each_process) {
   const auto count = requests();
-  const auto calm = test::calm_pictures(count);
+  const auto calm = test::calm_images(count);
   core::philox random{test::seed(), core::purpose::test};
   test::requests_rig rig;
   uint64_t jumps = 0;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(an_hour_forward_costs_at_most_one_life_of_each_process) {
   BOOST_TEST(rig.workers_lost() == lost);
   for (const auto id : all) {
     BOOST_TEST((rig.code_of(id) == ec::none), core::to_string(rig.code_of(id)));
-    BOOST_TEST((rig.picture_of(id) == calm.at(id)), "request " << id.value);
+    BOOST_TEST((rig.image_of(id) == calm.at(id)), "request " << id.value);
   }
   rig.expect_rest();
   BOOST_TEST_MESSAGE(jumps << " jumps, " << lost << " workers lost");
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(deadlines_are_those_of_the_clock_that_jumped) {
 
 BOOST_AUTO_TEST_CASE(a_clock_set_back_kills_nobody_and_loses_nothing) {
   const auto count = requests();
-  const auto calm = test::calm_pictures(count);
+  const auto calm = test::calm_images(count);
   core::philox random{test::seed(), core::purpose::test};
   test::requests_rig rig;
   std::vector<core::request_id> all;
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_clock_set_back_kills_nobody_and_loses_nothing) {
   BOOST_TEST(rig.workers_lost() == 0u);
   for (const auto id : all) {
     BOOST_TEST((rig.code_of(id) == ec::none), core::to_string(rig.code_of(id)));
-    BOOST_TEST((rig.picture_of(id) == calm.at(id)), "request " << id.value);
+    BOOST_TEST((rig.image_of(id) == calm.at(id)), "request " << id.value);
   }
   rig.expect_rest();
 }

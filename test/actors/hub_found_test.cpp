@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests whose answer is a picture that was found.
+// Requests whose answer is an image that was found.
 
 #include "actors/hub_plan_rig.hpp"
 
@@ -12,7 +12,7 @@ using namespace atelier;
 using test::fast;
 using test::slow;
 
-constexpr core::route_id picture{2};
+constexpr core::route_id found_route{2};
 
 struct found_rig : test::plan_rig {
   explicit found_rig(uint32_t slots = 16) : plan_rig(slots) {
@@ -31,7 +31,7 @@ struct found_rig : test::plan_rig {
       }
       if (known.near->empty())
         return planning::go{core::route_id{fast.value}};
-      return planning::go{picture, 0};
+      return planning::go{found_route, 0};
     };
     kept->giving = [this](uint64_t entry, core::extent px, ipc::slot_ref into) {
       asked_for.push_back(entry);
@@ -62,7 +62,7 @@ struct found_rig : test::plan_rig {
 
 BOOST_FIXTURE_TEST_SUITE(hub_found, found_rig)
 
-BOOST_AUTO_TEST_CASE(a_found_picture_is_encoded_and_nothing_is_drawn) {
+BOOST_AUTO_TEST_CASE(a_found_image_is_encoded_and_nothing_is_drawn) {
   const auto id = submit({7, 8});
   BOOST_TEST(rig->count<test::prepare>() == 0u);
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_found_picture_is_encoded_and_nothing_is_drawn) {
   BOOST_TEST(rig->quiet());
 }
 
-BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_picture_has_gone) {
+BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_image_has_gone) {
   gone = {7};
   const auto id = submit({7, 8});
   BOOST_TEST((asked_for == std::vector<uint64_t>{7, 8}));
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(the_next_is_taken_where_a_picture_has_gone) {
   BOOST_TEST(rig->quiet());
 }
 
-BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_picture_is_left) {
+BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_image_is_left) {
   gone = {7, 8};
   const auto id = submit({7, 8});
   BOOST_TEST(rig->count<test::finish>() == 0u);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(it_is_drawn_where_no_picture_is_left) {
   BOOST_TEST((rig->failure_of(id) == core::ec::cancelled));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_drawn_where_nobody_keeps_pictures) {
+BOOST_AUTO_TEST_CASE(it_is_drawn_where_nobody_keeps_images) {
   kept->giving = nullptr;
   const auto id = submit({7});
   BOOST_TEST(rig->work_off());
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(a_route_without_stages_names_what_was_found) {
     const auto id = rig->submit();
     BOOST_TEST((rig->failure_of(id) == core::ec::internal));
   };
-  refused({picture, 0});
-  refused({picture, std::nullopt});
+  refused({found_route, 0});
+  refused({found_route, std::nullopt});
   refused({core::route_id{3}, 0});
   BOOST_TEST(rig->sut->counts().refused == 3u);
   BOOST_TEST(rig->quiet());

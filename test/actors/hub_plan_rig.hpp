@@ -113,8 +113,8 @@ struct plan_rig {
   }
 
   struct keeper : actors::found_work {
-    bool give_picture(uint64_t entry, core::extent px,
-                      ipc::slot_ref into) override {
+    bool give_image(uint64_t entry, core::extent px,
+                    ipc::slot_ref into) override {
       return giving && giving(entry, px, into);
     }
 

@@ -266,7 +266,7 @@ public:
   void done(const test::prepare& x) {
     BOOST_REQUIRE(store->publish(x.state, 1, 0));
     if (x.source) {
-      // The files, or a picture of before, are there before the work is.
+      // The files, or an image of before, are there before the work is.
       BOOST_REQUIRE(store->view(x.drawn ? x.drawn : x.files));
       BOOST_REQUIRE(store->publish(x.source, 1, 0));
     }
@@ -391,7 +391,7 @@ public:
     *actors::standard_pipeline();
   std::vector<sent_work> sent;
   std::map<core::request_id, actors::answer> answers;
-  /// Answered with a picture, not taken by `work_off` yet.
+  /// Answered with an image, not taken by `work_off` yet.
   std::vector<core::request_id> untaken;
 
   struct progress {

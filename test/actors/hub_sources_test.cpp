@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_source_goes_from_files_to_pixels_to_the_device) {
   BOOST_TEST((d.source == p.source));
   BOOST_TEST(images() == 1u);
   done(d);
-  // The pixels went with the leg; the picture is there.
+  // The pixels went with the leg; the image is there.
   const auto f = take<finish>();
   BOOST_TEST(images() == 1u);
   BOOST_TEST(f.how.from_image);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_source_stays_while_a_death_is_not_confirmed) {
   suspect(device);
   lose(device, false);
   add_device(test::hub_rig::life(3));
-  // The picture's slot is quarantined: one is left, the encoder's.
+  // The image's slot is quarantined: one is left, the encoder's.
   BOOST_TEST(count<denoise>() == 0u);
   lose(device, true);
   const auto again = take<denoise>();
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(one_source_at_a_time_fits_three_slots) {
   BOOST_TEST(answers.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(sources_that_wait_for_a_device_leave_it_a_picture) {
+BOOST_AUTO_TEST_CASE(sources_that_wait_for_a_device_leave_it_a_image) {
   add_cpu();
   submit_image();
   submit_image();
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(sources_that_wait_for_a_device_leave_it_a_picture) {
   BOOST_TEST(answers.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(sources_leave_a_picture_and_an_encoder_their_slots) {
+BOOST_AUTO_TEST_CASE(sources_leave_a_image_and_an_encoder_their_slots) {
   options o;
   o.slots = {16, 6, 0};
   fixture sut_{o};

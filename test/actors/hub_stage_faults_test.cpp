@@ -102,10 +102,10 @@ struct finding_rig : told_rig {
     drawn.name = "drawn";
     drawn.legs.resize(1);
     drawn.legs[0].any_of = {core::variant_id{0}};
-    planning::route picture;
-    picture.name = "picture";
-    picture.from = origin::image;
-    plan->routes = {drawn, picture};
+    planning::route image;
+    image.name = "picture";
+    image.from = origin::image;
+    plan->routes = {drawn, image};
     o.plan = plan;
     o.policy = std::make_shared<test::told_policy>(
       [](const planning::facts& known) -> planning::choice {

@@ -61,7 +61,7 @@ struct cascade : test::hub_rig {
 
 BOOST_AUTO_TEST_SUITE(hub_stages_test)
 
-BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
+BOOST_AUTO_TEST_CASE(a_image_that_does_not_pass_its_gate_goes_on) {
   cascade rig;
   const auto id = rig.submit();
   const auto small = rig.first_leg();
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_picture_that_does_not_pass_its_gate_goes_on) {
   BOOST_TEST(rig.quiet());
 }
 
-BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
+BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_image_is_answered) {
   cascade rig;
   const auto id = rig.submit();
   const auto small = rig.first_leg();
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
                      core::fail(ec::internal, "broken"));
   const auto f = rig.take<finish>();
   BOOST_TEST((f.pixels == small.image));
-  // What made that picture, not what failed after it.
+  // What made that image, not what failed after it.
   BOOST_TEST(f.variant == "card@2");
   BOOST_TEST(f.how.steps == 2u);
   rig.done(f);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_picture_is_answered) {
   BOOST_TEST(rig.quiet());
 }
 
-BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
+BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_image_so_far) {
   for (int at = 0; at < 2; ++at) {
     cascade rig;
     const auto id =
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_picture_so_far) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_best_picture_so_far_comes_in_time) {
+BOOST_AUTO_TEST_CASE(the_best_image_so_far_comes_in_time) {
   cascade rig;
   const auto deadline = rig.now + 1s;
   const auto id = rig.submit([&](core::request& x) { x.deadline = deadline; });

@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_place_ends_a_request_after_all_attempts) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_answered_pictures_slot_is_held_until_it_is_taken) {
+BOOST_AUTO_TEST_CASE(an_answered_images_slot_is_held_until_it_is_taken) {
   one_request rig;
   rig.add_all();
   while (!rig.answered(rig.id))

@@ -22,15 +22,15 @@ namespace {
 constexpr ipc::slot_ref files_slot{1, 0, 1, ipc::slot_kind::image};
 
 /// White in the first `white` of its columns.
-image::picture columns(extent px, uint32_t white) {
-  image::picture x{px, 3, {}};
+image::bitmap columns(extent px, uint32_t white) {
+  image::bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
     for (uint32_t column = 0; column < px.width; ++column)
       x.bytes.insert(x.bytes.end(), 3, column < white ? 255 : 0);
   return x;
 }
 
-std::vector<uint8_t> file_of(const image::picture& x) {
+std::vector<uint8_t> file_of(const image::bitmap& x) {
   const auto file = image::encode(x.view(), {});
   BOOST_REQUIRE(file);
   return *file;
@@ -46,7 +46,7 @@ struct fixture {
     asked.mask = true;
   }
 
-  void bring_mask(const image::picture& x) {
+  void bring_mask(const image::bitmap& x) {
     source.mask = file_of(x);
     source.mask_px = x.px;
   }

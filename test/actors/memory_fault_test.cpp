@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_SUITE(memory_fault_test)
 
 BOOST_AUTO_TEST_CASE(rows_that_found_no_memory_are_drawn_by_a_later_attempt) {
   const auto count = requests();
-  const auto calm = test::calm_pictures(count);
+  const auto calm = test::calm_images(count);
   test::requests_rig rig;
   std::map<core::request_id, uint32_t> tried;
   uint64_t failed = 0;
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(rows_that_found_no_memory_are_drawn_by_a_later_attempt) {
   BOOST_TEST(failed > count / 2);
   for (const auto id : all) {
     BOOST_TEST((rig.code_of(id) == ec::none), core::to_string(rig.code_of(id)));
-    BOOST_TEST((rig.picture_of(id) == calm.at(id)), "request " << id.value);
+    BOOST_TEST((rig.image_of(id) == calm.at(id)), "request " << id.value);
   }
   BOOST_TEST(rig.workers_lost() == 0u);
   BOOST_TEST(rig.resumed() > 0u);

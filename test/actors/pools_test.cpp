@@ -45,7 +45,7 @@ struct fixture : test::deterministic_system {
     return x;
   }
 
-  test::finish picture() {
+  test::finish image() {
     test::finish x;
     x.who = {core::request_id{1}, 3};
     x.how.px = {32, 32};
@@ -150,8 +150,8 @@ BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_refused_the_second_time) {
   tell(preprocess, noise().order());
   BOOST_TEST((prepared().failure.code == ec::invalid_argument));
   draw_pixels();
-  tell(postprocess, picture().order());
-  tell(postprocess, picture().order());
+  tell(postprocess, image().order());
+  tell(postprocess, image().order());
   BOOST_TEST((finished().failure.code == ec::invalid_argument));
 }
 
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(files_are_given_up_by_the_actors_clock) {
 
 BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
   draw_pixels();
-  tell(postprocess, picture().order());
+  tell(postprocess, image().order());
   const auto reply = finished();
   BOOST_REQUIRE((reply.failure.code == ec::none));
   BOOST_TEST(reply.sha256.size() == 64u);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(pixels_become_a_file_with_its_parameters) {
 
 BOOST_AUTO_TEST_CASE(an_image_is_scaled_to_the_size_asked_for) {
   draw_pixels();
-  auto x = picture();
+  auto x = image();
   x.how.scaled_to = {48, 24};
   tell(postprocess, x.order());
   BOOST_TEST((finished().failure.code == ec::none));
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(what_an_edit_keeps_is_put_over_the_scaled_image) {
   for (size_t i = 0; i < asked.pixels(); ++i)
     kept[asked.pixels() * 3 + i] = i % 3 == 0 ? std::byte{255} : std::byte{0};
   BOOST_REQUIRE(slots->publish(pixel_slot, 1, bytes));
-  auto x = picture();
+  auto x = image();
   x.how.scaled_to = asked;
   tell(postprocess, x.order());
   BOOST_TEST((finished().failure.code == ec::none));
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(what_an_edit_keeps_is_put_over_the_scaled_image) {
 
 BOOST_AUTO_TEST_CASE(notes_stand_in_the_file_beside_the_parameters) {
   draw_pixels();
-  auto x = picture();
+  auto x = image();
   x.notes = {{core::note_code::unknown_word, "prompt: 'ball', is not known"},
              {core::note_code::prompt_cut, "cut"}};
   tell(postprocess, x.order());
@@ -248,13 +248,13 @@ BOOST_AUTO_TEST_CASE(notes_stand_in_the_file_beside_the_parameters) {
 }
 
 BOOST_AUTO_TEST_CASE(pixels_that_are_not_there_are_an_error) {
-  tell(postprocess, picture().order());
+  tell(postprocess, image().order());
   BOOST_TEST((finished().failure.code == ec::not_found));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_its_slot_is_an_error) {
   draw_pixels();
-  auto x = picture();
+  auto x = image();
   x.text.positive.assign(9000, 'x');
   core::philox random{1, core::purpose::test};
   for (auto& c : x.text.positive)
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
     bare.open(x);
   BOOST_TEST((test::do_alone(noise().order(), bare).failure.code == ec::none));
   BOOST_TEST(*bare.published(state_slot) == 1u);
-  const auto reply = test::do_alone(picture().order(), bare);
+  const auto reply = test::do_alone(image().order(), bare);
   BOOST_TEST((reply.failure.code == ec::none));
   BOOST_TEST(*bare.published(file_slot) == 1u);
 }

@@ -28,8 +28,8 @@ constexpr ipc::slot_ref state_slot{1, 0, 1, slot_kind::state};
 constexpr ipc::slot_ref files_slot{1, 0, 1, slot_kind::image};
 constexpr ipc::slot_ref source_slot{1, 1, 1, slot_kind::image};
 
-image::picture gradient(extent px, uint32_t channels = 3) {
-  image::picture x{px, channels, {}};
+image::bitmap gradient(extent px, uint32_t channels = 3) {
+  image::bitmap x{px, channels, {}};
   for (uint32_t row = 0; row < px.height; ++row)
     for (uint32_t column = 0; column < px.width; ++column)
       for (uint32_t c = 0; c < channels; ++c)
@@ -38,15 +38,15 @@ image::picture gradient(extent px, uint32_t channels = 3) {
 }
 
 // White right of the middle.
-image::picture half_white(extent px) {
-  image::picture x{px, 3, {}};
+image::bitmap half_white(extent px) {
+  image::bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
     for (uint32_t column = 0; column < px.width; ++column)
       x.bytes.insert(x.bytes.end(), 3, column < px.width / 2 ? 0 : 255);
   return x;
 }
 
-std::vector<uint8_t> file_of(const image::picture& x) {
+std::vector<uint8_t> file_of(const image::bitmap& x) {
   const auto file = image::encode(x.view(), {});
   BOOST_REQUIRE(file);
   return *file;
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_is_no_picture_is_told_by_its_field) {
+BOOST_AUTO_TEST_CASE(a_file_that_is_no_image_is_told_by_its_field) {
   auto image = file_of(gradient({32, 24}));
   const auto mask = image;
   auto reply = prepare({'n', 'o'});

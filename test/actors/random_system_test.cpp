@@ -31,9 +31,9 @@ core::philox random_of(uint64_t number, uint64_t part) {
   return random;
 }
 
-// The file of a small picture, one of a few.
+// The file of a small image, one of a few.
 std::vector<uint8_t> file_of(uint32_t which) {
-  image::picture x{{8 + 8 * (which % 3), 16}, 3, {}};
+  image::bitmap x{{8 + 8 * (which % 3), 16}, 3, {}};
   x.bytes.resize(image::bytes_of(x.px, 3));
   for (size_t i = 0; i < x.bytes.size(); ++i)
     x.bytes[i] = static_cast<uint8_t>(i * (which + 3) % 253);
@@ -43,7 +43,7 @@ std::vector<uint8_t> file_of(uint32_t which) {
 struct totals {
   uint64_t answered = 0;
   uint64_t with_source = 0;
-  uint64_t pictures = 0;
+  uint64_t images = 0;
   uint64_t resumed = 0;
   uint64_t lost = 0;
   uint64_t stale = 0;
@@ -103,7 +103,7 @@ public:
     const auto& c = rig_->tables().counts();
     sum.answered += c.answered;
     sum.with_source += with_source_;
-    sum.pictures += rig_->options.payload ? rig_->pictures.size() : 0;
+    sum.images += rig_->options.payload ? rig_->images.size() : 0;
     sum.resumed += c.resumed;
     sum.lost += c.workers_lost;
     sum.stale += c.stale_replies;
@@ -419,11 +419,11 @@ private:
       if (code == ec::none && what->source)
         ++with_source_;
       if (code == ec::none && rig_->options.payload)
-        BOOST_REQUIRE(rig_->pictures.at(what->id) == undisturbed(*what));
+        BOOST_REQUIRE(rig_->images.at(what->id) == undisturbed(*what));
     }
   }
 
-  // The picture that the request gets where it is alone and nothing fails.
+  // The image that the request gets where it is alone and nothing fails.
   std::vector<std::byte> undisturbed(const core::request& what) {
     const auto leg = rig_->policy->replan({}, *rig_->options.profile, {}, {})
                        .routes.at(what.fixed.variant == "card@4" ? 0 : 1)
@@ -527,16 +527,16 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
   BOOST_TEST_MESSAGE(
     count << " schedules, " << sum.events << " checks: " << sum.answered
           << " answered, " << sum.with_source << " with a source, "
-          << sum.pictures << " pictures compared, " << sum.resumed
-          << " resumed, " << sum.lost << " workers lost, " << sum.stale
-          << " stale replies, " << sum.misbehaved << " stages misbehaved, "
-          << sum.left_out << " left out, poisoned in preparing "
-          << sum.poisoned[0] << ", in denoising " << sum.poisoned[1]
-          << ", in finishing " << sum.poisoned[2]);
+          << sum.images << " images compared, " << sum.resumed << " resumed, "
+          << sum.lost << " workers lost, " << sum.stale << " stale replies, "
+          << sum.misbehaved << " stages misbehaved, " << sum.left_out
+          << " left out, poisoned in preparing " << sum.poisoned[0]
+          << ", in denoising " << sum.poisoned[1] << ", in finishing "
+          << sum.poisoned[2]);
   // They meet what they are there for.
   if (count >= 500)
     for (const auto met :
-         {sum.answered, sum.with_source, sum.pictures, sum.resumed, sum.lost,
+         {sum.answered, sum.with_source, sum.images, sum.resumed, sum.lost,
           sum.stale, sum.misbehaved, sum.left_out, sum.poisoned[0],
           sum.poisoned[1], sum.poisoned[2]})
       BOOST_TEST(met > 0u);

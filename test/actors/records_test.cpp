@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(what_came_after_a_death_is_timed) {
   sut.encoded(now + 300ms);
   const auto told = sut.recovery(now + 1s);
   BOOST_TEST((told.until_step.sum == 200ms));
-  BOOST_TEST((told.until_picture.sum == 300ms));
+  BOOST_TEST((told.until_image.sum == 300ms));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

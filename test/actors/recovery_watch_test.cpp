@@ -67,12 +67,12 @@ BOOST_AUTO_TEST_CASE(times_count_from_the_suspicion_on) {
   sut.stepped(two, now);
   sut.stepped(one, now);
   sut.encoded(now);
-  BOOST_TEST(count_of(counts().until_picture) == 1u);
-  BOOST_TEST((counts().until_picture.sum == 300ms));
+  BOOST_TEST(count_of(counts().until_image) == 1u);
+  BOOST_TEST((counts().until_image.sum == 300ms));
   BOOST_TEST(count_of(counts().until_step) == 1u);
   BOOST_TEST((counts().until_step.sum == 600ms));
   // Within 0.5 s and 1 s.
-  BOOST_TEST(counts().until_picture.buckets[5] == 1u);
+  BOOST_TEST(counts().until_image.buckets[5] == 1u);
   BOOST_TEST(counts().until_step.buckets[6] == 1u);
 }
 
@@ -91,14 +91,14 @@ BOOST_AUTO_TEST_CASE(a_death_without_work_holds_up_nobody) {
   sut.lost(cpu, {}, true, now);
   sut.rest();
   sut.encoded(now + 1h);
-  BOOST_TEST(count_of(counts().until_picture) == 0u);
+  BOOST_TEST(count_of(counts().until_image) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_go_to_the_last_bucket) {
   sut.ready(cpu, now);
   sut.lost(cpu, {}, true, now);
   sut.encoded(now + 1h);
-  BOOST_TEST(counts().until_picture.buckets.back() == 1u);
+  BOOST_TEST(counts().until_image.buckets.back() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(deaths_without_end_hold_no_more) {
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(deaths_without_end_hold_no_more) {
   BOOST_TEST(count_of(counts().until_step) == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(the_hub_tells_it_of_deaths_steps_and_pictures) {
+BOOST_AUTO_TEST_CASE(the_hub_tells_it_of_deaths_steps_and_images) {
   test::hub_rig hub;
   const auto told = [&] { return hub.sut->recovery(hub.now); };
   hub.add_cpu();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(the_hub_tells_it_of_deaths_steps_and_pictures) {
   hub.done(again);
   hub.now += 1s;
   hub.done(hub.take<finish>());
-  BOOST_TEST((told().until_picture.sum == 3s));
+  BOOST_TEST((told().until_image.sum == 3s));
   BOOST_TEST((told().ready.at(device) == 7s));
   BOOST_TEST((told().ready.at(cpu) == 8s));
 }

@@ -14,7 +14,7 @@
 
 namespace atelier::test {
 
-/// Requests to the real actors of a host, each with a picture of its own, whose
+/// Requests to the real actors of a host, each with an image of its own, whose
 /// clock the test moves.
 class requests_rig {
 public:
@@ -80,8 +80,8 @@ public:
     return sut_->answers.at(x).failure.code;
   }
 
-  std::vector<std::byte> picture_of(core::request_id x) const {
-    return sut_->pictures.at(x);
+  std::vector<std::byte> image_of(core::request_id x) const {
+    return sut_->images.at(x);
   }
 
   uint64_t workers_lost() {
@@ -117,15 +117,15 @@ private:
   std::optional<system_rig> sut_;
 };
 
-/// The pictures of the first so many requests where nothing happens.
-inline std::map<core::request_id, std::vector<std::byte>> calm_pictures(
+/// The images of the first so many requests where nothing happens.
+inline std::map<core::request_id, std::vector<std::byte>> calm_images(
   size_t count) {
   requests_rig rig;
   std::map<core::request_id, std::vector<std::byte>> out;
   for (size_t i = 0; i < count; ++i) {
     const auto id = rig.submit();
     rig.settle();
-    out[id] = rig.picture_of(id);
+    out[id] = rig.image_of(id);
   }
   return out;
 }

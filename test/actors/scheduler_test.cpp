@@ -54,7 +54,7 @@ constexpr core::process_id device{2};
 
 BOOST_FIXTURE_TEST_SUITE(scheduler_test, fixture)
 
-BOOST_AUTO_TEST_CASE(a_request_becomes_a_picture) {
+BOOST_AUTO_TEST_CASE(a_request_becomes_a_image) {
   rig.submit(request(1));
   advance(1s);
   BOOST_REQUIRE(rig.answers.size() == 1u);
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_request_becomes_a_picture) {
   BOOST_TEST((a.failure.code == ec::none));
   BOOST_TEST(a.steps_run == 4u);
   BOOST_TEST((a.took.denoise > 20ms));
-  BOOST_TEST(a.bytes == rig.pictures.begin()->second.size());
+  BOOST_TEST(a.bytes == rig.images.begin()->second.size());
   rig.take(core::request_id{1});
   advance(0ns);
   BOOST_TEST(rig.tables().rows() == 0u);

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
   BOOST_TEST((state_of(slot) == slot_state::held));
 }
 
-BOOST_AUTO_TEST_CASE(an_answered_picture_stays_until_it_is_taken) {
+BOOST_AUTO_TEST_CASE(an_answered_image_stays_until_it_is_taken) {
   sut.grant(first, cpu, {held::encoded, held::state}, {});
   const auto done = sut.conclude(first);
   sut.answer(first.id, done.granted[held::encoded]);

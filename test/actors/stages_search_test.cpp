@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(only_who_asks_and_may_reuse_is_searched_for) {
   asks_for_nothing.asked.near = false;
   BOOST_TEST((stage.begin(asks_for_nothing) == std::nullopt));
   auto by_images = asking();
-  by_images.asked.by = planning::compared::pictures;
+  by_images.asked.by = planning::compared::images;
   BOOST_TEST((stage.begin(by_images) == std::nullopt));
   wanted.source = std::make_shared<core::source_images>();
   BOOST_TEST((stage.begin(asking()) == std::nullopt));

@@ -22,7 +22,7 @@ namespace atelier::test {
 /// What a simulated system consists of.
 struct system_options {
   std::array<uint32_t, ipc::slot_kinds> slots = {8, 8, 0};
-  /// Keep the bytes of states and pictures.
+  /// Keep the bytes of states and images.
   bool payload = false;
   uint32_t devices = 1;
   uint32_t seats = 4;
@@ -117,7 +117,7 @@ public:
     tell(actors::submit{std::move(what), {}, keeps_suspicion});
   }
 
-  /// The gateway copied the picture of a request.
+  /// The gateway copied the image of a request.
   void take(core::request_id id) {
     tell(actors::taken_answer{id});
   }
@@ -142,8 +142,8 @@ public:
   watched_slots slots{*stages};
   std::string wrong;
   std::map<core::request_id, actors::answer> answers;
-  /// Bytes of answered pictures, where there is payload.
-  std::map<core::request_id, std::vector<std::byte>> pictures;
+  /// Bytes of answered images, where there is payload.
+  std::map<core::request_id, std::vector<std::byte>> images;
   std::vector<core::request_id> untaken;
   /// Told of each state slot that is handed off to a device.
   std::function<void(const actors::denoise&)> on_denoise;
@@ -256,10 +256,10 @@ private:
       const auto id = what.request->id;
       if (what.image) {
         rig.untaken.push_back(id);
-        if (auto picture = rig.store->view(what.image))
-          rig.pictures[id].assign(picture->begin(), picture->end());
+        if (auto image = rig.store->view(what.image))
+          rig.images[id].assign(image->begin(), image->end());
         else
-          rig.wrong = "an answer without a picture";
+          rig.wrong = "an answer without an image";
       }
       if (!rig.answers.emplace(id, std::move(what)).second)
         rig.wrong = fmt::format("request {} answered twice", id.value);

@@ -18,9 +18,9 @@ namespace atelier::test {
 /// handed in is answered at once, when so many wait, or when told to.
 class fake_service : public runtime::cli::service {
 public:
-  /// Decides about the picture of a seed; a picture's bytes are its prompt.
+  /// Decides about the image of a seed; an image's bytes are its prompt.
   std::function<answer(const generation&)> decide = [](const generation& x) {
-    return answer{make_picture(x)};
+    return answer{make_image(x)};
   };
   /// Decides whether a request is refused.
   std::function<std::optional<failure>(const generation&, size_t waiting)>
@@ -30,8 +30,8 @@ public:
   /// With so many waiting, all of them are answered; 0: never.
   size_t fullest = 0;
 
-  static picture make_picture(const generation& x) {
-    picture made;
+  static generated_image make_image(const generation& x) {
+    generated_image made;
     made.bytes.assign(x.prompt.begin(), x.prompt.end());
     made.format = x.format;
     made.seed = *x.seed;

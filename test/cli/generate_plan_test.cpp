@@ -31,7 +31,7 @@ struct fixture : test::scratch_folder {
     return plan.why().text;
   }
 
-  std::vector<uint8_t> write_picture(const std::string& name, core::extent px) {
+  std::vector<uint8_t> write_image(const std::string& name, core::extent px) {
     const std::vector<uint8_t> pixels(image::bytes_of(px, 3), 70);
     auto file = *image::encode({px, 3, pixels}, {});
     write(name, {file.begin(), file.end()});
@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_SUITE(generate_plan_test, fixture)
 BOOST_AUTO_TEST_CASE(nothing_given_leaves_the_choice_to_the_policy) {
   const auto sut = read_plan();
   BOOST_TEST_REQUIRE(bool{sut});
-  BOOST_TEST(sut->pictures() == 1u);
+  BOOST_TEST(sut->images() == 1u);
   BOOST_TEST(sut->seed == 7u);
   BOOST_TEST(sut->common.width == 0u);
   BOOST_TEST(!sut->common.steps);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(everything_given_is_handed_on) {
   const auto sut = read_plan();
   BOOST_TEST_REQUIRE(bool{sut});
   const auto& x = sut->common;
-  BOOST_TEST(sut->pictures() == 6u);
+  BOOST_TEST(sut->images() == 6u);
   BOOST_TEST(sut->seed_of(2) == UINT64_MAX);
   BOOST_TEST(sut->seed_of(3) == UINT64_MAX - 2);
   BOOST_TEST(sut->prompt_of(2) == "a");
@@ -192,8 +192,8 @@ BOOST_AUTO_TEST_CASE(bad_values_are_refused_by_their_options_name) {
 }
 
 BOOST_AUTO_TEST_CASE(images_are_read_whole) {
-  const auto image = write_picture("a.png", {16, 8});
-  const auto mask = write_picture("m.png", {4, 4});
+  const auto image = write_image("a.png", {16, 8});
+  const auto mask = write_image("m.png", {4, 4});
   arguments.output = (path / "out").string();
   arguments.image = (path / "a.png").string();
   arguments.parameters["strength"] = "0.5";
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(images_are_read_whole) {
 }
 
 BOOST_AUTO_TEST_CASE(an_edit_names_what_is_missing_or_wrong) {
-  write_picture("a.png", {16, 8});
+  write_image("a.png", {16, 8});
   write("t.txt", "text");
   arguments.edit = true;
   BOOST_TEST(refusal().starts_with("IMAGE is missing"));
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(the_configurations_limits_bound_the_arguments) {
   BOOST_TEST(refusal() == "--steps: '31' is not a whole number in 1..30");
 }
 
-BOOST_AUTO_TEST_CASE(a_server_makes_the_pictures_where_one_is_named) {
+BOOST_AUTO_TEST_CASE(a_server_makes_the_images_where_one_is_named) {
   arguments.server = "http://a:1";
   arguments.key = "k";
   arguments.model = "a model of its own";
@@ -310,13 +310,13 @@ BOOST_AUTO_TEST_CASE(what_is_the_servers_own_is_not_asked_of_it) {
   BOOST_TEST(refusal() == "--key: it has no effect without --server");
 }
 
-BOOST_AUTO_TEST_CASE(too_many_pictures_in_all_are_refused) {
+BOOST_AUTO_TEST_CASE(too_many_images_in_all_are_refused) {
   arguments.prompts = {"a", "b"};
   arguments.count = "500001";
   BOOST_TEST(refusal().starts_with("-n: "));
 }
 
-BOOST_AUTO_TEST_CASE(an_existing_picture_is_found_before_the_work) {
+BOOST_AUTO_TEST_CASE(an_existing_image_is_found_before_the_work) {
   arguments.seed = "5";
   arguments.count = "3";
   write("00002-7.png", "");

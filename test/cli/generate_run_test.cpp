@@ -64,16 +64,16 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_line_and_nothing_else) {
   BOOST_TEST(err.str() == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_picture) {
+BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_image) {
   makes.decide = [](const generation& x) -> answer {
-    auto made = test::fake_service::make_picture(x);
+    auto made = test::fake_service::make_image(x);
     made.notes = {{"unknown_word", "prompt: 'cat' is not known"}};
     if (x.seed == 6)
       made.notes.push_back({"prompt_cut", "prompt: cut by 3 tokens"});
     return made;
   };
   BOOST_TEST((run() == exit_status::done));
-  // A line for each picture, and each note once.
+  // A line for each image, and each note once.
   BOOST_TEST(lines_of(err.str()) == 6u, err.str());
   BOOST_TEST(err.str().find("note: prompt: 'cat' is not known\n")
              != std::string::npos);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_picture) {
 BOOST_AUTO_TEST_CASE(steps_that_were_left_out_are_told) {
   plan.count = 1;
   makes.decide = [](const generation& x) -> answer {
-    auto made = test::fake_service::make_picture(x);
+    auto made = test::fake_service::make_image(x);
     made.strength = 0.35f;
     return made;
   };
@@ -106,11 +106,11 @@ BOOST_AUTO_TEST_CASE(a_failure_does_not_stop_the_others) {
   makes.decide = [](const generation& x) -> answer {
     if (x.seed == 6)
       return failure{x.prompt == "a" ? "deadline_missed" : "poison", "why", {}};
-    return test::fake_service::make_picture(x);
+    return test::fake_service::make_image(x);
   };
   BOOST_TEST((run() == exit_status::refused));
   BOOST_TEST((names() == std::set<std::string>{"00000-5.png", "00002-5.png"}));
-  BOOST_TEST(err.str().find("picture 2 of 4 (prompt 'a', seed 6): "
+  BOOST_TEST(err.str().find("image 2 of 4 (prompt 'a', seed 6): "
                             "deadline_missed: why")
              != std::string::npos);
 }

@@ -70,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(each_request_is_sent_when_it_is_due, rig) {
   std::vector<core::time_point> at;
   service.decide = [&](const generation& x) {
     at.push_back(time.now);
-    return answer{test::fake_service::make_picture(x)};
+    return answer{test::fake_service::make_image(x)};
   };
   const auto begin = time.now;
   const auto got = run(load_of(3, 10ms));
@@ -122,7 +122,7 @@ BOOST_FIXTURE_TEST_CASE(refusals_and_failures_are_told_apart, rig) {
       return failure{"deadline_missed", "late", {}};
     if (*x.seed == 2)
       return failure{"overloaded", "full, said a server", {}};
-    return test::fake_service::make_picture(x);
+    return test::fake_service::make_image(x);
   };
   const auto got = run(load_of(4, 1ms));
   BOOST_TEST((got[0].result == outcome::refused));

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(the_extension_names_the_format) {
     BOOST_TEST(!format_of(name), name);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_name_pictures_go_here) {
+BOOST_AUTO_TEST_CASE(without_a_name_images_go_here) {
   const auto sut = read_output({}, "webp", 3);
   BOOST_TEST_REQUIRE(bool{sut});
   BOOST_TEST((*sut == output_target{kind::folder, ".", "webp"}));
@@ -65,12 +65,12 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_refused_with_the_reason) {
   struct row {
     const char* output;
     std::optional<std::string> format;
-    uint64_t pictures;
+    uint64_t images;
     const char* says;
   };
 
   const row rows[] = {
-    {"x.png", {}, 2, "-o: 'x.png' is one file, but 2 pictures"},
+    {"x.png", {}, 2, "-o: 'x.png' is one file, but 2 images"},
     {"x.png", "jpeg", 1, "--format: 'jpeg' contradicts"},
     {"x.gif", {}, 1, "-o: 'x.gif' does not end in .png"},
     {"x.png", "gif", 1, "--format: 'gif' is not png, jpeg or webp"},
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_refused_with_the_reason) {
     {"", {}, 1, "-o: '' names no file"},
   };
   for (const auto& x : rows) {
-    const auto sut = read_output(x.output, x.format, x.pictures);
+    const auto sut = read_output(x.output, x.format, x.images);
     BOOST_TEST_CONTEXT(x.output) {
       BOOST_TEST_REQUIRE(!sut);
       BOOST_TEST((sut.why().code == atelier::core::ec::invalid_argument));

@@ -199,26 +199,26 @@ BOOST_AUTO_TEST_CASE(values_pass_through_the_door_into_the_recipe) {
 BOOST_AUTO_TEST_CASE(values_pass_through_the_journal) {
   each_value([](const auto&, auto, auto member, auto value) {
     http::job_request job;
-    job.pictures.resize(1);
-    job.pictures[0].*member = as_public(value);
+    job.images.resize(1);
+    job.images[0].*member = as_public(value);
     std::vector<std::span<const uint8_t>> files;
     const auto text = http::detail::wanted_text(job, files);
     const auto read = http::detail::read_wanted(text, nullptr);
-    BOOST_TEST((read.pictures.at(0).*member == job.pictures[0].*member));
+    BOOST_TEST((read.images.at(0).*member == job.images[0].*member));
   });
 }
 
-BOOST_AUTO_TEST_CASE(what_pictures_tell_passes_through_the_journal) {
+BOOST_AUTO_TEST_CASE(what_images_tell_passes_through_the_journal) {
   each_told([](const core::parameter& x, auto at, auto member) {
     for (const auto value : values_of<typename decltype(at)::type>(x))
       BOOST_TEST_CONTEXT(x.name) {
-        picture p;
+        generated_image p;
         p.*member = as_public(value);
         http::journalled_end end;
         end.state = http::job_state::completed;
-        end.pictures.push_back(std::make_shared<const picture>(p));
+        end.images.push_back(std::make_shared<const generated_image>(p));
         const auto read =
-          http::detail::read_end(http::detail::end_text(end)).pictures.at(0);
+          http::detail::read_end(http::detail::end_text(end)).images.at(0);
         BOOST_TEST_REQUIRE(read != nullptr);
         BOOST_TEST(((*read).*member == p.*member));
       }

@@ -16,7 +16,7 @@ using namespace atelier::runtime::cli;
 
 namespace {
 
-// A light picture takes 50 ms.
+// A light image takes 50 ms.
 constexpr auto profile = R"({"format": "atelier.profile", "version": 2,
   "variants": [
     {"name": "light@1", "native": {"width": 64, "height": 64},
@@ -27,18 +27,18 @@ constexpr auto profile = R"({"format": "atelier.profile", "version": 2,
     "deadline_ms": 40, "deferred": [[0, 0], [0.5, 0.4], [1, 1]],
     "fid": [[0, 18], [0.5, 17], [1, 23]]}]})";
 
-/// Two models whose qualities are means of so many pictures.
-std::string ladder_of(uint32_t pictures) {
+/// Two models whose qualities are means of so many images.
+std::string ladder_of(uint32_t images) {
   const auto variant = [&](const char* name, double quality, int ms) {
     return fmt::format(
       R"({{"name": "{}", "native": {{"width": 64, "height": 64}},
         "quality": {}, "quality_pictures": {},
         "step": [{{"batch": 1, "pixels": 4096, "ms": {}}}]}})",
-      name, quality, pictures, ms);
+      name, quality, images, ms);
   };
   const auto level = [&](const char* name, double quality) {
     return fmt::format(R"({{"variant": "{}", "quality": {}, "pictures": {}}})",
-                       name, quality, pictures);
+                       name, quality, images);
   };
   return fmt::format(
     R"({{"format": "atelier.profile", "version": 2,
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_plan_for_a_deadline_that_nothing_meets_fails) {
       const auto x = nlohmann::json::parse(out.str());
       BOOST_TEST(x["feasible"] == false);
       const auto why = x["reason"].get<std::string>();
-      BOOST_TEST(why.find("deadline_ms 40: one picture") == 0u, why);
+      BOOST_TEST(why.find("deadline_ms 40: one image") == 0u, why);
       BOOST_TEST(why.find("takes 50 ms") != std::string::npos, why);
       BOOST_TEST(err.str().find(why) != std::string::npos, err.str());
     }
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_plan_says_which_kind_of_device_hosts_what) {
       large[device] += w["count"].get<int>();
   }
   BOOST_TEST(devices == 6);
-  // Two seconds a picture is more than there is.
+  // Two seconds an image is more than there is.
   BOOST_TEST(large["a100"] > 0);
   BOOST_TEST(large["old-gpu"] == 0);
   // Without kinds a device is any.
@@ -231,10 +231,9 @@ BOOST_AUTO_TEST_CASE(a_simulation_shows_no_quality_of_no_answer) {
   BOOST_TEST(x["fid"].is_null());
   BOOST_TEST(x["quality_mean"].is_null());
   BOOST_TEST(
-    x["infeasible"].get<std::string>().find("deadline_ms 40: one picture")
-    == 0u);
+    x["infeasible"].get<std::string>().find("deadline_ms 40: one image") == 0u);
   BOOST_TEST((run("simulate", "diffserve-paper", false) == exit_status::done));
-  BOOST_TEST(shows("diffserve-paper: deadline_ms 40: one picture"));
+  BOOST_TEST(shows("diffserve-paper: deadline_ms 40: one image"));
   BOOST_TEST(!shows("18.00"));
 }
 

@@ -129,8 +129,8 @@ BAD = [
     (["generate", b"\xff\xfe"], 2, r"PROMPT: .*UTF-8"),
     (["generate", "a", "--negative", b"\xff"], 2, r"--negative: .*UTF-8"),
     (["generate", "a", "-o", "x.gif"], 2, r"-o: 'x\.gif'.*\.png"),
-    (["generate", "a", "-o", "x.png", "-n", "2"], 2, r"-o: 'x\.png'.*2 pictures"),
-    (["generate", "a", "b", "-o", "x.png"], 2, r"-o: 'x\.png'.*2 pictures"),
+    (["generate", "a", "-o", "x.png", "-n", "2"], 2, r"-o: 'x\.png'.*2 images"),
+    (["generate", "a", "b", "-o", "x.png"], 2, r"-o: 'x\.png'.*2 images"),
     (["generate", "a", "-o", "x.png", "--format", "jpeg"], 2, r"--format"),
     (["generate", "a", "-o", ""], 2, r"-o: ''"),
     (["generate", "a", "-o", "-"], 2, r"-o: '-'"),
@@ -692,7 +692,7 @@ def case_a_terminal_gets_a_bar(program):
     process.communicate(timeout=PATIENCE_S)
     text = shown.decode()
     expect(process.returncode == 0, text)
-    expect(re.search(r"\[#+\.*\] \d/2  .*pictures/s  .*left", text), text)
+    expect(re.search(r"\[#+\.*\] \d/2  .*images/s  .*left", text), text)
     expect(text.rindex("\x1b[K") > text.rindex("left"), "the bar stays", text)
 
 

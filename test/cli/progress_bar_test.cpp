@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(short_work_shows_nothing) {
   BOOST_TEST(sut.line(start + 1s, 80).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(running_pictures_count_by_their_steps) {
+BOOST_AUTO_TEST_CASE(running_images_count_by_their_steps) {
   progress_bar sut{4, start};
   sut.step(0, 5, 20);
   sut.step(1, 10, 20);
@@ -29,15 +29,15 @@ BOOST_AUTO_TEST_CASE(running_pictures_count_by_their_steps) {
   BOOST_TEST(sut.share() == 0.375);
 }
 
-BOOST_AUTO_TEST_CASE(many_pictures_show_their_rate_and_time_left) {
+BOOST_AUTO_TEST_CASE(many_images_show_their_rate_and_time_left) {
   progress_bar sut{4, start};
   sut.finish(0);
   const auto line = *sut.line(start + 2s, 60);
-  BOOST_TEST(line.ends_with("] 1/4  0.50 pictures/s  6 s left"));
+  BOOST_TEST(line.ends_with("] 1/4  0.50 images/s  6 s left"));
   BOOST_TEST(line.size() < 60u);
 }
 
-BOOST_AUTO_TEST_CASE(one_picture_shows_its_steps) {
+BOOST_AUTO_TEST_CASE(one_image_shows_its_steps) {
   progress_bar sut{1, start};
   sut.step(0, 10, 40);
   BOOST_TEST(

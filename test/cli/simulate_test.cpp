@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
 }
 
 BOOST_AUTO_TEST_CASE(devices_of_several_kinds_are_simulated) {
-  // Ten times as slow: a heavy picture takes 10 s there.
+  // Ten times as slow: a heavy image takes 10 s there.
   std::string slow{profile};
   const std::string step = "\"ms\": 100";
   for (auto i = slow.find(step); i != std::string::npos;

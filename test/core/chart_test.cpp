@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(colours_are_those_of_the_page) {
                name);
 }
 
-BOOST_AUTO_TEST_CASE(a_legend_wraps_within_the_picture) {
+BOOST_AUTO_TEST_CASE(a_legend_wraps_within_the_image) {
   chart c;
   for (const char* name :
        {"a policy with a long name", "another one as long as it",

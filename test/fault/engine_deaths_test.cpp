@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row of the table of deaths: who is killed, at which moment of a
-// request's life, and what the client sees. A picture after a death is the
-// picture without one, bit for bit.
+// request's life, and what the client sees. An image after a death is the
+// image without one, bit for bit.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -26,7 +26,7 @@ using test::mode;
 using test::quick_restarts;
 using test::restarts_of;
 using test::undisturbed;
-using test::wanted_picture;
+using test::wanted_image;
 using test::watched;
 using test::with_card;
 
@@ -34,7 +34,7 @@ namespace {
 
 /// An edit that runs `steps` of twice as many.
 generation wanted_edit(uint32_t steps, uint32_t side = 64) {
-  auto x = wanted_picture(2 * steps, side);
+  auto x = wanted_image(2 * steps, side);
   x.image = test::image_file(side + 40, side + 8, 1, core::image_format::png);
   x.mask = test::image_file(side, side, 2, core::image_format::jpeg);
   x.strength = 0.5f;
@@ -50,7 +50,7 @@ void come_to_moment(uint64_t us, const watched& x) {
 BOOST_AUTO_TEST_SUITE(engine_deaths_test)
 
 BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step) {
-  const auto wanted = wanted_picture(10);
+  const auto wanted = wanted_image(10);
   const auto expected = undisturbed(wanted);
   auto sut = test::start(mode::split, with_card(card(30)));
   for (uint32_t at : {1u, 4u, 8u}) {
@@ -58,10 +58,10 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step) {
     BOOST_TEST_REQUIRE(x.comes_to_step(at));
     kill_process(*sut, "cpu:0", SIGKILL);
     const auto a = x.wait();
-    test::check_same_picture(test::picture_in(a), expected);
+    test::check_same_image(test::image_in(a), expected);
     // At most the step in progress, and one that was not told, is repeated.
-    BOOST_TEST(std::get<picture>(a).steps_run >= 10u);
-    BOOST_TEST(std::get<picture>(a).steps_run <= 12u);
+    BOOST_TEST(std::get<generated_image>(a).steps_run >= 10u);
+    BOOST_TEST(std::get<generated_image>(a).steps_run <= 12u);
     BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
     check_at_rest(*sut);
   }
@@ -69,16 +69,16 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step) {
 }
 
 BOOST_AUTO_TEST_CASE(steps_after_the_last_publication_are_repeated) {
-  const auto wanted = wanted_picture(12);
+  const auto wanted = wanted_image(12);
   const auto expected = undisturbed(wanted);
   auto sut = test::start(mode::split, with_card(card(20, 5)));
   watched x{*sut, wanted};
   BOOST_TEST_REQUIRE(x.comes_to_step(8));
   kill_process(*sut, "cpu:0", SIGKILL);
   const auto a = x.wait();
-  test::check_same_picture(test::picture_in(a), expected);
+  test::check_same_image(test::image_in(a), expected);
   // It went on from step 5: what came after was run twice, and is told.
-  BOOST_TEST(std::get<picture>(a).steps_run >= 12u + 3);
+  BOOST_TEST(std::get<generated_image>(a).steps_run >= 12u + 3);
   check_at_rest(*sut);
 }
 
@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step_of_an_edit) {
     BOOST_TEST_REQUIRE(x.comes_to_step(at));
     kill_process(*sut, "cpu:0", SIGKILL);
     const auto a = x.wait();
-    test::check_same_picture(test::picture_in(a), expected);
-    BOOST_TEST(std::get<picture>(a).steps_run >= 10u);
-    BOOST_TEST(std::get<picture>(a).steps_run <= 12u);
+    test::check_same_image(test::image_in(a), expected);
+    BOOST_TEST(std::get<generated_image>(a).steps_run >= 10u);
+    BOOST_TEST(std::get<generated_image>(a).steps_run <= 12u);
     check_at_rest(*sut);
   }
 }
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(processes_die_at_any_moment_of_an_edit) {
     come_to_moment(random.below(25'000), x);
     kill_process(*sut, i % 2 == 0 ? "cpu" : "cpu:0", SIGKILL);
     const auto a = x.wait();
-    test::check_same_picture(test::picture_in(a), expected);
+    test::check_same_image(test::image_in(a), expected);
     BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
   }
   check_at_rest(*sut);
@@ -127,14 +127,14 @@ BOOST_AUTO_TEST_CASE(the_cpu_process_dies_while_an_edit_steps) {
   // The source stays where it is.
   kill_process(*sut, "cpu", SIGKILL);
   const auto a = x.wait();
-  test::check_same_picture(test::picture_in(a), expected);
-  BOOST_TEST(std::get<picture>(a).steps_run == 8u);
+  test::check_same_image(test::image_in(a), expected);
+  BOOST_TEST(std::get<generated_image>(a).steps_run == 8u);
   check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
   // Publications, copies and decodings take most of the time here.
-  const auto wanted = wanted_picture(6, 256);
+  const auto wanted = wanted_image(6, 256);
   const auto expected = undisturbed(wanted);
   core::philox random{test::seed(), core::purpose::fault};
   auto sut = test::start(mode::split, with_card(card(0)));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
     come_to_moment(random.below(20'000), x);
     kill_process(*sut, "cpu:0", SIGKILL);
     const auto a = x.wait();
-    test::check_same_picture(test::picture_in(a), expected);
+    test::check_same_image(test::image_in(a), expected);
     BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
   }
   check_at_rest(*sut);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
 
 BOOST_AUTO_TEST_CASE(the_cpu_process_dies_at_any_moment) {
   // Preparing, encoding, encoded and not sent, sent.
-  const auto wanted = wanted_picture(2, 256);
+  const auto wanted = wanted_image(2, 256);
   const auto expected = undisturbed(wanted);
   core::philox random{test::seed(), core::purpose::fault};
   auto sut = test::start(mode::split, with_card(card(0)));
@@ -160,28 +160,28 @@ BOOST_AUTO_TEST_CASE(the_cpu_process_dies_at_any_moment) {
     come_to_moment(random.below(20'000), x);
     kill_process(*sut, "cpu", SIGKILL);
     const auto a = x.wait();
-    test::check_same_picture(test::picture_in(a), expected);
-    BOOST_TEST(std::get<picture>(a).steps_run == 2u);
+    test::check_same_image(test::image_in(a), expected);
+    BOOST_TEST(std::get<generated_image>(a).steps_run == 2u);
     BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
   }
   check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(the_cpu_process_dies_while_a_device_steps) {
-  const auto wanted = wanted_picture(8);
+  const auto wanted = wanted_image(8);
   const auto expected = undisturbed(wanted);
   auto sut = test::start(mode::split, with_card(card(20)));
   watched x{*sut, wanted};
   BOOST_TEST_REQUIRE(x.comes_to_step(3));
   kill_process(*sut, "cpu", SIGKILL);
   const auto a = x.wait();
-  test::check_same_picture(test::picture_in(a), expected);
-  BOOST_TEST(std::get<picture>(a).steps_run == 8u);
+  test::check_same_image(test::image_in(a), expected);
+  BOOST_TEST(std::get<generated_image>(a).steps_run == 8u);
   check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(both_die_in_turn) {
-  const auto wanted = wanted_picture(12);
+  const auto wanted = wanted_image(12);
   const auto expected = undisturbed(wanted);
   auto sut = test::start(mode::split, with_card(card(20)));
   watched x{*sut, wanted};
@@ -191,12 +191,12 @@ BOOST_AUTO_TEST_CASE(both_die_in_turn) {
   BOOST_TEST_REQUIRE(x.comes_to_step(6));
   kill_process(*sut, "cpu", SIGKILL);
   kill_process(*sut, "cpu:0", SIGKILL);
-  test::check_same_picture(test::picture_in(x.wait()), expected);
+  test::check_same_image(test::image_in(x.wait()), expected);
   check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(another_device_takes_over) {
-  const auto wanted = wanted_picture(12);
+  const auto wanted = wanted_image(12);
   const auto expected = undisturbed(wanted);
   // The dead one does not come back in time.
   auto options = with_card(card(20) + ",{name='cpu:1',test_card_step_ms=20}");
@@ -210,13 +210,13 @@ BOOST_AUTO_TEST_CASE(another_device_takes_over) {
     BOOST_TEST_REQUIRE(x->comes_to_step(3));
   kill_process(*sut, "cpu:0", SIGKILL);
   for (auto& x : all)
-    test::check_same_picture(test::picture_in(x->wait()), expected);
+    test::check_same_image(test::image_in(x->wait()), expected);
   BOOST_TEST(test::pid_of(*sut, "cpu:0") == 0);
   check_at_rest(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
-  const auto wanted = wanted_picture(12);
+  const auto wanted = wanted_image(12);
   const auto expected = undisturbed(wanted);
   auto options = with_card(card(20));
   options.emplace_back("processes.silence_ms=300");
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
     BOOST_TEST_REQUIRE(x.comes_to_step(3));
     const auto stopped = test::pid_of(*sut, role);
     kill_process(*sut, role, SIGSTOP);
-    test::check_same_picture(test::picture_in(x.wait()), expected);
+    test::check_same_image(test::image_in(x.wait()), expected);
     BOOST_TEST(eventually([&] { return !test::is_alive(stopped); }));
     check_at_rest(*sut);
   }
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_death_while_starting_is_survived) {
     auto sut = test::start(mode::split, quick_restarts);
     started = true;
     killer.join();
-    test::picture_in(test::answers_to(*sut, {wanted_picture(3)})[0]);
+    test::image_in(test::answers_to(*sut, {wanted_image(3)})[0]);
     check_at_rest(*sut);
   }
 }
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_and_a_death_meet) {
   for (size_t i = 0; i < 5 + test::scaled(300); ++i) {
     std::vector<std::unique_ptr<watched>> all;
     for (int k = 0; k < 6; ++k)
-      all.push_back(std::make_unique<watched>(*sut, wanted_picture(10)));
+      all.push_back(std::make_unique<watched>(*sut, wanted_image(10)));
     come_to_moment(random.below(20'000), [&] {
       return std::ranges::all_of(
         all, [](const auto& x) { return x->answers->load() > 0; });

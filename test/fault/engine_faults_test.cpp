@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong without anybody's death, and deaths of many at once: every
-// request is answered once, with its own picture or a failure that says why.
+// request is answered once, with its own image or a failure that says why.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -47,7 +47,7 @@ std::vector<answer> calm_answers(const std::vector<generation>& wanted) {
 }
 
 /// Hands all in while `during` goes on with the engine, and checks that each is
-/// answered once: by its picture, or with one of the codes of `allowed`.
+/// answered once: by its image, or with one of the codes of `allowed`.
 /// Returns how many failed.
 template <class During>
 uint64_t run(const std::vector<std::string>& set,
@@ -67,8 +67,8 @@ uint64_t run(const std::vector<std::string>& set,
       const auto got = test::await(all[i]);
       const auto code = test::code_of(got);
       if (code.empty())
-        BOOST_TEST(test::picture_in(got).bytes
-                   == test::picture_in(expected[i]).bytes);
+        BOOST_TEST(test::image_in(got).bytes
+                   == test::image_in(expected[i]).bytes);
       else
         BOOST_TEST(
           (std::find(allowed.begin(), allowed.end(), code) != allowed.end()),

@@ -23,7 +23,7 @@ using test::kill_process;
 using test::mode;
 using test::restarts_of;
 using test::undisturbed;
-using test::wanted_picture;
+using test::wanted_image;
 using test::watched;
 using test::with_card;
 
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_SUITE(engine_poison_test)
 BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
   core::philox random{test::seed(), core::purpose::fault};
   auto sut = test::start(mode::split, with_card(card(10'000)));
-  watched x{*sut, wanted_picture(3)};
+  watched x{*sut, wanted_image(3)};
   const auto answered = [&] { return x.answers->load() > 0; };
   // The batch is told before its step begins, and a death between the two does
   // not count: at least three deaths, and few more.
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
 }
 
 BOOST_AUTO_TEST_CASE(what_an_operator_kills_again_and_again_is_no_poison) {
-  const auto wanted = wanted_picture(3);
+  const auto wanted = wanted_image(3);
   const auto expected = undisturbed(wanted);
   auto sut = test::start(mode::split, with_card(card(200)));
   watched x{*sut, wanted};
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(what_an_operator_kills_again_and_again_is_no_poison) {
     BOOST_TEST_REQUIRE(
       eventually([&] { return restarts_of(*sut, "cpu:0") == deaths; }));
   }
-  test::check_same_picture(test::picture_in(x.wait()), expected);
+  test::check_same_image(test::image_in(x.wait()), expected);
   check_at_rest(*sut);
 }
 
@@ -86,9 +86,9 @@ BOOST_AUTO_TEST_CASE(
   for (const std::string pool : {"preprocess", "postprocess"}) {
     auto sut = test::start(mode::split,
                            with_card(card(0), {pool + ".test_crash_seed=666"}));
-    auto poisonous = wanted_picture(2);
+    auto poisonous = wanted_image(2);
     poisonous.seed = 666;
-    const auto innocent = wanted_picture(2);
+    const auto innocent = wanted_image(2);
     std::vector<std::unique_ptr<watched>> all;
     for (int i = 0; i < 3; ++i)
       all.push_back(std::make_unique<watched>(*sut, innocent));
@@ -101,10 +101,10 @@ BOOST_AUTO_TEST_CASE(
       std::get<failure>(a).text.starts_with(
         "its worker died 2 times while "
         + std::string{pool == "preprocess" ? "preparing it alone"
-                                           : "encoding its picture alone"}),
+                                           : "encoding its image alone"}),
       std::get<failure>(a).text);
     for (auto& x : all)
-      test::picture_in(x->wait());
+      test::image_in(x->wait());
     // The first death, and two alone.
     BOOST_TEST(restarts_of(*sut, "cpu") == 3u);
     check_at_rest(*sut);
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_trial_alone_waits_for_the_client_and_goes_on_later) {
-  auto bad = wanted_picture(2);
+  auto bad = wanted_image(2);
   bad.seed = 666;
   const auto options = with_card(card(0), {"preprocess.test_crash_seed=666"});
   std::vector<suspicion> noted;

@@ -59,7 +59,7 @@ private:
 
 BOOST_AUTO_TEST_SUITE(engine_storm_test)
 
-BOOST_AUTO_TEST_CASE(every_request_is_answered_once_with_its_own_picture) {
+BOOST_AUTO_TEST_CASE(every_request_is_answered_once_with_its_own_image) {
   const auto wanted =
     test::mixed_requests(300 + test::scaled(20'000), test::seed());
   std::vector<answer> expected;
@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_with_its_own_picture) {
   }
   uint64_t repeated = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const auto& calm = test::picture_in(expected[i]);
-    const auto& p = test::picture_in(answers[i]);
+    const auto& calm = test::image_in(expected[i]);
+    const auto& p = test::image_in(answers[i]);
     BOOST_TEST(p.bytes == calm.bytes);
     BOOST_TEST(p.steps_run >= calm.steps_run);
     repeated += p.steps_run - calm.steps_run;

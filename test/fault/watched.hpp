@@ -41,7 +41,7 @@ inline std::string card(int step_ms, int publish_every = 1) {
        + ",publish_every=" + std::to_string(publish_every) + "}";
 }
 
-inline generation wanted_picture(uint32_t steps, uint32_t side = 64) {
+inline generation wanted_image(uint32_t steps, uint32_t side = 64) {
   generation x;
   x.prompt = "a death";
   x.width = x.height = side;
@@ -50,9 +50,9 @@ inline generation wanted_picture(uint32_t steps, uint32_t side = 64) {
   return x;
 }
 
-inline picture undisturbed(const generation& wanted) {
+inline generated_image undisturbed(const generation& wanted) {
   auto sut = start(mode::single);
-  return picture_in(answers_to(*sut, {wanted})[0]);
+  return image_in(answers_to(*sut, {wanted})[0]);
 }
 
 /// A request in flight whose steps can be watched.

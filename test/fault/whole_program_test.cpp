@@ -45,13 +45,13 @@ struct scratch {
   }
 };
 
-pid_t run(const fs::path& into, int pictures, const std::string& step_ms) {
+pid_t run(const fs::path& into, int images, const std::string& step_ms) {
   const std::vector<std::string> words{
     ATELIER_PROGRAM,
     "generate",
     "a",
     "-n",
-    std::to_string(pictures),
+    std::to_string(images),
     "--size",
     "64x64",
     "--steps",
@@ -97,8 +97,8 @@ int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Counts pictures; fails where one is not whole.
-size_t check_pictures(const fs::path& folder) {
+/// Counts images; fails where one is not whole.
+size_t check_images(const fs::path& folder) {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
     if (entry.path().extension() != ".png")
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     BOOST_TEST(wait_for(victim) == -1);
     BOOST_TEST(eventually(
       [&] { return test::engine_processes_of(victim).empty(); }, 2s));
-    finished += check_pictures(folder.path);
+    finished += check_images(folder.path);
     if (!test::shared_objects_of(victim).empty())
       ++with_objects;
     // Another one starts at once, and removes what was left.
@@ -141,9 +141,9 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     BOOST_TEST(test::shared_objects_of(victim).empty());
     BOOST_TEST(test::shared_objects_of(next).empty());
     BOOST_TEST(test::engine_processes_of(next).empty());
-    BOOST_TEST(check_pictures(folder.path) >= 2u);
+    BOOST_TEST(check_images(folder.path) >= 2u);
   }
-  BOOST_TEST_MESSAGE(finished << " pictures before the deaths; " << with_objects
+  BOOST_TEST_MESSAGE(finished << " images before the deaths; " << with_objects
                               << " left a shared object");
   BOOST_TEST(with_objects > 0u);
 }

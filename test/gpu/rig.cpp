@@ -172,7 +172,7 @@ std::vector<std::byte> rig::expected(const gpu::open_job& job) const {
   return rgb;
 }
 
-std::vector<std::byte> rig::picture(const gpu::open_job& job) const {
+std::vector<std::byte> rig::image(const gpu::open_job& job) const {
   auto bytes = slots->view(job.image);
   BOOST_REQUIRE(bytes);
   return {bytes->begin(), bytes->end()};

@@ -46,7 +46,7 @@ public:
 
   ipc::slot_ref grant(ipc::slot_kind kind);
 
-  /// Return a job for a request of `steps` steps of a 16x16 picture, whose
+  /// Return a job for a request of `steps` steps of a 16x16 image, whose
   /// drawn noise stands in its `from`.
   gpu::open_job job(uint64_t id, uint32_t steps);
 
@@ -67,11 +67,11 @@ public:
   gpu::open_job from_kept(const gpu::open_job& job, const ipc::slot_ref& kept,
                           uint32_t steps);
 
-  /// Return the picture that the job's request must give.
+  /// Return the image that the job's request must give.
   std::vector<std::byte> expected(const gpu::open_job& job) const;
 
-  /// Return the picture in the job's image slot.
-  std::vector<std::byte> picture(const gpu::open_job& job) const;
+  /// Return the image in the job's image slot.
+  std::vector<std::byte> image(const gpu::open_job& job) const;
 
   uint64_t published(const ipc::slot_ref& slot) const;
 

@@ -4,7 +4,7 @@ atelier_add_test(gpu_torch_info
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/device/torch_info_test.cpp
   LIBS Atelier::gpu_torch)
-atelier_add_test(gpu_text_and_pictures
+atelier_add_test(gpu_text_and_images
   KIND UNIT TORCH
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/device/prompt_cache_test.cpp
@@ -17,7 +17,7 @@ atelier_add_test(gpu_text_and_pictures
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/vae_layers_test.cpp
   LIBS Atelier::gpu_torch Atelier::gpu_detail)
-target_compile_definitions(gpu_text_and_pictures PRIVATE
+target_compile_definitions(gpu_text_and_images PRIVATE
   ATELIER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 atelier_add_test(gpu_denoisers
   KIND UNIT

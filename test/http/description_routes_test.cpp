@@ -4,7 +4,7 @@
 #include <atelier/runtime/http/doors.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <http/still_pictures.hpp>
+#include <http/still_images.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -48,11 +48,11 @@ private:
 
 struct fixture {
   fixture() {
-    const auto pictures = std::make_shared<test::still_pictures>();
-    const auto condition = std::make_shared<health>(
-      pictures, "1", [] { return core::time_point{}; });
+    const auto images = std::make_shared<test::still_images>();
+    const auto condition =
+      std::make_shared<health>(images, "1", [] { return core::time_point{}; });
     const config::settings settings;
-    made = doors::make({pictures, condition, settings});
+    made = doors::make({images, condition, settings});
     whole = get("/openapi.json");
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/doors.hpp>
-#include <atelier/runtime/http/engine_pictures.hpp>
+#include <atelier/runtime/http/engine_images.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <http/still_pictures.hpp>
+#include <http/still_images.hpp>
 #include <support/eventually.hpp>
 
 #include <atomic>
@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 BOOST_AUTO_TEST_SUITE(doors_test)
 
 BOOST_AUTO_TEST_CASE(all_doors_open_without_an_engine) {
-  const auto pictures = std::make_shared<engine_pictures>();
+  const auto images = std::make_shared<engine_images>();
   const auto condition = std::make_shared<health>(
-    pictures, "1.2.3", [] { return core::time_point{}; });
+    images, "1.2.3", [] { return core::time_point{}; });
   const config::settings settings;
-  const auto made = doors::make({pictures, condition, settings});
+  const auto made = doors::make({images, condition, settings});
   const auto found = made.routes->find("GET", "/health");
   BOOST_TEST_REQUIRE(found.found != nullptr);
   BOOST_TEST((found.found->needs == scope::anyone));
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(all_doors_open_without_an_engine) {
 }
 
 BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {
-  engine_pictures sut;
+  engine_images sut;
   BOOST_TEST(!sut.attached());
   const auto x = sut.submit({}, {});
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(x));

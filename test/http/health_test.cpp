@@ -2,7 +2,7 @@
 #include <atelier/runtime/http/health.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <http/still_pictures.hpp>
+#include <http/still_images.hpp>
 #include <nlohmann/json.hpp>
 
 namespace atelier::runtime::http {
@@ -13,10 +13,10 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 struct rig {
-  std::shared_ptr<test::still_pictures> pictures =
-    std::make_shared<test::still_pictures>();
+  std::shared_ptr<test::still_images> images =
+    std::make_shared<test::still_images>();
   core::time_point now{1h};
-  health sut{pictures, "1.2.3", [this] { return now; }};
+  health sut{images, "1.2.3", [this] { return now; }};
 
   json told(scope to, unsigned status) const {
     const auto x = sut.reply(to);
@@ -31,7 +31,7 @@ BOOST_FIXTURE_TEST_SUITE(health_test, rig)
 
 BOOST_AUTO_TEST_CASE(it_is_starting_until_told_otherwise) {
   BOOST_TEST(told(scope::anyone, 503)["status"] == "starting");
-  pictures->now.workers = {{"cpu:0", {"test_card@20"}, true, 1}};
+  images->now.workers = {{"cpu:0", {"test_card@20"}, true, 1}};
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 503)["status"] == "starting");
   sut.enter(health::stage::running);
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(it_is_starting_until_told_otherwise) {
 }
 
 BOOST_AUTO_TEST_CASE(it_says_that_it_drains_and_for_how_long) {
-  pictures->now.workers = {{"cpu:0", {"test_card@20"}, true, 1}};
+  images->now.workers = {{"cpu:0", {"test_card@20"}, true, 1}};
   sut.refresh();
   sut.enter(health::stage::running);
   auto seen = told(scope::anyone, 200);
@@ -74,41 +74,41 @@ BOOST_AUTO_TEST_CASE(it_says_that_it_drains_and_for_how_long) {
 BOOST_AUTO_TEST_CASE(one_live_worker_is_enough) {
   sut.enter(health::stage::running);
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
-  pictures->now.workers = {{"cpu:0", {}, false, 0}, {"cpu:1", {}, true, 0}};
+  images->now.workers = {{"cpu:0", {}, false, 0}, {"cpu:1", {}, true, 0}};
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 200)["status"] == "ok");
-  pictures->now.workers[1].alive = false;
+  images->now.workers[1].alive = false;
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
 }
 
 BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
   sut.enter(health::stage::running);
-  pictures->now.workers = {{"cpu:1", {}, true, 0}};
-  pictures->now.processes = {{"cpu", 1, 0, true, true},
-                             {"cpu:0", 2, 1, true, false},
-                             {"cpu:1", 3, 0, true, true}};
+  images->now.workers = {{"cpu:1", {}, true, 0}};
+  images->now.processes = {{"cpu", 1, 0, true, true},
+                           {"cpu:0", 2, 1, true, false},
+                           {"cpu:1", 3, 0, true, true}};
   sut.refresh();
   // One device draws, so requests are answered.
   const auto device = told(scope::anyone, 200);
   BOOST_TEST(device["status"] == "ok");
   BOOST_TEST(device["down"] == json::array({"cpu:0"}));
-  pictures->now.processes[1].ready = true;
-  pictures->now.processes[0].ready = false;
+  images->now.processes[1].ready = true;
+  images->now.processes[0].ready = false;
   sut.refresh();
   // Nothing is prepared or encoded.
   const auto pools = told(scope::anyone, 503);
   BOOST_TEST(pools["status"] == "degraded");
   BOOST_TEST(pools["down"] == json::array({"cpu"}));
-  pictures->now.processes[0].ready = true;
+  images->now.processes[0].ready = true;
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 200)["down"] == json::array());
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_that_requests_go_on_without_is_named) {
-  pictures->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
-  pictures->now.stages = {{"classify", 3}, {"mask", 0}};
+  images->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
+  images->now.stages = {{"classify", 3}, {"mask", 0}};
   sut.enter(health::stage::running);
   sut.refresh();
   BOOST_TEST(told(scope::user, 200)["stages_left_out"]
@@ -118,18 +118,18 @@ BOOST_AUTO_TEST_CASE(a_stage_that_requests_go_on_without_is_named) {
 
 BOOST_AUTO_TEST_CASE(what_no_plan_meets_is_a_warning) {
   sut.enter(health::stage::running);
-  pictures->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
+  images->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
   sut.refresh();
   auto seen = told(scope::user, 200);
   BOOST_TEST(seen["feasible"] == true);
   BOOST_TEST(seen["infeasible"] == "");
-  pictures->now.infeasible = "deadline_ms 40: one picture takes 50 ms";
+  images->now.infeasible = "deadline_ms 40: one image takes 50 ms";
   sut.refresh();
   seen = told(scope::user, 200);
   BOOST_TEST(seen["status"] == "ok");
   BOOST_TEST(seen["down"] == json::array());
   BOOST_TEST(seen["feasible"] == false);
-  BOOST_TEST(seen["infeasible"] == pictures->now.infeasible);
+  BOOST_TEST(seen["infeasible"] == images->now.infeasible);
   // It names routes, and thereby variants.
   const auto less = told(scope::anyone, 200);
   BOOST_TEST(less["feasible"] == false);
@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(what_no_plan_meets_is_a_warning) {
 }
 
 BOOST_AUTO_TEST_CASE(strangers_are_told_less) {
-  pictures->now.workers = {{"cpu:0", {"base@50"}, true, 2}};
-  pictures->now.processes = {{"cpu", 42, 3, true, true}};
-  pictures->now.waiting = 5;
+  images->now.workers = {{"cpu:0", {"base@50"}, true, 2}};
+  images->now.processes = {{"cpu", 42, 3, true, true}};
+  images->now.waiting = 5;
   sut.enter(health::stage::running);
   sut.refresh();
   now += 90s;

@@ -19,7 +19,7 @@ struct heard {
   job_listener listener(std::string name) {
     return {[=, this](const job_view&) { lines.push_back(name + " progress"); },
             [=, this](const job_view&, uint32_t index) {
-              lines.push_back(name + " picture " + std::to_string(index));
+              lines.push_back(name + " image " + std::to_string(index));
             },
             [=, this](const job_view&) { lines.push_back(name + " end"); }};
   }
@@ -47,8 +47,8 @@ BOOST_AUTO_TEST_CASE(news_come_in_order_to_those_who_listened_then) {
   sut.add(x.listener("a"));
   sut.push(kind::progressed, view());
   sut.add(x.listener("b"));
-  sut.push(kind::pictured, view(), 3);
-  BOOST_TEST(x.tell(sut) == (lines{"a progress", "a picture 3", "b picture 3"}),
+  sut.push(kind::imaged, view(), 3);
+  BOOST_TEST(x.tell(sut) == (lines{"a progress", "an image 3", "b image 3"}),
              boost::test_tools::per_element());
 }
 

@@ -13,10 +13,10 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-std::shared_ptr<const picture> image(size_t bytes) {
-  picture x;
+std::shared_ptr<const generated_image> image(size_t bytes) {
+  generated_image x;
   x.bytes.resize(bytes);
-  return std::make_shared<const picture>(std::move(x));
+  return std::make_shared<const generated_image>(std::move(x));
 }
 
 std::shared_ptr<job_entry> job(uint64_t number, bool keeps = true) {
@@ -76,10 +76,10 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
           break;
         case 4:
           for (const auto& x : sut.unstored()) {
-            const auto pictures = x->known.results;
-            for (uint32_t n = 0; n < pictures.size(); ++n)
-              if (pictures[n] && !pictures[n]->bytes.empty()
-                  && sut.make_disk_room(*x, *pictures[n]))
+            const auto images = x->known.results;
+            for (uint32_t n = 0; n < images.size(); ++n)
+              if (images[n] && !images[n]->bytes.empty()
+                  && sut.make_disk_room(*x, *images[n]))
                 BOOST_TEST(sut.stored(*x, n));
             sut.store_no_more(*x);
           }
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
              == "job 1 (a1): its state does not match the list of ended jobs");
 }
 
-BOOST_AUTO_TEST_CASE(pictures_that_go_from_files_are_told_once) {
+BOOST_AUTO_TEST_CASE(images_that_go_from_files_are_told_once) {
   job_table sut{{10, 4, 1 << 20, 10s, 3000}};
   const auto x = job(1);
   x->journalled = true;

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_request_under_way_keeps_what_it_began_with) {
   BOOST_TEST(c.ask(whole.substr(whole.size() - 50)).status == 200u);
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_tells_how_long_it_took_from_its_picture_on) {
+BOOST_AUTO_TEST_CASE(a_reply_tells_how_long_it_took_from_its_image_on) {
   std::mutex mutex;
   std::vector<double> heard;
   with.responded = [&](double seconds) {

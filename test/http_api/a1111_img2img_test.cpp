@@ -17,7 +17,7 @@ struct rig : api_rig {
   rig() {
     add_a1111_routes(routes, all, context());
     // What is drawn is white, in the size that was asked for.
-    pictures->bytes_of = [](const generation& g) {
+    images->bytes_of = [](const generation& g) {
       const bytes white(size_t{g.width} * g.height * 3, 255);
       return *image::encode({{g.width, g.height}, 3, white}, {}, "told");
     };
@@ -40,9 +40,9 @@ struct rig : api_rig {
     return to_base64(*image::encode({{width, height}, 3, all}, {}));
   }
 
-  /// The picture that the call returns once all is drawn.
-  image::picture result(const exchange_ptr& x) {
-    pictures->finish(pictures->count());
+  /// The image that the call returns once all is drawn.
+  image::bitmap result(const exchange_ptr& x) {
+    images->finish(images->count());
     BOOST_TEST_REQUIRE(x->status() == 200u);
     const auto file =
       *from_base64("x", x->body()["images"][0].get<std::string>(), 1 << 20);
@@ -51,11 +51,11 @@ struct rig : api_rig {
   }
 
   generation order() const {
-    return pictures->at(pictures->count()).wanted;
+    return images->at(images->count()).wanted;
   }
 };
 
-uint8_t at(const image::picture& x, uint32_t column, uint32_t row) {
+uint8_t at(const image::bitmap& x, uint32_t column, uint32_t row) {
   return x.bytes[(size_t{row} * x.px.width + column) * x.channels];
 }
 
@@ -226,10 +226,10 @@ BOOST_AUTO_TEST_CASE(faulty_calls_name_their_field) {
   BOOST_TEST(refused({{"mask_blur", 65}}).starts_with("mask_blur"));
   BOOST_TEST(
     refused({{"denoising_strength", 0}}).starts_with("denoising_strength"));
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(files_that_wait_for_pictures_are_bounded) {
+BOOST_AUTO_TEST_CASE(files_that_wait_for_images_are_bounded) {
   api_rig r;
   auto with = r.context();
   const auto image = api_rig::png(80, 64, 100);
@@ -265,10 +265,10 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   add_a1111_routes(r.routes, r.all, with);
   const auto got = r.post_json(
     "/sdapi/v1/img2img", {{"init_images", {to_base64(api_rig::png(16, 16))}}});
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
   BOOST_TEST_REQUIRE(work.size() == 1u);
   work[0]();
-  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(got->status() == 0u);
 }
 

@@ -9,7 +9,7 @@ using namespace atelier;
 using namespace atelier::runtime::http;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using test::fake_pictures;
+using test::fake_images;
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr auto told = "a cat\nNegative prompt: dogs\nSteps: 12, Sampler: DPM++ "
 struct rig : test::api_rig {
   rig() {
     add_a1111_routes(routes, all, context());
-    pictures->bytes_of = [](const generation&) {
+    images->bytes_of = [](const generation&) {
       const std::vector<uint8_t> grey(64 * 64 * 3, 90);
       return *image::encode({{64, 64}, 3, grey}, {}, told);
     };
@@ -33,7 +33,7 @@ struct rig : test::api_rig {
   generation order_of(const json& body) {
     const auto got = draw(body);
     BOOST_TEST_REQUIRE(got->status() == 0u);
-    return pictures->at(pictures->count()).wanted;
+    return images->at(images->count()).wanted;
   }
 
   json progress(const std::string& query = "") {
@@ -45,7 +45,7 @@ struct rig : test::api_rig {
 
 BOOST_AUTO_TEST_SUITE(a1111_test)
 
-BOOST_AUTO_TEST_CASE(a_picture_comes_with_its_info) {
+BOOST_AUTO_TEST_CASE(a_image_comes_with_its_info) {
   rig r;
   const auto got = r.draw({{"prompt", "a cat"},
                            {"negative_prompt", "dogs"},
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_picture_comes_with_its_info) {
                            {"width", 64},
                            {"height", 70},
                            {"sampler_name", "DPM++ 2M Karras"}});
-  const auto g = r.pictures->at(2).wanted;
+  const auto g = r.images->at(2).wanted;
   BOOST_TEST(g.prompt == "a cat");
   BOOST_TEST(g.negative == "dogs");
   BOOST_TEST(*g.seed == 78u);
@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(a_picture_comes_with_its_info) {
   BOOST_TEST(g.height == 64u);
   BOOST_TEST(*g.sampler == "dpmpp_2m");
   BOOST_TEST(*g.karras);
-  r.pictures->finish(1);
-  r.pictures->finish(2);
+  r.images->finish(1);
+  r.images->finish(2);
   BOOST_TEST(got->status() == 200u);
   const auto v = got->body();
   BOOST_TEST_REQUIRE(v["images"].size() == 2u);
@@ -100,11 +100,11 @@ BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
 
 BOOST_AUTO_TEST_CASE(notes_are_comments_each_once) {
   rig r;
-  r.pictures->notes = {{"unknown_word", "prompt: 'cat' is not known"},
-                       {"prompt_cut", "cut"}};
+  r.images->notes = {{"unknown_word", "prompt: 'cat' is not known"},
+                     {"prompt_cut", "cut"}};
   const auto got = r.draw({{"prompt", "a cat"}, {"n_iter", 2}});
-  r.pictures->finish(1);
-  r.pictures->finish(2);
+  r.images->finish(1);
+  r.images->finish(2);
   const auto info = json::parse(got->body()["info"].get<std::string>());
   BOOST_TEST(info["comments"] == "prompt: 'cat' is not known\ncut\n");
 }
@@ -134,14 +134,14 @@ BOOST_AUTO_TEST_CASE(a_network_in_a_prompt_is_refused_by_name) {
       BOOST_TEST(why.find(mark) != std::string::npos, why);
       BOOST_TEST(why.starts_with(field), why);
     }
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_scale_beyond_the_models_is_lowered_and_noted) {
   rig r;
   BOOST_TEST(*r.order_of({{"cfg_scale", 7}}).guidance == 7);
-  r.pictures->known[0].guidance = 2;
-  r.pictures->known[0].most_guidance = 3;
+  r.images->known[0].guidance = 2;
+  r.images->known[0].most_guidance = 3;
   const auto lowered = r.order_of({{"cfg_scale", 7}});
   BOOST_TEST(*lowered.guidance == 2);
   BOOST_TEST_REQUIRE(lowered.notes.size() == 1u);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   }
   BOOST_TEST(r.draw({{"batch_size", 4}, {"n_iter", 3}})->status() == 400u);
   BOOST_TEST(r.post("/sdapi/v1/txt2img", "{")->status() == 400u);
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(eta_is_ddims_alone) {
@@ -274,9 +274,9 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   BOOST_TEST(v["state"]["job"] == "task(mine)");
   BOOST_TEST(r.progress()["state"]["job"] == "task(other)");
   r.now += 1s;
-  r.pictures->step(1, 0, 8);
+  r.images->step(1, 0, 8);
   r.now += 4s;
-  r.pictures->step(1, 4, 8, fake_pictures::grey_preview(4));
+  r.images->step(1, 4, 8, fake_images::grey_preview(4));
   // One that runs goes before one that waits.
   v = r.progress();
   BOOST_TEST(v["state"]["job"] == "task(mine)");
@@ -287,8 +287,8 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   BOOST_TEST(v["state"]["job_count"] == 2);
   BOOST_TEST(v["current_image"].get<std::string>().starts_with("iVBOR"));
   BOOST_TEST(r.progress("?skip_current_image=true")["current_image"].is_null());
-  r.pictures->finish(1);
-  r.pictures->step(2, 1, 8);
+  r.images->finish(1);
+  r.images->step(2, 1, 8);
   v = r.progress();
   BOOST_TEST(v["state"]["job_no"] == 1);
   BOOST_TEST(v["state"]["sampling_step"] == 1);
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
   BOOST_TEST(poll(json::object())["completed"] == false);
   r.draw({{"force_task_id", "task(a)"}});
   BOOST_TEST(poll(json::object())["queued"] == true);
-  r.pictures->step(1, 2, 8, fake_pictures::grey_preview(2));
+  r.images->step(1, 2, 8, fake_images::grey_preview(2));
   auto v = poll(json::object());
   BOOST_TEST(v["active"] == true);
   BOOST_TEST(v["progress"] == 0.25);
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
     v["live_preview"].get<std::string>().starts_with("data:image/png;base64,"));
   BOOST_TEST(poll({{"id_live_preview", v["id_live_preview"]}})["live_preview"]
                .is_null());
-  r.pictures->finish(1);
+  r.images->finish(1);
   v = poll(json::object());
   BOOST_TEST(v["completed"] == true);
   BOOST_TEST(v["active"] == false);
@@ -326,17 +326,17 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   rig r;
   const auto body = json{{"n_iter", 2}, {"width", 64}, {"height", 64}};
   const auto first = r.draw(body);
-  r.pictures->finish(1);
+  r.images->finish(1);
   r.post("/sdapi/v1/interrupt", "");
   BOOST_TEST(first->status() == 200u);
   BOOST_TEST(first->body()["images"].size() == 1u);
   const auto info = json::parse(first->body()["info"].get<std::string>());
   BOOST_TEST(info["interrupted"] == true);
   BOOST_TEST(info["all_seeds"].size() == 1u);
-  BOOST_TEST(r.pictures->at(2).cancelled);
-  // Nothing done: the newest preview, in the picture's size.
+  BOOST_TEST(r.images->at(2).cancelled);
+  // Nothing done: the newest preview, in the image's size.
   const auto second = r.draw(body);
-  r.pictures->step(3, 2, 8, fake_pictures::grey_preview(2));
+  r.images->step(3, 2, 8, fake_images::grey_preview(2));
   r.post("/sdapi/v1/skip", "");
   const auto half = second->body()["images"];
   BOOST_TEST_REQUIRE(half.size() == 1u);
@@ -360,18 +360,18 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
 BOOST_AUTO_TEST_CASE(failures_come_in_the_web_uis_words) {
   rig r;
   const auto got = r.draw(json::object());
-  r.pictures->fail(1, "deadline_missed", "too late");
+  r.images->fail(1, "deadline_missed", "too late");
   BOOST_TEST(got->status() == 504u);
   BOOST_TEST(got->body()["error"] == "deadline_missed");
   BOOST_TEST(got->body()["detail"] == "too late");
-  r.pictures->refuse_after = 0;
+  r.images->refuse_after = 0;
   BOOST_TEST(r.draw(json::object())->status() == 429u);
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_leaves_takes_its_job_back) {
   rig r;
   r.draw(json::object())->leave();
-  BOOST_TEST(r.pictures->at(1).cancelled);
+  BOOST_TEST(r.images->at(1).cancelled);
 }
 
 BOOST_AUTO_TEST_CASE(options_are_the_callers_own) {
@@ -403,9 +403,9 @@ BOOST_AUTO_TEST_CASE(options_are_the_callers_own) {
   BOOST_TEST(r.order_of(json::object()).preview_every == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(png_info_reads_what_a_picture_tells) {
+BOOST_AUTO_TEST_CASE(png_info_reads_what_a_image_tells) {
   rig r;
-  const auto file = r.pictures->bytes_of({});
+  const auto file = r.images->bytes_of({});
   auto v =
     r.post_json("/sdapi/v1/png-info", {{"image", to_base64(file)}})->body();
   BOOST_TEST(v["info"] == told);

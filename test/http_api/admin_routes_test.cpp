@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
 #include <atelier/runtime/http/admin_routes.hpp>
-#include <atelier/runtime/http/drained_pictures.hpp>
+#include <atelier/runtime/http/drained_images.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 /// As the fake engine, with a state of its own.
-struct shown_pictures : test::fake_pictures {
+struct shown_images : test::fake_images {
   engine_status status() const override {
     engine_status x;
     x.policy = "argus";
@@ -29,7 +29,7 @@ struct shown_pictures : test::fake_pictures {
     x.deferred = {0.375};
     x.admitted_rates = {1.5, 0.25};
     x.saturated = true;
-    x.infeasible = "deadline_ms 40: one picture takes 50 ms";
+    x.infeasible = "deadline_ms 40: one image takes 50 ms";
     x.profiles = costs;
     x.cache = cache;
     return x;
@@ -50,15 +50,15 @@ struct rig : test::api_rig {
     settings.http.keys = "/etc/secret/keys";
     settings.http.private_key = "/etc/secret/key.pem";
     settings.http.certificate = "/etc/secret/certificate.pem";
-    shown->known = pictures->known;
+    shown->known = images->known;
     condition = std::make_shared<health>(shown, "1.2.3", clocks().steady);
     condition->enter(health::stage::running);
     condition->refresh();
     auto with = context();
-    with.pictures = drained(pictures, condition);
-    jobs_here = std::make_shared<jobs>(with.pictures, job_limits{}, clocks());
+    with.images = drained(images, condition);
+    jobs_here = std::make_shared<jobs>(with.images, job_limits{}, clocks());
     add_job_routes(routes, jobs_here, with);
-    add_admin_routes(routes, {pictures, condition, jobs_here, settings});
+    add_admin_routes(routes, {images, condition, jobs_here, settings});
     who = scope::admin;
   }
 
@@ -71,7 +71,7 @@ struct rig : test::api_rig {
     return ask(std::move(x));
   }
 
-  std::shared_ptr<shown_pictures> shown = std::make_shared<shown_pictures>();
+  std::shared_ptr<shown_images> shown = std::make_shared<shown_images>();
   config::settings settings;
   std::shared_ptr<health> condition;
   std::shared_ptr<jobs> jobs_here;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["deferred"][0] == 0.375);
   BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
   BOOST_TEST(x["saturated"] == true);
-  BOOST_TEST(x["infeasible"] == "deadline_ms 40: one picture takes 50 ms");
+  BOOST_TEST(x["infeasible"] == "deadline_ms 40: one image takes 50 ms");
 }
 
 BOOST_AUTO_TEST_CASE(the_policy_in_use_is_named_and_whether_auto_chose_it) {
@@ -158,10 +158,10 @@ BOOST_AUTO_TEST_CASE(the_topology_tells_no_secret) {
   BOOST_TEST(got->answered->body.find("secret") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(kept_pictures_are_counted) {
+BOOST_AUTO_TEST_CASE(kept_images_are_counted) {
   BOOST_TEST(get("/v1/admin/caches")->body()["results"]["bytes"] == 0);
   post("/v1/jobs", R"({"prompt":"a"})");
-  pictures->finish(1);
+  images->finish(1);
   const auto x = get("/v1/admin/caches")->body();
   BOOST_TEST(x["results"]["jobs"] == 1);
   BOOST_TEST(x["results"]["bytes"].get<uint64_t>() > 100u);
@@ -210,9 +210,9 @@ BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {
   BOOST_TEST(refused->status() == 503u);
   BOOST_TEST(find_field(refused->answered->headers, "Retry-After") == "5");
   BOOST_TEST(refused->body()["error"]["code"] == "stopping");
-  BOOST_TEST(pictures->count() == 1u);
+  BOOST_TEST(images->count() == 1u);
 
-  pictures->finish(1);
+  images->finish(1);
   const std::string id = before->body()["id"];
   BOOST_TEST(get("/v1/jobs/" + id)->body()["status"] == "completed");
 
@@ -242,15 +242,15 @@ BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
     BOOST_TEST(got->status() == 202u);
     BOOST_TEST(got->body()["model"] == "tiny");
   }
-  const decltype(pictures->moved) expected{{"tiny", true}, {"tiny", false}};
-  BOOST_TEST((pictures->moved == expected));
+  const decltype(images->moved) expected{{"tiny", true}, {"tiny", false}};
+  BOOST_TEST((images->moved == expected));
 }
 
 BOOST_AUTO_TEST_CASE(a_model_that_cannot_be_hosted_is_refused_with_the_reason) {
   const std::pair<const char*, unsigned> rows[] = {
     {"not_found", 404}, {"out_of_resources", 409}, {"stopping", 503}};
   for (const auto& [code, status] : rows) {
-    pictures->no_room = failure{code, "why not", {}};
+    images->no_room = failure{code, "why not", {}};
     const auto got = send("POST", "/v1/admin/models/tiny/load");
     BOOST_TEST(got->status() == status);
     BOOST_TEST(got->body()["error"]["code"] == code);

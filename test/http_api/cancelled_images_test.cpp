@@ -13,7 +13,7 @@ using namespace atelier;
 using namespace atelier::runtime::http;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using test::fake_pictures;
+using test::fake_images;
 using test::job_rig;
 using texts = std::vector<std::string>;
 using indices = std::vector<uint32_t>;
@@ -53,54 +53,54 @@ BOOST_AUTO_TEST_CASE(one_image_is_cancelled_and_the_others_are_drawn) {
   texts heard;
   const auto id = enter(rig, 3, rig.note(heard));
   BOOST_TEST((rig.all->cancel_image(id, 1) == jobs::cancelled::yes));
-  BOOST_TEST(!rig.pictures->at(1).cancelled);
-  BOOST_TEST(rig.pictures->at(2).cancelled);
-  BOOST_TEST(!rig.pictures->at(3).cancelled);
+  BOOST_TEST(!rig.images->at(1).cancelled);
+  BOOST_TEST(rig.images->at(2).cancelled);
+  BOOST_TEST(!rig.images->at(3).cancelled);
   auto v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::queued));
   BOOST_TEST((v->cancelled_images == indices{1}));
 
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   // The engine answers what it was asked to cancel, or was too late to.
-  rig.pictures->fail(2, "cancelled");
+  rig.images->fail(2, "cancelled");
   BOOST_TEST((rig.all->find(id)->state == job_state::running));
-  rig.pictures->finish(3);
+  rig.images->finish(3);
   v = rig.all->find(id);
   // Only a completed job has all its images.
   BOOST_TEST((v->state == job_state::cancelled));
   BOOST_TEST(v->why.code == "cancelled");
   BOOST_TEST(v->why.text == "image 1 of job " + id + " was cancelled");
   BOOST_TEST((v->cancelled_images == indices{1}));
-  BOOST_TEST(v->pictures_done == 2u);
+  BOOST_TEST(v->images_done == 2u);
   BOOST_TEST((v->results[1] == nullptr));
   BOOST_TEST(rig.all->open() == 0u);
-  BOOST_TEST((
-    heard
-    == texts{"progressed 0/0", "pictured 0", "pictured 2", "ended cancelled"}));
+  BOOST_TEST(
+    (heard
+     == texts{"progressed 0/0", "imaged 0", "imaged 2", "ended cancelled"}));
 }
 
 BOOST_AUTO_TEST_CASE(an_image_that_is_drawn_all_the_same_is_not_kept) {
   job_rig rig;
   const auto id = enter(rig, 2);
   rig.all->cancel_image(id, 0);
-  rig.pictures->step(1, 8, 8, fake_pictures::grey_preview(8));
-  rig.pictures->finish(1);
+  rig.images->step(1, 8, 8, fake_images::grey_preview(8));
+  rig.images->finish(1);
   const auto v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::queued));
-  BOOST_TEST(v->pictures_done == 0u);
+  BOOST_TEST(v->images_done == 0u);
   BOOST_TEST((v->seen == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(what_has_finished_or_is_unknown_is_not_cancelled) {
   job_rig rig;
   const auto id = enter(rig, 3);
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   BOOST_TEST((rig.all->cancel_image(id, 0) == jobs::cancelled::ended));
   BOOST_TEST((rig.all->cancel_image(id, 1) == jobs::cancelled::yes));
   BOOST_TEST((rig.all->cancel_image(id, 1) == jobs::cancelled::ended));
   BOOST_TEST((rig.all->cancel_image(id, 3) == jobs::cancelled::unknown));
   BOOST_TEST((rig.all->cancel_image("job_x", 0) == jobs::cancelled::unknown));
-  rig.pictures->fail(3, "poison");
+  rig.images->fail(3, "poison");
   BOOST_TEST((rig.all->cancel_image(id, 2) == jobs::cancelled::ended));
   // The first failure ends a job, whatever was cancelled before.
   const auto v = rig.all->find(id);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_job_ends_with_its_last_image_that_is_cancelled) {
   job_rig rig;
   texts heard;
   const auto id = enter(rig, 2, rig.note(heard));
-  rig.pictures->answers_cancel = true;
+  rig.images->answers_cancel = true;
   BOOST_TEST((rig.all->cancel_image(id, 1) == jobs::cancelled::yes));
   BOOST_TEST(rig.all->open() == 1u);
   BOOST_TEST((rig.all->cancel_image(id, 0) == jobs::cancelled::yes));
@@ -129,20 +129,20 @@ BOOST_AUTO_TEST_CASE(a_job_may_be_cancelled_after_one_of_its_images) {
   job_rig rig;
   const auto id = enter(rig, 3);
   rig.all->cancel_image(id, 1);
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   BOOST_TEST((rig.all->cancel(id) == jobs::cancelled::yes));
-  BOOST_TEST(rig.pictures->at(3).cancelled);
+  BOOST_TEST(rig.images->at(3).cancelled);
   const auto v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::cancelled));
   BOOST_TEST((v->cancelled_images == indices{1}));
-  BOOST_TEST(v->pictures_done == 1u);
+  BOOST_TEST(v->images_done == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(of_a_cancelled_image_only_the_steps_that_ran_count) {
   job_rig rig;
   const auto id = enter(rig, 2);
-  rig.pictures->step(1, 2, 8, fake_pictures::grey_preview(2));
-  rig.pictures->step(2, 3, 8);
+  rig.images->step(1, 2, 8, fake_images::grey_preview(2));
+  rig.images->step(2, 3, 8);
   BOOST_TEST(rig.all->find(id)->steps == 16u);
   BOOST_TEST((rig.all->find(id)->seen != nullptr));
   rig.all->cancel_image(id, 0);
@@ -151,9 +151,9 @@ BOOST_AUTO_TEST_CASE(of_a_cancelled_image_only_the_steps_that_ran_count) {
   BOOST_TEST(v->steps_done == 5u);
   // Its preview shows what nobody wants.
   BOOST_TEST((v->seen == nullptr));
-  rig.pictures->step(1, 4, 8);
+  rig.images->step(1, 4, 8);
   BOOST_TEST(rig.all->find(id)->steps_done == 5u);
-  rig.pictures->finish(2);
+  rig.images->finish(2);
   v = rig.all->find(id);
   BOOST_TEST(v->steps_done == 10u);
   BOOST_TEST(v->steps == 10u);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(images_are_cancelled_while_their_job_is_handed_in) {
   texts heard;
   auto what = rig.wish(4);
   what.id = "x";
-  rig.pictures->on_submit = [&](uint64_t request) {
+  rig.images->on_submit = [&](uint64_t request) {
     // The second is with the engine, its number is not known yet; the third was
     // not handed in.
     if (request == 2)
@@ -173,14 +173,14 @@ BOOST_AUTO_TEST_CASE(images_are_cancelled_while_their_job_is_handed_in) {
   };
   const auto v = rig.enter(what, rig.note(heard));
   BOOST_TEST((v.cancelled_images == indices{1, 2}));
-  BOOST_TEST_REQUIRE(rig.pictures->count() == 3u);
-  BOOST_TEST(rig.pictures->at(2).cancelled);
-  BOOST_TEST(rig.pictures->at(3).wanted.prompt == "p3");
-  rig.pictures->finish(1);
-  rig.pictures->finish(3);
+  BOOST_TEST_REQUIRE(rig.images->count() == 3u);
+  BOOST_TEST(rig.images->at(2).cancelled);
+  BOOST_TEST(rig.images->at(3).wanted.prompt == "p3");
+  rig.images->finish(1);
+  rig.images->finish(3);
   BOOST_TEST((heard
-              == texts{"progressed 0/0", "progressed 0/0", "pictured 0",
-                       "pictured 3", "ended cancelled"}));
+              == texts{"progressed 0/0", "progressed 0/0", "imaged 0",
+                       "imaged 3", "ended cancelled"}));
 }
 
 BOOST_AUTO_TEST_CASE(the_route_cancels_one_image_and_returns_the_job) {
@@ -193,10 +193,10 @@ BOOST_AUTO_TEST_CASE(the_route_cancels_one_image_and_returns_the_job) {
   BOOST_TEST(got->body()["id"] == id);
   BOOST_TEST(got->body()["status"] == "queued");
   BOOST_TEST((got->body()["cancelled_images"] == json{1}));
-  BOOST_TEST(r.pictures->at(2).cancelled);
-  BOOST_TEST(!r.pictures->at(1).cancelled);
-  r.pictures->finish(1);
-  r.pictures->finish(3);
+  BOOST_TEST(r.images->at(2).cancelled);
+  BOOST_TEST(!r.images->at(1).cancelled);
+  r.images->finish(1);
+  r.images->finish(3);
   const auto v = r.get("/v1/jobs/" + id)->body();
   BOOST_TEST(v["status"] == "cancelled");
   BOOST_TEST(v["error"]["code"] == "cancelled");
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(the_route_cancels_one_image_and_returns_the_job) {
 BOOST_AUTO_TEST_CASE(the_route_refuses_as_that_of_the_job_does) {
   rig r;
   const auto id = r.submit(3);
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(r.cancel(id, "1")->status() == 200u);
   for (const auto* index : {"0", "1"}) {
     const auto got = r.cancel(id, index);
@@ -236,11 +236,11 @@ BOOST_AUTO_TEST_CASE(the_route_refuses_as_that_of_the_job_does) {
   BOOST_TEST(r.cancel("job_0", "0")->status() == 404u);
   r.key = "bob";
   BOOST_TEST(r.cancel(id, "2")->status() == 404u);
-  BOOST_TEST(!r.pictures->at(3).cancelled);
+  BOOST_TEST(!r.images->at(3).cancelled);
   // An admin may.
   r.who = scope::admin;
   BOOST_TEST(r.cancel(id, "2")->status() == 200u);
-  BOOST_TEST(r.pictures->at(3).cancelled);
+  BOOST_TEST(r.images->at(3).cancelled);
   BOOST_TEST(r.cancel(id, "2")->status() == 409u);
   r.now += 2h;
   r.all->tick();
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_waits_is_told_that_an_image_was_cancelled) {
   const auto name = name_of(r.all->list({}, 1).at(0));
   BOOST_TEST((r.all->cancel_image(name, 0) == jobs::cancelled::yes));
   BOOST_TEST(call->status() == 0u);
-  r.pictures->finish(2);
+  r.images->finish(2);
   BOOST_TEST(call->status() == 499u);
   BOOST_TEST(call->body()["error"]["code"] == "cancelled");
 }

@@ -26,16 +26,16 @@ struct rig : test::api_rig {
     add_openai_routes(routes, all, context());
     add_a1111_routes(routes, all, context());
     add_job_routes(routes, all, context());
-    pictures->bytes_of = [](const generation&) { return png(16, 16); };
+    images->bytes_of = [](const generation&) { return png(16, 16); };
   }
 
-  /// Has the call's picture drawn; returns the texts of the reply's notes.
+  /// Has the call's image drawn; returns the texts of the reply's notes.
   texts notes(const std::string& path, json body) {
     body["prompt"] = "a cat";
     const auto got = post_json(path, body);
     BOOST_TEST_REQUIRE(got->status() == 0u,
                        (got->answered ? got->answered->body : ""));
-    pictures->finish(pictures->count());
+    images->finish(images->count());
     BOOST_TEST_REQUIRE(got->status() == 200u);
     const auto v = got->body();
     texts told;

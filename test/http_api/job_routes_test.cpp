@@ -9,7 +9,7 @@ using namespace atelier;
 using namespace atelier::runtime::http;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using test::fake_pictures;
+using test::fake_images;
 
 namespace {
 
@@ -46,9 +46,9 @@ BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
   BOOST_TEST(!r.get(path)->body().contains("result"));
 
   r.now += 2s;
-  r.pictures->step(1, 0, 8);
+  r.images->step(1, 0, 8);
   r.now += 2s;
-  r.pictures->step(1, 4, 8, fake_pictures::grey_preview(4));
+  r.images->step(1, 4, 8, fake_images::grey_preview(4));
   auto v = r.get(path)->body();
   BOOST_TEST(v["status"] == "running");
   BOOST_TEST(v["started"] == 1'700'000'002);
@@ -59,8 +59,8 @@ BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
   const std::string shown = r.get(path + "?preview=1")->body()["preview"];
   BOOST_TEST(shown.starts_with("data:image/png;base64,iVBOR"));
 
-  r.pictures->finish(2);
-  r.pictures->finish(1);
+  r.images->finish(2);
+  r.images->finish(1);
   v = r.get(path)->body();
   BOOST_TEST(v["status"] == "completed");
   BOOST_TEST(v["completed"] == 1'700'000'004);
@@ -86,10 +86,10 @@ BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
 BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_is_told_where_somebody_asked) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}, {"n", 2}});
-  r.pictures->finish(1);
-  r.pictures->prompt_class = {{"cached_latents", 0, "base@50"},
-                              {"smaller_models", 2, "small@20"}};
-  r.pictures->finish(2);
+  r.images->finish(1);
+  r.images->prompt_class = {{"cached_latents", 0, "base@50"},
+                            {"smaller_models", 2, "small@20"}};
+  r.images->finish(2);
   const auto images =
     r.get("/v1/jobs/" + id + "?images=none")->body()["result"]["images"];
   BOOST_REQUIRE(images.size() == 2u);
@@ -102,11 +102,11 @@ BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_is_told_where_somebody_asked) {
 BOOST_AUTO_TEST_CASE(earlier_work_that_an_image_started_from_is_told) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}, {"n", 2}});
-  BOOST_TEST(r.pictures->at(1).wanted.seed_drawn);
-  r.pictures->finish(1);
-  auto p = r.pictures->picture_for(2);
+  BOOST_TEST(r.images->at(1).wanted.seed_drawn);
+  r.images->finish(1);
+  auto p = r.images->image_for(2);
   p.reused = {"latent", 12, 0.75, 5};
-  r.pictures->answer_with(2, p);
+  r.images->answer_with(2, p);
   const auto images =
     r.get("/v1/jobs/" + id + "?images=none")->body()["result"]["images"];
   BOOST_REQUIRE(images.size() == 2u);
@@ -115,17 +115,17 @@ BOOST_AUTO_TEST_CASE(earlier_work_that_an_image_started_from_is_told) {
     "entry": 12, "similarity": 0.75, "steps": 5})")));
 }
 
-BOOST_AUTO_TEST_CASE(how_a_picture_came_about_is_told) {
+BOOST_AUTO_TEST_CASE(how_a_image_came_about_is_told) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}});
-  auto p = r.pictures->picture_for(1);
+  auto p = r.images->image_for(1);
   p.route = "cascade";
   p.sha256 = "00ff";
   p.steps_run = 9;
   p.took.queue = 2ms;
   p.took.denoise = 1500us;
   p.took.total = 3500us;
-  r.pictures->answer_with(1, p);
+  r.images->answer_with(1, p);
   for (const auto* how : {"url", "b64_json"}) {
     const auto x =
       r.get("/v1/jobs/" + id + "?images=" + how)->body()["result"]["images"][0];
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(all_words_of_a_generation_are_taken) {
             {"image", to_data_url("image/png", file)},
             {"mask", to_base64(file)},
             {"id", "mine"}});
-  const auto g = r.pictures->at(1).wanted;
+  const auto g = r.images->at(1).wanted;
   BOOST_TEST(g.prompt == "p");
   BOOST_TEST(g.negative == "q");
   BOOST_TEST(g.width == 64u);
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(faults_name_their_field) {
     r.post("/v1/jobs", "{}", {{"idempotency-key", std::string(256, 'k')}})
       ->status()
     == 400u);
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_key_is_the_same_job) {
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(the_same_key_is_the_same_job) {
   const auto a = r.post("/v1/jobs", "{}", headers)->body();
   const auto b = r.post("/v1/jobs", "{}", headers)->body();
   BOOST_TEST(a["id"] == b["id"]);
-  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(r.images->count() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_key_with_another_body_is_refused) {
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(the_same_key_with_another_body_is_refused) {
   BOOST_TEST(got->status() == 422u);
   BOOST_TEST(got->body()["error"]["code"] == "key_reused");
   BOOST_TEST(got->body()["error"]["param"] == "Idempotency-Key");
-  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(r.images->count() == 1u);
   // Of another caller it is another key.
   r.key = "bob";
   BOOST_TEST(r.post("/v1/jobs", R"({"prompt":"b"})", headers)->status()
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(the_trace_of_a_call_stands_in_its_status) {
   x.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00000000000000ab-01";
   const auto got = r.ask(x);
   BOOST_TEST(got->body()["traceparent"] == x.trace);
-  BOOST_TEST(r.pictures->at(1).wanted.trace == x.trace);
+  BOOST_TEST(r.images->at(1).wanted.trace == x.trace);
   const std::string id = got->body()["id"];
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["traceparent"] == x.trace);
   BOOST_TEST(!r.post("/v1/jobs", "{}")->body().contains("traceparent"));
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(the_trace_of_a_call_stands_in_its_status) {
 
 BOOST_AUTO_TEST_CASE(a_full_server_says_when_to_come_back) {
   rig r;
-  r.pictures->refuse_after = 0;
+  r.images->refuse_after = 0;
   const auto got = r.post("/v1/jobs", "{}");
   BOOST_TEST(got->status() == 429u);
   BOOST_TEST(find_field(got->answered->headers, "Retry-After") == "3");
@@ -300,10 +300,10 @@ BOOST_AUTO_TEST_CASE(a_full_server_says_when_to_come_back) {
 
 BOOST_AUTO_TEST_CASE(engines_refusals_name_their_field_too) {
   rig r;
-  r.pictures->refuse_after = 0;
-  r.pictures->refusal = {"invalid_argument", "strength 0.1 leaves none", {}};
+  r.images->refuse_after = 0;
+  r.images->refusal = {"invalid_argument", "strength 0.1 leaves none", {}};
   BOOST_TEST(r.post("/v1/jobs", "{}")->body()["error"]["param"] == "strength");
-  r.pictures->refusal = {"internal", "secret /etc", {}};
+  r.images->refusal = {"internal", "secret /etc", {}};
   const auto got = r.post("/v1/jobs", "{}");
   BOOST_TEST(got->status() == 500u);
   BOOST_TEST(got->answered->body.find("secret") == std::string::npos);
@@ -313,8 +313,8 @@ BOOST_AUTO_TEST_CASE(a_failed_job_tells_what_clients_may_read) {
   rig r;
   const auto late = r.submit();
   const auto broken = r.submit();
-  r.pictures->fail(1, "deadline_missed", "too late");
-  r.pictures->fail(2, "internal", "secret");
+  r.images->fail(1, "deadline_missed", "too late");
+  r.images->fail(2, "internal", "secret");
   auto v = r.get("/v1/jobs/" + late)->body();
   BOOST_TEST(v["status"] == "failed");
   BOOST_TEST(v["error"]["code"] == "deadline_missed");
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   auto got = r.post(path + "/cancel", "");
   BOOST_TEST(got->status() == 200u);
   BOOST_TEST(got->body()["status"] == "cancelled");
-  BOOST_TEST(r.pictures->at(1).cancelled);
+  BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.post(path + "/cancel", "")->status() == 409u);
   request_message again;
   again.method = "DELETE";
@@ -346,10 +346,10 @@ BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   BOOST_TEST(r.get(path + "/images/0")->status() == 410u);
 }
 
-BOOST_AUTO_TEST_CASE(pictures_beyond_the_budget_are_gone) {
+BOOST_AUTO_TEST_CASE(images_beyond_the_budget_are_gone) {
   rig r{{10, 64, 10, 1h}};
   const auto id = r.submit();
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 410u);
   BOOST_TEST(r.get("/v1/jobs/" + id + "/images/0")->status() == 410u);
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["error"]["code"] == "expired");
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
   for (const auto* rest : {"", "/events", "/images/0"})
     BOOST_TEST(r.get("/v1/jobs/" + of_ann + rest)->status() == 404u);
   BOOST_TEST(r.post("/v1/jobs/" + of_ann + "/cancel", "")->status() == 404u);
-  BOOST_TEST(!r.pictures->at(1).cancelled);
+  BOOST_TEST(!r.images->at(1).cancelled);
   auto list = r.get("/v1/jobs")->body()["data"];
   BOOST_TEST_REQUIRE(list.size() == 1u);
   BOOST_TEST(list[0]["id"] == of_bob);
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   const json body{{"prompt", "a"}, {"id", "mine"}};
   BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 202u);
   BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 400u);
-  r.pictures->finish(1);
+  r.images->finish(1);
   r.key = "bob";
   // Another key's name is neither found nor taken.
   BOOST_TEST(r.get("/v1/jobs/mine")->status() == 404u);
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   BOOST_TEST(r.get("/v1/jobs/mine")->body()["status"] == "queued");
   BOOST_TEST(r.get("/v1/jobs/mine")->body()["key"] == "bob");
   BOOST_TEST(r.post("/v1/jobs/mine/cancel", "")->status() == 200u);
-  BOOST_TEST(r.pictures->at(2).cancelled);
+  BOOST_TEST(r.images->at(2).cancelled);
   r.key = "ann";
   BOOST_TEST(r.get("/v1/jobs/mine")->body()["status"] == "completed");
   r.who = scope::admin;
@@ -421,18 +421,18 @@ BOOST_AUTO_TEST_CASE(a_job_knows_the_request_that_made_it) {
 BOOST_AUTO_TEST_CASE(events_tell_of_a_job_as_it_goes) {
   rig r;
   const auto id = r.submit({{"prompt", "p"}, {"n", 2}, {"previews", true}});
-  BOOST_TEST(r.pictures->at(1).wanted.preview_every == 1u);
-  r.pictures->finish(1);
+  BOOST_TEST(r.images->at(1).wanted.preview_every == 1u);
+  r.images->finish(1);
   const auto events = r.get("/v1/jobs/" + id + "/events");
   BOOST_TEST(events->streaming);
   BOOST_TEST(events->event_names() == "status,image");
   BOOST_TEST(events->event_data(0)["status"] == "running");
   BOOST_TEST(events->event_data(1)["url"]
              == "http://me:80/v1/jobs/" + id + "/images/0");
-  r.pictures->step(2, 1, 8);
-  r.pictures->step(2, 2, 8, fake_pictures::grey_preview(2));
-  r.pictures->step(2, 3, 8);
-  r.pictures->finish(2);
+  r.images->step(2, 1, 8);
+  r.images->step(2, 2, 8, fake_images::grey_preview(2));
+  r.images->step(2, 3, 8);
+  r.images->finish(2);
   BOOST_TEST(events->event_names()
              == "status,image,progress,progress,progress,image,completed");
   BOOST_TEST(!events->event_data(2).contains("preview"));
@@ -456,7 +456,7 @@ BOOST_AUTO_TEST_CASE(failed_and_cancelled_streams_say_so) {
   const auto a = r.get("/v1/jobs/" + r.submit() + "/events");
   const auto id = r.submit();
   const auto b = r.get("/v1/jobs/" + id + "/events");
-  r.pictures->fail(1, "poison", "secret");
+  r.images->fail(1, "poison", "secret");
   r.post("/v1/jobs/" + id + "/cancel", "");
   BOOST_TEST(a->event_names() == "status,failed");
   BOOST_TEST(a->event_data(1)["error"]["code"] == "poison");
@@ -468,10 +468,10 @@ BOOST_AUTO_TEST_CASE(a_client_that_leaves_does_not_end_its_job) {
   const auto id = r.submit();
   const auto events = r.get("/v1/jobs/" + id + "/events");
   events->leave();
-  r.pictures->step(1, 1, 8);
+  r.images->step(1, 1, 8);
   BOOST_TEST(events->event_names() == "status");
-  BOOST_TEST(!r.pictures->at(1).cancelled);
-  r.pictures->finish(1);
+  BOOST_TEST(!r.images->at(1).cancelled);
+  r.images->finish(1);
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["status"] == "completed");
 }
 

@@ -23,15 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Jobs whose pictures go into files, and their routes.
+/// Jobs whose images go into files, and their routes.
 struct rig : test::api_rig {
   explicit rig(job_limits within = {}) {
     auto files = result_files::open(folder);
     BOOST_REQUIRE(files);
-    pictures->bytes_of = [](const generation& g) {
+    images->bytes_of = [](const generation& g) {
       return std::vector<uint8_t>(1000, static_cast<uint8_t>(g.prompt[0]));
     };
-    filed = std::make_shared<jobs>(pictures, within, clocks(), *files);
+    filed = std::make_shared<jobs>(images, within, clocks(), *files);
     add_job_routes(routes, filed, context());
   }
 
@@ -41,11 +41,11 @@ struct rig : test::api_rig {
     fs::remove_all(folder);
   }
 
-  /// A job that has ended, with one picture.
+  /// A job that has ended, with one image.
   std::string done(const std::string& prompt) {
     const std::string id =
       post_json("/v1/jobs", {{"prompt", prompt}})->body()["id"];
-    pictures->finish(pictures->count());
+    images->finish(images->count());
     return id;
   }
 
@@ -67,7 +67,7 @@ struct rig : test::api_rig {
 
 BOOST_AUTO_TEST_SUITE(jobs_files_test)
 
-BOOST_AUTO_TEST_CASE(a_picture_goes_from_memory_into_a_file) {
+BOOST_AUTO_TEST_CASE(a_image_goes_from_memory_into_a_file) {
   rig r;
   const auto id = r.done("a");
   BOOST_TEST(r.count() == 0u);
@@ -113,9 +113,9 @@ BOOST_AUTO_TEST_CASE(a_wall_clock_that_is_set_expires_and_estimates_nothing) {
     const auto id = r.done("a");
     const std::string open =
       r.post_json("/v1/jobs", {{"prompt", "b"}, {"steps", 8}})->body()["id"];
-    r.pictures->step(2, 0, 8);
+    r.images->step(2, 0, 8);
     r.now += 2s;
-    r.pictures->step(2, 4, 8);
+    r.images->step(2, 4, 8);
     r.filed->tick();
     r.set_off = by;
     r.filed->tick();
@@ -209,13 +209,13 @@ BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
   fs::permissions(r.folder, fs::perms::owner_all);
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_above_the_disks_limit_stays_in_memory) {
+BOOST_AUTO_TEST_CASE(a_image_above_the_disks_limit_stays_in_memory) {
   job_limits within;
   within.kept_disk_bytes = 2100;
   rig r{within};
   const auto small = r.done("a");
   r.filed->tick();
-  r.pictures->bytes_of = [](const generation&) {
+  r.images->bytes_of = [](const generation&) {
     return std::vector<uint8_t>(3000, 1);
   };
   const auto large = r.done("b");
@@ -226,14 +226,14 @@ BOOST_AUTO_TEST_CASE(a_picture_above_the_disks_limit_stays_in_memory) {
   BOOST_TEST(r.image_of(large) == 200u);
 }
 
-BOOST_AUTO_TEST_CASE(a_job_of_more_pictures_than_fit_keeps_the_rest_in_memory) {
+BOOST_AUTO_TEST_CASE(a_job_of_more_images_than_fit_keeps_the_rest_in_memory) {
   job_limits within;
   within.kept_disk_bytes = 2 * 2100;
   rig r{within};
   const std::string id =
     r.post_json("/v1/jobs", {{"prompt", "a"}, {"n", 3}})->body()["id"];
   for (uint64_t i = 1; i <= 3; ++i)
-    r.pictures->finish(i);
+    r.images->finish(i);
   r.filed->tick();
   BOOST_TEST(r.count() == 2u);
   const auto got = r.get("/v1/jobs/" + id)->body()["result"]["images"];
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_url_of_openais_api_finds_the_file) {
   add_openai_routes(r.routes, r.filed, r.context());
   const auto call = r.post_json("/v1/images/generations",
                                 {{"prompt", "a"}, {"response_format", "url"}});
-  r.pictures->finish(1);
+  r.images->finish(1);
   r.filed->tick();
   BOOST_TEST(r.count() == 1u);
   const std::string url = call->body()["data"][0]["url"];
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
     within.kept_bytes = 4000 + below(20'000);
     within.kept_disk_bytes = 4000 + below(20'000);
     rig r{within};
-    r.pictures->bytes_of = [](const generation& g) {
+    r.images->bytes_of = [](const generation& g) {
       return std::vector<uint8_t>(size_t{16} << (g.prompt[0] % 9),
                                   static_cast<uint8_t>(g.prompt[0]));
     };

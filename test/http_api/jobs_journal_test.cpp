@@ -47,13 +47,13 @@ struct rig : test::api_rig {
         known.insert(x.was.number);
     auto files = result_files::open(folder, known);
     BOOST_REQUIRE(files);
-    engine = std::make_shared<test::fake_pictures>();
+    engine = std::make_shared<test::fake_images>();
     engine->bytes_of = [](const generation& g) {
       const auto text = g.prompt + std::to_string(g.seed.value_or(0));
       return std::vector<uint8_t>(text.begin(), text.end());
     };
-    pictures = engine;
-    kept = std::make_shared<jobs>(pictures, within, clocks(), *files, journal);
+    images = engine;
+    kept = std::make_shared<jobs>(images, within, clocks(), *files, journal);
     kept->restore(journal->there);
     routes = {};
     add_job_routes(routes, kept, context());
@@ -106,7 +106,7 @@ struct rig : test::api_rig {
   job_limits within;
   std::shared_ptr<test::fake_journal> journal =
     std::make_shared<test::fake_journal>();
-  std::shared_ptr<test::fake_pictures> engine;
+  std::shared_ptr<test::fake_images> engine;
   std::shared_ptr<jobs> kept;
 };
 
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(r.status_of(id) == "404");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_comes_back_after_a_kill) {
+BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   rig r;
   r.job({{"prompt", "a"}, {"n", 2}});
   r.journal->holds = true;
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_journalled_is_tried_at_once) {
   BOOST_TEST(goes_on);
 }
 
-BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_pictures_after_a_kill) {
+BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_images_after_a_kill) {
   rig r;
   const std::string id =
     r.job({{"prompt", "a"}, {"seed", 5}, {"n", 2}})->body()["id"];
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_pictures_after_a_kill) {
   BOOST_TEST(r.image_of(next) == "b1");
 }
 
-BOOST_AUTO_TEST_CASE(pictures_not_in_files_yet_are_drawn_again) {
+BOOST_AUTO_TEST_CASE(images_not_in_files_yet_are_drawn_again) {
   rig r;
   const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
   r.engine->finish(1);
@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(what_ends_with_the_engine_is_drawn_after_the_next_start) {
   BOOST_TEST(r.image_of(id) == "a5");
 }
 
-BOOST_AUTO_TEST_CASE(an_orderly_end_brings_pictures_into_files_first) {
+BOOST_AUTO_TEST_CASE(an_orderly_end_brings_images_into_files_first) {
   rig r;
   const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
   r.engine->finish(1);
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_goes_on_while_the_server_is_away) {
              == "deadline_missed");
 }
 
-BOOST_AUTO_TEST_CASE(pictures_expire_as_if_the_server_had_not_ended) {
+BOOST_AUTO_TEST_CASE(images_expire_as_if_the_server_had_not_ended) {
   job_limits within;
   within.kept = 10s;
   rig r{within};
@@ -536,7 +536,7 @@ BOOST_AUTO_TEST_CASE(what_ended_before_the_machine_started_expires_too) {
   BOOST_TEST(r.status_of(id) == "410");
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_that_somebody_removed_is_told_as_expired) {
+BOOST_AUTO_TEST_CASE(a_image_that_somebody_removed_is_told_as_expired) {
   rig r;
   const std::string id = r.job({{"prompt", "a"}, {"n", 2}})->body()["id"];
   r.engine->finish(1);

@@ -19,7 +19,7 @@ namespace {
 /// What one job's listener heard, checked as it comes.
 struct witness {
   std::atomic<int> ends{0};
-  std::atomic<int> pictures{0};
+  std::atomic<int> images{0};
   std::atomic<int> inside{0};
   std::atomic<bool> faulty{false};
 
@@ -39,16 +39,15 @@ struct witness {
               enter();
               if (!v.results.at(index))
                 faulty = true;
-              ++pictures;
+              ++images;
               leave();
             },
             [=, this](const job_view& v) {
               enter();
               if (v.state < job_state::completed
-                  || static_cast<int>(v.pictures_done) != pictures.load())
+                  || static_cast<int>(v.images_done) != images.load())
                 faulty = true;
-              if (v.state == job_state::completed
-                  && v.pictures_done != v.pictures)
+              if (v.state == job_state::completed && v.images_done != v.images)
                 faulty = true;
               ++ends;
               leave();
@@ -66,37 +65,37 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
   const auto draw = [&](uint64_t below) { return random() % below; };
   for (size_t round = 0; round < rounds; ++round) {
     job_rig rig{{1 + static_cast<uint32_t>(draw(8)), 4, draw(4000), 10s}};
-    rig.pictures->answers_cancel = draw(2) == 0;
+    rig.images->answers_cancel = draw(2) == 0;
     std::vector<std::unique_ptr<witness>> seen;
     std::vector<std::string> ids;
     size_t accepted = 0;
     for (int i = 0; i < 60; ++i) {
       rig.now += std::chrono::milliseconds{draw(2000)};
-      const auto orders = rig.pictures->count();
+      const auto orders = rig.images->count();
       switch (draw(9)) {
         case 0:
         case 1: {
           if (draw(5) == 0)
-            rig.pictures->refuse_after = orders + draw(3);
+            rig.images->refuse_after = orders + draw(3);
           auto what = rig.wish(1 + static_cast<uint32_t>(draw(4)));
           what.keeps = draw(2) == 0;
           if (draw(3) == 0)
             what.id = fmt::format("n{}", draw(6));
           if (draw(4) == 0)
-            rig.pictures->on_submit = [&](uint64_t r) {
+            rig.images->on_submit = [&](uint64_t r) {
               if (r % 2 == 0)
-                rig.pictures->finish(r);
+                rig.images->finish(r);
             };
           seen.push_back(std::make_unique<witness>());
           auto got = rig.all->submit(what, seen.back()->listener());
-          rig.pictures->refuse_after.reset();
-          rig.pictures->on_submit = {};
+          rig.images->refuse_after.reset();
+          rig.images->on_submit = {};
           if (const auto* v = std::get_if<job_view>(&got)) {
             ++accepted;
             ids.push_back(v->id);
           } else {
             BOOST_TEST(seen.back()->ends == 0);
-            BOOST_TEST(seen.back()->pictures == 0);
+            BOOST_TEST(seen.back()->images == 0);
             seen.pop_back();
           }
           break;
@@ -104,15 +103,15 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
         case 2:
         case 3:
           if (orders > 0)
-            rig.pictures->step(1 + draw(orders), 1, 2);
+            rig.images->step(1 + draw(orders), 1, 2);
           break;
         case 4:
           if (orders > 0)
-            rig.pictures->finish(1 + draw(orders));
+            rig.images->finish(1 + draw(orders));
           break;
         case 5:
           if (orders > 0)
-            rig.pictures->fail(1 + draw(orders), "poison");
+            rig.images->fail(1 + draw(orders), "poison");
           break;
         case 6:
           if (!ids.empty())
@@ -127,8 +126,8 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
           rig.all->tick();
       }
     }
-    for (uint64_t r = 1; r <= rig.pictures->count(); ++r)
-      rig.pictures->finish(r);
+    for (uint64_t r = 1; r <= rig.images->count(); ++r)
+      rig.images->finish(r);
     BOOST_TEST(rig.all->open() == 0u);
     BOOST_TEST(seen.size() == accepted);
     for (const auto& x : seen) {
@@ -149,7 +148,7 @@ BOOST_AUTO_TEST_CASE(threads_that_race_end_every_job_once) {
     job_rig rig;
     std::mutex many;
     rig.all = std::make_shared<jobs>(
-      rig.pictures, job_limits{},
+      rig.images, job_limits{},
       jobs::clocks{[] { return std::chrono::steady_clock::now(); },
                    [] { return std::chrono::system_clock::now(); },
                    [&] {
@@ -162,13 +161,13 @@ BOOST_AUTO_TEST_CASE(threads_that_race_end_every_job_once) {
       seen.push_back(std::make_unique<witness>());
     std::atomic<bool> handed_in{false};
     std::jthread engine{[&] {
-      for (uint64_t done = 0; !handed_in || done < rig.pictures->count();) {
-        if (done == rig.pictures->count()) {
+      for (uint64_t done = 0; !handed_in || done < rig.images->count();) {
+        if (done == rig.images->count()) {
           std::this_thread::yield();
           continue;
         }
-        rig.pictures->step(++done, 1, 1);
-        rig.pictures->finish(done);
+        rig.images->step(++done, 1, 1);
+        rig.images->finish(done);
       }
     }};
     std::jthread canceller{[&] {

@@ -6,7 +6,7 @@
 using namespace atelier;
 using namespace atelier::runtime::http;
 using namespace std::chrono_literals;
-using test::fake_pictures;
+using test::fake_images;
 using test::job_rig;
 using texts = std::vector<std::string>;
 
@@ -33,12 +33,12 @@ BOOST_AUTO_TEST_CASE(a_job_waits_then_runs_then_is_completed) {
   BOOST_TEST((v->state == job_state::queued));
   BOOST_TEST(v->queue_position == 1u);
   BOOST_TEST(!v->started.has_value());
-  BOOST_TEST(v->pictures == 2u);
+  BOOST_TEST(v->images == 2u);
 
   rig.now += 5s;
-  rig.pictures->step(1, 0, 8);
+  rig.images->step(1, 0, 8);
   rig.now += 1s;
-  rig.pictures->step(1, 2, 8, fake_pictures::grey_preview(2));
+  rig.images->step(1, 2, 8, fake_images::grey_preview(2));
   v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::running));
   BOOST_TEST(v->queue_position == 0u);
@@ -50,78 +50,78 @@ BOOST_AUTO_TEST_CASE(a_job_waits_then_runs_then_is_completed) {
   BOOST_TEST_REQUIRE(v->seen != nullptr);
   BOOST_TEST(v->seen->step == 2u);
 
-  rig.pictures->finish(1);
-  rig.pictures->finish(2);
+  rig.images->finish(1);
+  rig.images->finish(2);
   v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::completed));
   BOOST_TEST((*v->started - v->created == 5s));
   BOOST_TEST((*v->completed - v->created == 6s));
-  BOOST_TEST(v->pictures_done == 2u);
+  BOOST_TEST(v->images_done == 2u);
   BOOST_TEST_REQUIRE(v->results.size() == 2u);
   BOOST_TEST(v->results[1]->request == 2u);
   BOOST_TEST(!v->remaining.has_value());
   BOOST_TEST(rig.all->open() == 0u);
   BOOST_TEST((heard
-              == texts{"progressed 0/16", "progressed 2/16", "pictured 0",
-                       "pictured 1", "ended completed"}));
+              == texts{"progressed 0/16", "progressed 2/16", "imaged 0",
+                       "imaged 1", "ended completed"}));
 }
 
 BOOST_AUTO_TEST_CASE(what_happens_before_submit_returned_is_told_in_order) {
   job_rig rig;
   texts heard;
-  rig.pictures->on_submit = [&](uint64_t request) {
-    rig.pictures->step(request, 1, 1);
-    rig.pictures->finish(request);
+  rig.images->on_submit = [&](uint64_t request) {
+    rig.images->step(request, 1, 1);
+    rig.images->finish(request);
     BOOST_TEST(heard.empty());
   };
   rig.enter(rig.wish(2), rig.note(heard));
   BOOST_TEST((heard
-              == texts{"progressed 1/2", "pictured 0", "progressed 2/2",
-                       "pictured 1", "ended completed"}));
+              == texts{"progressed 1/2", "imaged 0", "progressed 2/2",
+                       "imaged 1", "ended completed"}));
   // It keeps nothing.
   BOOST_TEST(rig.all->list({}, 10).empty());
 }
 
-BOOST_AUTO_TEST_CASE(where_one_picture_is_refused_none_is_handed_in) {
+BOOST_AUTO_TEST_CASE(where_one_image_is_refused_none_is_handed_in) {
   job_rig rig;
-  rig.pictures->refuse_after = 2;
+  rig.images->refuse_after = 2;
   texts heard;
   auto what = rig.wish(3);
   what.id = "mine";
   what.keeps = true;
-  rig.pictures->on_submit = [&](uint64_t request) {
-    rig.pictures->step(request, 1, 2);
+  rig.images->on_submit = [&](uint64_t request) {
+    rig.images->step(request, 1, 2);
   };
   const auto why = refusal_of(rig.all->submit(what, rig.note(heard)));
   BOOST_TEST(why.code == "overloaded");
   BOOST_TEST((why.retry_after == 3s));
-  BOOST_TEST(rig.pictures->at(1).cancelled);
-  BOOST_TEST(rig.pictures->at(2).cancelled);
+  BOOST_TEST(rig.images->at(1).cancelled);
+  BOOST_TEST(rig.images->at(2).cancelled);
   BOOST_TEST(heard.empty());
   BOOST_TEST(!rig.all->find("mine").has_value());
   BOOST_TEST(!rig.all->forgotten("mine"));
   BOOST_TEST(rig.all->open() == 0u);
   // Late answers change nothing.
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   BOOST_TEST(heard.empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_first_failed_picture_ends_its_job) {
+BOOST_AUTO_TEST_CASE(the_first_failed_image_ends_its_job) {
   job_rig rig;
   texts heard;
   auto what = rig.wish(3);
   what.keeps = true;
   const auto id = rig.enter(what, rig.note(heard)).id;
-  rig.pictures->finish(2);
-  rig.pictures->fail(1, "deadline_missed", "late");
-  BOOST_TEST(rig.pictures->at(3).cancelled);
-  rig.pictures->fail(3, "cancelled");
+  rig.images->finish(2);
+  rig.images->fail(1, "deadline_missed", "late");
+  BOOST_TEST(rig.images->at(3).cancelled);
+  rig.images->fail(3, "cancelled");
   const auto v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::failed));
   BOOST_TEST(v->why.code == "deadline_missed");
   BOOST_TEST(v->results[0] == nullptr);
   BOOST_TEST(v->results[1] != nullptr);
-  BOOST_TEST((heard == texts{"pictured 1", "ended failed"}));
+  BOOST_TEST((heard == texts{"imaged 1", "ended failed"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_job_taken_back_ends_once) {
@@ -130,17 +130,17 @@ BOOST_AUTO_TEST_CASE(a_job_taken_back_ends_once) {
   auto what = rig.wish(2);
   what.keeps = true;
   const auto id = rig.enter(what, rig.note(heard)).id;
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   BOOST_TEST((rig.all->cancel(id) == jobs::cancelled::yes));
-  BOOST_TEST(rig.pictures->at(2).cancelled);
+  BOOST_TEST(rig.images->at(2).cancelled);
   BOOST_TEST((rig.all->cancel(id) == jobs::cancelled::ended));
   BOOST_TEST((rig.all->cancel("job_x") == jobs::cancelled::unknown));
-  rig.pictures->finish(2);
+  rig.images->finish(2);
   const auto v = rig.all->find(id);
   BOOST_TEST((v->state == job_state::cancelled));
   BOOST_TEST(v->why.code == "cancelled");
-  BOOST_TEST(v->pictures_done == 1u);
-  BOOST_TEST((heard == texts{"pictured 0", "ended cancelled"}));
+  BOOST_TEST(v->images_done == 1u);
+  BOOST_TEST((heard == texts{"imaged 0", "ended cancelled"}));
 }
 
 BOOST_AUTO_TEST_CASE(one_taken_back_while_it_is_handed_in_is_taken_back_whole) {
@@ -148,15 +148,15 @@ BOOST_AUTO_TEST_CASE(one_taken_back_while_it_is_handed_in_is_taken_back_whole) {
   texts heard;
   auto what = rig.wish(3);
   what.id = "x";
-  rig.pictures->on_submit = [&](uint64_t request) {
+  rig.images->on_submit = [&](uint64_t request) {
     if (request == 2)
       BOOST_TEST((rig.all->cancel("x") == jobs::cancelled::yes));
   };
   const auto v = rig.enter(what, rig.note(heard));
   BOOST_TEST((v.state == job_state::cancelled));
-  BOOST_TEST(rig.pictures->count() == 2u);
-  BOOST_TEST(rig.pictures->at(1).cancelled);
-  BOOST_TEST(rig.pictures->at(2).cancelled);
+  BOOST_TEST(rig.images->count() == 2u);
+  BOOST_TEST(rig.images->at(1).cancelled);
+  BOOST_TEST(rig.images->at(2).cancelled);
   BOOST_TEST((heard == texts{"ended cancelled"}));
 }
 
@@ -170,9 +170,9 @@ BOOST_AUTO_TEST_CASE(listeners_may_call_back) {
     rig.all->cancel(v.id);
     heard.push_back("stopped");
   };
-  rig.pictures->answers_cancel = true;
+  rig.images->answers_cancel = true;
   rig.enter(rig.wish(), news);
-  rig.pictures->step(1, 1, 2);
+  rig.images->step(1, 1, 2);
   BOOST_TEST((heard == texts{"stop", "stopped", "ended cancelled"}));
 }
 
@@ -185,10 +185,9 @@ BOOST_AUTO_TEST_CASE(a_listener_that_throws_harms_nobody) {
   what.id = "x";
   rig.enter(what, bad);
   BOOST_TEST(rig.all->listen("x", rig.note(heard)) != 0u);
-  rig.pictures->step(1, 1, 2);
-  rig.pictures->finish(1);
-  BOOST_TEST(
-    (heard == texts{"progressed 1/2", "pictured 0", "ended completed"}));
+  rig.images->step(1, 1, 2);
+  rig.images->finish(1);
+  BOOST_TEST((heard == texts{"progressed 1/2", "imaged 0", "ended completed"}));
 }
 
 BOOST_AUTO_TEST_CASE(listeners_come_and_leave) {
@@ -200,13 +199,13 @@ BOOST_AUTO_TEST_CASE(listeners_come_and_leave) {
   rig.enter(what);
   BOOST_TEST(rig.all->listen("y", rig.note(first)) == 0u);
   const auto me = rig.all->listen("x", rig.note(first));
-  rig.pictures->step(1, 1, 2);
+  rig.images->step(1, 1, 2);
   rig.all->listen("x", rig.note(second));
   rig.all->leave("x", me);
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   rig.all->listen("x", rig.note(third));
   BOOST_TEST((first == texts{"progressed 1/2"}));
-  BOOST_TEST((second == texts{"pictured 0", "ended completed"}));
+  BOOST_TEST((second == texts{"imaged 0", "ended completed"}));
   BOOST_TEST((third == texts{"ended completed"}));
 }
 
@@ -220,13 +219,13 @@ BOOST_AUTO_TEST_CASE(the_same_idempotency_key_is_the_same_job) {
   const auto a = rig.enter(what, rig.note(first));
   const auto b = rig.enter(what, rig.note(second));
   BOOST_TEST(a.id == b.id);
-  BOOST_TEST(rig.pictures->count() == 1u);
+  BOOST_TEST(rig.images->count() == 1u);
   auto of_bob = what;
   of_bob.owner = "bob";
   BOOST_TEST(rig.enter(of_bob).id != a.id);
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   BOOST_TEST(rig.enter(what, rig.note(third)).id == a.id);
-  BOOST_TEST((first == texts{"pictured 0", "ended completed"}));
+  BOOST_TEST((first == texts{"imaged 0", "ended completed"}));
   BOOST_TEST((second == first));
   BOOST_TEST((third == texts{"ended completed"}));
   // Once forgotten it is a new one.
@@ -238,10 +237,10 @@ BOOST_AUTO_TEST_CASE(the_same_idempotency_key_is_the_same_job) {
 BOOST_AUTO_TEST_CASE(a_twin_of_a_refused_job_hears_of_it) {
   job_rig rig;
   texts heard;
-  rig.pictures->refuse_after = 1;
+  rig.images->refuse_after = 1;
   auto what = rig.wish(2);
   what.idempotency_key = "k";
-  rig.pictures->on_submit = [&](uint64_t) { rig.enter(what, rig.note(heard)); };
+  rig.images->on_submit = [&](uint64_t) { rig.enter(what, rig.note(heard)); };
   BOOST_TEST(refusal_of(rig.all->submit(what)).code == "overloaded");
   BOOST_TEST((heard == texts{"ended failed"}));
 }
@@ -251,7 +250,7 @@ BOOST_AUTO_TEST_CASE(places_in_the_queue_follow_priority_and_age) {
   const auto enter = [&](std::string id, std::string priority) {
     auto what = rig.wish();
     what.id = std::move(id);
-    what.pictures[0].priority = std::move(priority);
+    what.images[0].priority = std::move(priority);
     rig.enter(what);
   };
   enter("a", "normal");
@@ -265,7 +264,7 @@ BOOST_AUTO_TEST_CASE(places_in_the_queue_follow_priority_and_age) {
     return all;
   };
   BOOST_TEST(places() == "2431");
-  rig.pictures->step(4, 0, 8);
+  rig.images->step(4, 0, 8);
   BOOST_TEST(places() == "1320");
   rig.all->cancel("a");
   BOOST_TEST(rig.all->find("c")->queue_position == 1u);
@@ -292,7 +291,7 @@ BOOST_AUTO_TEST_CASE(faulty_names_and_counts_are_refused) {
   what.id = "task(abc)-1._";
   rig.enter(what);
   BOOST_TEST(refused(what) == "id 'task(abc)-1._' is taken");
-  BOOST_TEST(rig.pictures->count() == 1u);
+  BOOST_TEST(rig.images->count() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(made_names_are_of_all_random_bits) {
@@ -311,17 +310,17 @@ BOOST_AUTO_TEST_CASE(when_all_jobs_are_open_more_are_refused) {
   const auto why = refusal_of(rig.all->submit(what));
   BOOST_TEST(why.code == "overloaded");
   BOOST_TEST(why.retry_after.count() > 0);
-  BOOST_TEST(rig.pictures->count() == 2u);
+  BOOST_TEST(rig.images->count() == 2u);
   // The oldest that ended makes room.
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   rig.enter(what);
   BOOST_TEST(!rig.all->find(first).has_value());
   BOOST_TEST(rig.all->forgotten(first));
   BOOST_TEST(rig.all->list({}, 10).size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(kept_pictures_stay_within_their_bytes) {
-  // Two pictures of 100 bytes fit, with what each takes besides.
+BOOST_AUTO_TEST_CASE(kept_images_stay_within_their_bytes) {
+  // Two images of 100 bytes fit, with what each takes besides.
   job_rig rig{{10, 64, 2500, 1h}};
   auto what = rig.wish();
   what.keeps = true;
@@ -329,7 +328,7 @@ BOOST_AUTO_TEST_CASE(kept_pictures_stay_within_their_bytes) {
   for (uint64_t i = 1; i <= 3; ++i) {
     ids.push_back(rig.enter(what).id);
     rig.now += 1s;
-    rig.pictures->finish(i);
+    rig.images->finish(i);
   }
   const auto first = rig.all->find(ids[0]);
   BOOST_TEST(first->expired);
@@ -338,14 +337,12 @@ BOOST_AUTO_TEST_CASE(kept_pictures_stay_within_their_bytes) {
   BOOST_TEST(!rig.all->find(ids[1])->expired);
   BOOST_TEST(!rig.all->find(ids[2])->expired);
   // One that is too large for all is told, and gone.
-  std::shared_ptr<const picture> told;
-  rig.pictures->bytes_of = [](const auto&) {
-    return std::vector<uint8_t>(3000);
-  };
+  std::shared_ptr<const generated_image> told;
+  rig.images->bytes_of = [](const auto&) { return std::vector<uint8_t>(3000); };
   job_listener news;
   news.ended = [&](const job_view& v) { told = v.results[0]; };
   const auto large = rig.enter(what, news).id;
-  rig.pictures->finish(4);
+  rig.images->finish(4);
   BOOST_TEST_REQUIRE(told != nullptr);
   BOOST_TEST(told->bytes.size() == 3000u);
   BOOST_TEST(rig.all->find(large)->expired);
@@ -357,7 +354,7 @@ BOOST_AUTO_TEST_CASE(what_ended_is_forgotten_after_its_time) {
   what.keeps = true;
   const auto kept = rig.enter(what).id;
   const auto running = rig.enter(what).id;
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   rig.now += 59min;
   rig.all->tick();
   BOOST_TEST(rig.all->find(kept).has_value());
@@ -375,7 +372,7 @@ BOOST_AUTO_TEST_CASE(only_as_many_names_are_remembered) {
     auto what = rig.wish();
     what.id = "n" + std::to_string(i);
     rig.enter(what);
-    rig.pictures->finish(i);
+    rig.images->finish(i);
   }
   BOOST_TEST(!rig.all->forgotten("n1"));
   BOOST_TEST(rig.all->forgotten("n2"));
@@ -409,11 +406,11 @@ BOOST_AUTO_TEST_CASE(the_end_of_all_takes_back_what_is_open) {
   job_rig rig;
   texts heard;
   rig.enter(rig.wish(2), rig.note(heard));
-  rig.pictures->finish(1);
+  rig.images->finish(1);
   heard.clear();
   rig.all.reset();
-  BOOST_TEST(rig.pictures->at(2).cancelled);
-  rig.pictures->finish(2);
+  BOOST_TEST(rig.images->at(2).cancelled);
+  rig.images->finish(2);
   BOOST_TEST(heard.empty());
 }
 

@@ -109,13 +109,13 @@ journalled_job job(uint64_t number) {
   g.seed_drawn = true;
   g.preview_every = 3;
   g.trace = "trace";
-  w.pictures = {g, g};
-  w.pictures[1].seed = 1;
+  w.images = {g, g};
+  w.images[1].seed = 1;
   return x;
 }
 
 journalled_end end(uint64_t number) {
-  auto p = std::make_shared<picture>();
+  auto p = std::make_shared<generated_image>();
   p->request = 9;
   p->format = "webp";
   p->seed = UINT64_MAX;
@@ -175,10 +175,10 @@ BOOST_AUTO_TEST_CASE(what_was_written_is_read_back_whole) {
   BOOST_TEST(x.was.wanted.fingerprint == y.wanted.fingerprint);
   BOOST_TEST(x.was.wanted.trace == y.wanted.trace);
   BOOST_TEST(x.was.wanted.request_id == y.wanted.request_id);
-  BOOST_REQUIRE(x.was.wanted.pictures.size() == 2u);
+  BOOST_REQUIRE(x.was.wanted.images.size() == 2u);
   for (size_t i = 0; i < 2; ++i) {
-    const auto& a = x.was.wanted.pictures[i];
-    const auto& b = y.wanted.pictures[i];
+    const auto& a = x.was.wanted.images[i];
+    const auto& b = y.wanted.images[i];
     BOOST_TEST(a.prompt == b.prompt);
     BOOST_TEST(a.negative == b.negative);
     BOOST_TEST((a.image == b.image));
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(what_was_written_is_read_back_whole) {
 BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   const auto large = [](uint64_t number) {
     auto x = job(number);
-    for (auto& g : x.wanted.pictures)
+    for (auto& g : x.wanted.images)
       g.image.assign(1 << 20, 7);
     return x;
   };
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
     put(**sut, large(i));
     put(**sut, end(i));
   }
-  // Both pictures of a job start from one file, and the pages that it had are
+  // Both images of a job start from one file, and the pages that it had are
   // used again.
   BOOST_TEST(fs::file_size(file) < 2u << 20);
   const auto got = (*sut)->read();
@@ -234,26 +234,26 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
   BOOST_TEST(x.why.text == y.why.text);
   BOOST_TEST((x.started == y.started));
   BOOST_TEST((x.completed == y.completed));
-  BOOST_REQUIRE(x.pictures.size() == 2u);
-  BOOST_TEST((x.pictures[0] == nullptr));
-  BOOST_REQUIRE((x.pictures[1] != nullptr));
-  BOOST_TEST(x.pictures[1]->seed == UINT64_MAX);
-  BOOST_TEST(x.pictures[1]->sha256 == "ab");
-  BOOST_TEST(x.pictures[1]->guidance == 4.7f);
-  BOOST_TEST((x.pictures[1]->notes == y.pictures[1]->notes));
-  BOOST_TEST((x.pictures[1]->prompt_class == y.pictures[1]->prompt_class));
-  BOOST_TEST((x.pictures[1]->reused == y.pictures[1]->reused));
-  BOOST_TEST((x.pictures[1]->took.total == 12ms));
+  BOOST_REQUIRE(x.images.size() == 2u);
+  BOOST_TEST((x.images[0] == nullptr));
+  BOOST_REQUIRE((x.images[1] != nullptr));
+  BOOST_TEST(x.images[1]->seed == UINT64_MAX);
+  BOOST_TEST(x.images[1]->sha256 == "ab");
+  BOOST_TEST(x.images[1]->guidance == 4.7f);
+  BOOST_TEST((x.images[1]->notes == y.images[1]->notes));
+  BOOST_TEST((x.images[1]->prompt_class == y.images[1]->prompt_class));
+  BOOST_TEST((x.images[1]->reused == y.images[1]->reused));
+  BOOST_TEST((x.images[1]->took.total == 12ms));
   BOOST_TEST((x.cancelled_images == y.cancelled_images));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_held_against_a_picture_is_read_back) {
+BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_is_read_back) {
   const auto held = [&](int64_t job_at = 0) {
     const auto sut = open();
     BOOST_REQUIRE(sut);
     const auto got = (*sut)->read();
     BOOST_REQUIRE(got);
-    return got->jobs.at(static_cast<size_t>(job_at)).was.wanted.pictures;
+    return got->jobs.at(static_cast<size_t>(job_at)).was.wanted.images;
   };
   const auto write = [&](const journal_file::record& x) {
     const auto sut = open();
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(an_older_journal_is_opened) {
   const auto got = (*sut)->read();
   BOOST_REQUIRE(got);
   BOOST_TEST((got->jobs.at(0).cancelled_images == std::vector<uint32_t>{1}));
-  BOOST_TEST(got->jobs.at(0).was.wanted.pictures[0].suspected.trials == 1u);
+  BOOST_TEST(got->jobs.at(0).was.wanted.images[0].suspected.trials == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(names_of_forgotten_jobs_are_remembered_as_many_as_may_be) {
@@ -380,7 +380,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_version_1_is_brought_forward) {
     BOOST_REQUIRE(got);
     BOOST_REQUIRE(got->jobs.size() == 2u);
     BOOST_TEST(got->jobs[0].was.wanted.owner == "ann");
-    BOOST_TEST(got->jobs[0].was.wanted.pictures.size() == 2u);
+    BOOST_TEST(got->jobs[0].was.wanted.images.size() == 2u);
     BOOST_TEST(got->jobs[0].was.wanted.request_id.empty());
     BOOST_TEST(got->jobs[1].end.has_value());
     BOOST_TEST((got->forgotten == std::vector<job_name>{"gone"}));
@@ -603,7 +603,7 @@ BOOST_AUTO_TEST_CASE(
       std::max(fs::file_size(file), fs::file_size(file.string() + "-wal"));
     setrlimit(RLIMIT_FSIZE, &least);
     auto large = job(2);
-    large.wanted.pictures[0].image.assign(1 << 20, 1);
+    large.wanted.images[0].image.assign(1 << 20, 1);
     BOOST_TEST(!accept(large));
     sut.end(end(1));
     BOOST_TEST(!accept(large));

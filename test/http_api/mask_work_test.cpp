@@ -11,7 +11,7 @@ using namespace atelier::runtime::http::detail;
 
 namespace {
 
-image::picture plain(core::extent px, uint8_t value, uint32_t channels = 3) {
+image::bitmap plain(core::extent px, uint8_t value, uint32_t channels = 3) {
   return {px, channels,
           std::vector<uint8_t>(image::bytes_of(px, channels), value)};
 }
@@ -24,7 +24,7 @@ soft_mask mask_with(core::extent px, const region& white) {
   return m;
 }
 
-uint8_t at(const image::picture& x, uint32_t column, uint32_t row) {
+uint8_t at(const image::bitmap& x, uint32_t column, uint32_t row) {
   return x.bytes[(size_t{row} * x.px.width + column) * x.channels];
 }
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(regions_hold_the_mask_in_the_wanted_proportions) {
   // At an edge it goes the other way.
   BOOST_TEST((found({0, 0, {20, 10}}, 0) == region{0, 0, {20, 20}}));
   BOOST_TEST((found({60, 70, {20, 10}}, 0) == region{60, 60, {20, 20}}));
-  // As far as the picture goes.
+  // As far as the image goes.
   BOOST_TEST((found({0, 30, {100, 10}}, 0) == region{0, 0, {100, 80}}));
   BOOST_TEST(
     (found({40, 20, {10, 10}}, 0, {128, 64}) == region{35, 20, {20, 10}}));
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(blending_leaves_what_is_not_masked) {
   BOOST_TEST(at(canvas, 9, 9) == 50);
 }
 
-BOOST_AUTO_TEST_CASE(pictures_are_resized_in_three_ways) {
+BOOST_AUTO_TEST_CASE(images_are_resized_in_three_ways) {
   // Left half dark, right half light.
   auto x = plain({40, 20}, 0);
   for (uint32_t row = 0; row < 20; ++row)
@@ -147,14 +147,14 @@ BOOST_AUTO_TEST_CASE(pictures_are_resized_in_three_ways) {
   BOOST_TEST((*thin == plain(to, 9)));
 }
 
-BOOST_AUTO_TEST_CASE(a_mask_is_resized_as_its_picture_would_be) {
+BOOST_AUTO_TEST_CASE(a_mask_is_resized_as_its_image_would_be) {
   const auto mask = mask_with({50, 30}, {7, 5, {21, 13}});
   for (const auto how :
        {resize_mode::stretch, resize_mode::crop, resize_mode::fill})
     for (const core::extent to :
          {core::extent{50, 30}, {16, 16}, {99, 7}, {8, 64}}) {
       const auto got = resize_mask(how, mask, to);
-      const auto whole = resize_as(how, picture_of(mask), to);
+      const auto whole = resize_as(how, image_of(mask), to);
       BOOST_TEST_REQUIRE(got.operator bool());
       BOOST_TEST_REQUIRE(whole.operator bool());
       BOOST_TEST((got->px == to));

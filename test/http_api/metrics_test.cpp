@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/fake_pictures.hpp"
-#include <atelier/runtime/http/metered_pictures.hpp>
+#include "support/fake_images.hpp"
+#include <atelier/runtime/http/metered_images.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -24,11 +24,10 @@ struct fixture {
     return counted->exposition(now);
   }
 
-  std::shared_ptr<test::fake_pictures> engine =
-    std::make_shared<test::fake_pictures>();
+  std::shared_ptr<test::fake_images> engine =
+    std::make_shared<test::fake_images>();
   std::shared_ptr<metrics> counted = std::make_shared<metrics>();
-  std::shared_ptr<runtime::http::picture_service> sut =
-    metered(engine, counted);
+  std::shared_ptr<runtime::http::image_service> sut = metered(engine, counted);
   metrics_snapshot now;
 };
 
@@ -36,13 +35,13 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(metrics_test, fixture)
 
-BOOST_AUTO_TEST_CASE(pictures_are_counted_by_variant_and_route) {
+BOOST_AUTO_TEST_CASE(images_are_counted_by_variant_and_route) {
   int answers = 0;
   callbacks calls;
   calls.answered = [&](const answer&) { ++answers; };
   for (uint64_t i = 1; i <= 3; ++i) {
     BOOST_REQUIRE(std::get<uint64_t>(sut->submit({}, calls)) == i);
-    auto p = engine->picture_for(i);
+    auto p = engine->image_for(i);
     p.route = "plain";
     p.took.total = std::chrono::milliseconds{1500};
     p.took.denoise = std::chrono::seconds{1};

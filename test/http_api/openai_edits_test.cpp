@@ -9,7 +9,7 @@ using namespace atelier;
 using namespace atelier::runtime::http;
 using nlohmann::json;
 using test::api_rig;
-using test::fake_pictures;
+using test::fake_images;
 using bytes = std::vector<uint8_t>;
 
 namespace {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(an_edit_takes_its_image_and_mask_from_a_form) {
                                      .text("seed", "5")
                                      .text("output_format", "jpeg"));
   BOOST_TEST_REQUIRE(got->status() == 0u);
-  const auto g = r.pictures->at(1).wanted;
+  const auto g = r.images->at(1).wanted;
   BOOST_TEST(g.prompt == "a hat");
   BOOST_TEST(g.image == image);
   BOOST_TEST(g.width == 0u);
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(an_edit_takes_its_image_and_mask_from_a_form) {
   BOOST_TEST((white->px == core::extent{16, 8}));
   for (size_t x = 0; x < 16; ++x)
     BOOST_TEST(white->bytes[(3 * 16 + x) * 3] == (x < 4 ? 255 : 0));
-  r.pictures->finish(1);
-  r.pictures->finish(2);
+  r.images->finish(1);
+  r.images->finish(2);
   BOOST_TEST(got->status() == 200u);
   BOOST_TEST(got->body()["data"].size() == 2u);
   BOOST_TEST(got->body()["usage"]["input_tokens_details"]["image_tokens"]
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_image_may_come_as_a_list_of_one) {
   rig r;
   const auto image = api_rig::png(16, 8);
   r.send("edits", form{}.file("image[]", image).text("prompt", "p"));
-  BOOST_TEST(r.pictures->at(1).wanted.image == image);
+  BOOST_TEST(r.images->at(1).wanted.image == image);
   BOOST_TEST(
     r.refused(
       "edits",
@@ -117,9 +117,9 @@ BOOST_AUTO_TEST_CASE(an_edit_may_come_as_json) {
               json{{"image", to_data_url("image/png", image)},
                    {"mask_image", to_base64(image)},
                    {"prompt", "p"}});
-  BOOST_TEST(r.pictures->at(1).wanted.image == image);
+  BOOST_TEST(r.images->at(1).wanted.image == image);
   // White where it is edited already.
-  BOOST_TEST(r.pictures->at(1).wanted.mask == image);
+  BOOST_TEST(r.images->at(1).wanted.mask == image);
 }
 
 BOOST_AUTO_TEST_CASE(faulty_edits_name_their_field) {
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(faulty_edits_name_their_field) {
   const auto no_form = r.post("/v1/images/edits", "nothing",
                               {{"content-type", "multipart/form-data"}});
   BOOST_TEST(no_form->status() == 400u);
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(files_beyond_their_bytes_are_refused) {
@@ -190,9 +190,9 @@ BOOST_AUTO_TEST_CASE(edits_stream_under_their_own_names) {
                                      .text("stream", "true")
                                      .text("partial_images", "1"));
   // Of 8 steps at strength 0.8 six run.
-  BOOST_TEST(r.pictures->at(1).wanted.preview_every == 3u);
-  r.pictures->step(1, 3, 6, fake_pictures::grey_preview(3));
-  r.pictures->finish(1);
+  BOOST_TEST(r.images->at(1).wanted.preview_every == 3u);
+  r.images->step(1, 3, 6, fake_images::grey_preview(3));
+  r.images->finish(1);
   BOOST_TEST(got->event_names()
              == "image_edit.partial_image,image_edit.completed");
 }
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_variation_starts_from_its_image) {
   const auto image = api_rig::png(16, 8);
   r.send("variations",
          form{}.file("image", image).text("response_format", "b64_json"));
-  const auto g = r.pictures->at(1).wanted;
+  const auto g = r.images->at(1).wanted;
   BOOST_TEST(g.image == image);
   BOOST_TEST(*g.strength == 0.6f);
   BOOST_TEST(g.prompt.empty());
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(large_masks_become_smaller_by_a_whole_factor) {
              .body
            + "--XX--",
          {{"content-type", "multipart/form-data; boundary=XX"}});
-  const auto white = image::decode(r.pictures->at(1).wanted.mask);
+  const auto white = image::decode(r.images->at(1).wanted.mask);
   BOOST_TEST_REQUIRE(white.operator bool());
   BOOST_TEST((white->px == core::extent{8, 8}));
   BOOST_TEST(white->bytes.back() == 255);

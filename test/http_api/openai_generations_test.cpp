@@ -9,7 +9,7 @@ using namespace atelier;
 using namespace atelier::runtime::http;
 using namespace std::chrono_literals;
 using nlohmann::json;
-using test::fake_pictures;
+using test::fake_images;
 
 namespace {
 
@@ -28,7 +28,7 @@ struct rig : test::api_rig {
   generation order_of(json body) {
     const auto got = generate(std::move(body));
     BOOST_TEST_REQUIRE(got->status() == 0u);
-    return pictures->at(pictures->count()).wanted;
+    return images->at(images->count()).wanted;
   }
 };
 
@@ -36,14 +36,14 @@ struct rig : test::api_rig {
 
 BOOST_AUTO_TEST_SUITE(openai_generations_test)
 
-BOOST_AUTO_TEST_CASE(pictures_come_with_their_seeds) {
+BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   rig r;
   const auto got =
     r.generate({{"n", 2}, {"size", "64x128"}, {"user", "u"}, {"seed", 41}});
   BOOST_TEST(got->status() == 0u);
-  r.pictures->finish(2);
+  r.images->finish(2);
   BOOST_TEST(got->status() == 0u);
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(got->status() == 200u);
   const auto v = got->body();
   BOOST_TEST(v["created"] == 1'700'000'000);
@@ -74,13 +74,13 @@ BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
              == "native_only");
 }
 
-BOOST_AUTO_TEST_CASE(notes_stand_with_each_picture) {
+BOOST_AUTO_TEST_CASE(notes_stand_with_each_image) {
   rig r;
   const auto got = r.generate({{"n", 2}});
-  r.pictures->notes = {{"unknown_word", "prompt: 'cat' is not known"}};
-  r.pictures->finish(1);
-  r.pictures->notes.clear();
-  r.pictures->finish(2);
+  r.images->notes = {{"unknown_word", "prompt: 'cat' is not known"}};
+  r.images->finish(1);
+  r.images->notes.clear();
+  r.images->finish(2);
   const auto data = got->body()["data"];
   BOOST_TEST((data[0]["notes"] == json::parse(R"([{"code": "unknown_word",
                                   "text": "prompt: 'cat' is not known"}])")));
@@ -89,20 +89,20 @@ BOOST_AUTO_TEST_CASE(notes_stand_with_each_picture) {
 
 BOOST_AUTO_TEST_CASE(the_last_event_of_a_stream_has_the_notes) {
   rig r;
-  r.pictures->notes = {{"prompt_cut", "cut"}};
+  r.images->notes = {{"prompt_cut", "cut"}};
   const auto got = r.generate({{"stream", true}});
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(got->event_names() == "image_generation.completed");
   BOOST_TEST(got->event_data(0)["notes"][0]["code"] == "prompt_cut");
 }
 
-BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_stands_with_each_picture) {
+BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_stands_with_each_image) {
   rig r;
   const auto got = r.generate({{"n", 2}});
-  r.pictures->prompt_class = {{"smaller_models", 2, "small@20"}};
-  r.pictures->finish(1);
-  r.pictures->prompt_class.clear();
-  r.pictures->finish(2);
+  r.images->prompt_class = {{"smaller_models", 2, "small@20"}};
+  r.images->finish(1);
+  r.images->prompt_class.clear();
+  r.images->finish(2);
   const auto data = got->body()["data"];
   BOOST_TEST((data[0]["prompt_class"] == json::parse(R"([{"level": 2,
     "ladder": "smaller_models", "variant": "small@20"}])")));
@@ -111,9 +111,9 @@ BOOST_AUTO_TEST_CASE(the_class_of_a_prompt_stands_with_each_picture) {
 
 BOOST_AUTO_TEST_CASE(the_last_event_of_a_stream_has_the_prompts_class) {
   rig r;
-  r.pictures->prompt_class = {{"smaller_models", 2, "small@20"}};
+  r.images->prompt_class = {{"smaller_models", 2, "small@20"}};
   const auto got = r.generate({{"stream", true}});
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(got->event_data(0)["prompt_class"][0]["level"] == 2);
 }
 
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   const auto got = r.post("/v1/images/generations", "{}");
   BOOST_TEST(got->body()["error"]["message"] == "prompt is missing");
   BOOST_TEST(r.post("/v1/images/generations", "nonsense")->status() == 400u);
-  BOOST_TEST(r.pictures->count() == 0u);
+  BOOST_TEST(r.images->count() == 0u);
   // At what means nothing, they are fine.
   r.order_of({{"style", "vivid"},
               {"background", "auto"},
@@ -264,11 +264,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
               {"save_images", true}});
 }
 
-BOOST_AUTO_TEST_CASE(addresses_lead_to_kept_pictures) {
+BOOST_AUTO_TEST_CASE(addresses_lead_to_kept_images) {
   rig r;
   const auto got = r.generate({{"response_format", "url"}, {"n", 2}});
-  r.pictures->finish(1);
-  r.pictures->finish(2);
+  r.images->finish(1);
+  r.images->finish(2);
   const std::string url = got->body()["data"][1]["url"];
   BOOST_TEST(url.starts_with("http://me:80/v1/images/job_"));
   BOOST_TEST(!got->body()["data"][1].contains("b64_json"));
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(the_models_of_old_get_addresses_unless_they_say) {
   rig r;
   const auto first_of = [&](json body) {
     const auto got = r.generate(std::move(body));
-    r.pictures->finish(r.pictures->count());
+    r.images->finish(r.images->count());
     return got->body()["data"][0];
   };
   BOOST_TEST(first_of({{"model", "dall-e-3"}}).contains("url"));
@@ -309,23 +309,23 @@ BOOST_AUTO_TEST_CASE(a_strange_host_is_not_told) {
   x.body = R"({"prompt":"a","response_format":"url"})";
   x.headers = {{"host", "a\"b"}};
   const auto got = r.ask(x);
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(got->body()["data"][0]["url"].get<std::string>().starts_with(
     "/v1/images/"));
 }
 
-BOOST_AUTO_TEST_CASE(streams_carry_previews_and_then_the_picture) {
+BOOST_AUTO_TEST_CASE(streams_carry_previews_and_then_the_image) {
   rig r;
   const auto got = r.generate({{"stream", true}, {"partial_images", 2}});
   BOOST_TEST(got->streaming);
   // Steps 2, 4, ... of 8.
-  BOOST_TEST(r.pictures->at(1).wanted.preview_every == 2u);
-  r.pictures->step(1, 1, 8);
-  r.pictures->step(1, 2, 8, fake_pictures::grey_preview(2));
-  r.pictures->step(1, 3, 8);
-  r.pictures->step(1, 4, 8, fake_pictures::grey_preview(4));
-  r.pictures->step(1, 6, 8, fake_pictures::grey_preview(6));
-  r.pictures->finish(1);
+  BOOST_TEST(r.images->at(1).wanted.preview_every == 2u);
+  r.images->step(1, 1, 8);
+  r.images->step(1, 2, 8, fake_images::grey_preview(2));
+  r.images->step(1, 3, 8);
+  r.images->step(1, 4, 8, fake_images::grey_preview(4));
+  r.images->step(1, 6, 8, fake_images::grey_preview(6));
+  r.images->finish(1);
   BOOST_TEST(got->event_names()
              == "image_generation.partial_image,"
                 "image_generation.partial_image,"
@@ -367,8 +367,8 @@ BOOST_AUTO_TEST_CASE(errors_come_as_replies_or_within_the_stream) {
   rig r;
   const auto plain = r.generate({});
   const auto stream = r.generate({{"stream", true}});
-  r.pictures->fail(1, "deadline_missed", "too late");
-  r.pictures->fail(2, "internal", "secret");
+  r.images->fail(1, "deadline_missed", "too late");
+  r.images->fail(2, "internal", "secret");
   BOOST_TEST(plain->status() == 504u);
   BOOST_TEST(plain->body()["error"]["type"] == "server_error");
   BOOST_TEST(stream->event_names() == "error");
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(errors_come_as_replies_or_within_the_stream) {
   BOOST_TEST(stream->event_data(0)["error"]["code"] == "internal");
   BOOST_TEST(stream->events[0].second.find("secret") == std::string::npos);
   BOOST_TEST(stream->ended);
-  r.pictures->refuse_after = 0;
+  r.images->refuse_after = 0;
   const auto refused = r.generate({{"stream", true}});
   BOOST_TEST(!refused->streaming);
   BOOST_TEST(refused->status() == 429u);
@@ -385,9 +385,9 @@ BOOST_AUTO_TEST_CASE(errors_come_as_replies_or_within_the_stream) {
 
 BOOST_AUTO_TEST_CASE(what_comes_before_submit_returned_is_streamed_in_order) {
   rig r;
-  r.pictures->on_submit = [&](uint64_t request) {
-    r.pictures->step(request, 4, 8, fake_pictures::grey_preview(4));
-    r.pictures->finish(request);
+  r.images->on_submit = [&](uint64_t request) {
+    r.images->step(request, 4, 8, fake_images::grey_preview(4));
+    r.images->finish(request);
   };
   const auto got = r.generate({{"stream", true}, {"partial_images", 1}});
   BOOST_TEST(got->event_names()
@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_leaves_takes_its_job_back) {
   plain->leave();
   stream->leave();
   for (uint64_t request = 1; request <= 3; ++request)
-    BOOST_TEST(r.pictures->at(request).cancelled);
+    BOOST_TEST(r.images->at(request).cancelled);
   BOOST_TEST(r.all->open() == 0u);
 }
 
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(models_are_listed_with_their_variants) {
   BOOST_TEST(v["data"][0]["variants"].size() == 2u);
   BOOST_TEST(r.get("/v1/models/other")->body()["id"] == "other");
   BOOST_TEST(!r.get("/v1/models/other")->body().contains("vocabulary"));
-  r.pictures->known[2].vocabulary =
+  r.images->known[2].vocabulary =
     std::make_shared<const std::vector<word_group>>(std::vector<word_group>{
       {"shapes", {"circle", "star"}, {{"disk", "circle"}}}});
   BOOST_TEST((r.get("/v1/models/other")->body()["vocabulary"]

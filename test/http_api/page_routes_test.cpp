@@ -23,7 +23,7 @@ struct fixture : test::api_rig {
   fixture() {
     runtime::http::add_page_routes(routes);
     runtime::http::cluster_context with;
-    with.pictures = pictures;
+    with.images = images;
     with.condition = condition;
     with.recent = recent;
     with.counted = std::make_shared<runtime::http::metrics>();
@@ -35,10 +35,10 @@ struct fixture : test::api_rig {
     return nlohmann::json::parse(get(path)->answered->body);
   }
 
-  std::shared_ptr<runtime::http::recent_pictures> recent =
-    std::make_shared<runtime::http::recent_pictures>(clocks().steady);
+  std::shared_ptr<runtime::http::recent_images> recent =
+    std::make_shared<runtime::http::recent_images>(clocks().steady);
   std::shared_ptr<runtime::http::health> condition =
-    std::make_shared<runtime::http::health>(pictures, "1", clocks().steady);
+    std::make_shared<runtime::http::health>(images, "1", clocks().steady);
 };
 
 /// The value of each property that a style sets, in order: the light scheme's
@@ -119,14 +119,14 @@ BOOST_AUTO_TEST_CASE(reports_have_the_colours_of_the_page) {
 
 BOOST_AUTO_TEST_CASE(the_variants_are_told) {
   const auto known = body_of("/v1/variants").at("data");
-  BOOST_REQUIRE(known.size() == pictures->known.size());
-  BOOST_TEST(known[0].at("name") == pictures->known.front().name);
-  BOOST_TEST(known[0].at("steps") == pictures->known.front().steps);
+  BOOST_REQUIRE(known.size() == images->known.size());
+  BOOST_TEST(known[0].at("name") == images->known.front().name);
+  BOOST_TEST(known[0].at("steps") == images->known.front().steps);
 }
 
-BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_pictures) {
+BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_images) {
   BOOST_TEST((routes.find("GET", "/v1/cluster").found->needs == scope::admin));
-  picture p;
+  generated_image p;
   p.variant = "base@50";
   p.took.total = 1500ms;
   recent->note(p);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(metrics_are_in_the_text_format) {
   BOOST_TEST(got.body.find("\natelier_jobs_open 4\n") != got.body.npos);
 }
 
-BOOST_AUTO_TEST_CASE(of_recent_pictures_only_so_many_are_kept) {
+BOOST_AUTO_TEST_CASE(of_recent_images_only_so_many_are_kept) {
   for (int i = 0; i < 5000; ++i)
     recent->note({});
   BOOST_TEST(recent->all().size() == 4096u);

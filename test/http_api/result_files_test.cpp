@@ -33,7 +33,7 @@ struct folder : test::scratch_folder {
 
 BOOST_FIXTURE_TEST_SUITE(result_files_test, folder)
 
-BOOST_AUTO_TEST_CASE(a_picture_is_read_back) {
+BOOST_AUTO_TEST_CASE(a_image_is_read_back) {
   const auto sut = result_files::open(where / "deep" / "er");
   BOOST_REQUIRE(sut);
   const bytes large(100'000, 7);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_before_left_is_removed_and_nothing_else) {
   BOOST_TEST(fs::exists(where / "mine.txt"));
 }
 
-BOOST_AUTO_TEST_CASE(pictures_of_jobs_that_are_known_stay) {
+BOOST_AUTO_TEST_CASE(images_of_jobs_that_are_known_stay) {
   {
     const auto before = result_files::open(where);
     BOOST_REQUIRE((*before)->put(1, 0, bytes{1}));
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_is_told) {
   BOOST_TEST(sut.why().text.find("folder") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_that_cannot_be_written_leaves_nothing) {
+BOOST_AUTO_TEST_CASE(a_image_that_cannot_be_written_leaves_nothing) {
   const auto sut = result_files::open(where);
   fs::remove_all(where);
   const auto put = (*sut)->put(1, 0, bytes{1});

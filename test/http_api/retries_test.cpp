@@ -66,47 +66,47 @@ BOOST_AUTO_TEST_CASE(a_call_that_comes_again_joins_the_first_one) {
     const auto first = r.call(path, "k");
     first->leave();
     const auto again = r.call(path, "k");
-    BOOST_TEST(r.pictures->count() == 1u, path);
+    BOOST_TEST(r.images->count() == 1u, path);
     r.now += 1h;
     r.all->tick();
-    BOOST_TEST(!r.pictures->at(1).cancelled, path);
-    r.pictures->finish(1);
+    BOOST_TEST(!r.images->at(1).cancelled, path);
+    r.images->finish(1);
     BOOST_TEST(again->status() == 200u, path);
     BOOST_TEST(!again->faulty, path);
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_whose_reply_was_lost_gets_the_same_pictures) {
+BOOST_AUTO_TEST_CASE(one_whose_reply_was_lost_gets_the_same_images) {
   for (const auto* path : {openai, a1111}) {
     rig r;
     const auto first = r.call(path, "k");
-    r.pictures->finish(1);
+    r.images->finish(1);
     const auto again = r.call(path, "k");
-    BOOST_TEST(r.pictures->count() == 1u, path);
+    BOOST_TEST(r.images->count() == 1u, path);
     BOOST_TEST(again->status() == 200u, path);
     BOOST_TEST((again->answered->body == first->answered->body), path);
   }
 }
 
-BOOST_AUTO_TEST_CASE(pictures_in_files_are_found_again) {
+BOOST_AUTO_TEST_CASE(images_in_files_are_found_again) {
   const test::scratch_folder folder;
   for (const auto* path : {openai, a1111}) {
     rig r;
     auto files = result_files::open(folder.path / std::string(1, path[1]), {});
     BOOST_REQUIRE(files);
     const auto kept =
-      std::make_shared<jobs>(r.pictures, job_limits{}, r.clocks(), *files);
+      std::make_shared<jobs>(r.images, job_limits{}, r.clocks(), *files);
     r.routes = {};
     add_openai_routes(r.routes, kept, r.context());
     add_a1111_routes(r.routes, kept, r.context());
     const auto first = r.call(path, "k");
-    r.pictures->finish(1);
+    r.images->finish(1);
     kept->tick();
     BOOST_TEST(kept->kept().disk_bytes > 0u, path);
     const auto again = r.call(path, "k");
     BOOST_TEST(again->status() == 200u, path);
     BOOST_TEST(again->answered->body == first->answered->body, path);
-    BOOST_TEST(r.pictures->count() == 1u, path);
+    BOOST_TEST(r.images->count() == 1u, path);
   }
 }
 
@@ -116,13 +116,13 @@ BOOST_AUTO_TEST_CASE(a_stream_joins_too) {
   const auto first = r.call(openai, "k", stream);
   first->leave();
   const auto again = r.call(openai, "k", stream);
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(again->event_names() == "image_generation.completed");
   BOOST_TEST(again->ended);
   const auto late = r.call(openai, "k", stream);
   BOOST_TEST(late->event_names() == "image_generation.completed");
   BOOST_TEST(!late->faulty);
-  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(r.images->count() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(nobody_comes_again_for_ever) {
@@ -130,18 +130,18 @@ BOOST_AUTO_TEST_CASE(nobody_comes_again_for_ever) {
   within.retry = 10s;
   rig r{within};
   r.call(openai, "k")->leave();
-  BOOST_TEST(!r.pictures->at(1).cancelled);
+  BOOST_TEST(!r.images->at(1).cancelled);
   r.now += 10s - 1ms;
   r.all->tick();
-  BOOST_TEST(!r.pictures->at(1).cancelled);
+  BOOST_TEST(!r.images->at(1).cancelled);
   r.now += 1ms;
   r.all->tick();
-  BOOST_TEST(r.pictures->at(1).cancelled);
+  BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.all->open() == 0u);
   // Who comes now is drawn for anew.
   const auto late = r.call(openai, "k");
   BOOST_TEST(late->status() == 0u);
-  r.pictures->finish(2);
+  r.images->finish(2);
   BOOST_TEST(late->status() == 200u);
 }
 
@@ -152,18 +152,18 @@ BOOST_AUTO_TEST_CASE(the_last_one_to_go_counts) {
   const auto a = r.call(openai, "k");
   const auto b = r.call(openai, "k");
   a->leave();
-  BOOST_TEST(!r.pictures->at(1).cancelled);
+  BOOST_TEST(!r.images->at(1).cancelled);
   b->leave();
-  BOOST_TEST(r.pictures->at(1).cancelled);
+  BOOST_TEST(r.images->at(1).cancelled);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_key_each_call_is_one_of_its_own) {
   for (const auto* path : {openai, a1111}) {
     rig r;
     r.call(path, "")->leave();
-    BOOST_TEST(r.pictures->at(1).cancelled, path);
+    BOOST_TEST(r.images->at(1).cancelled, path);
     const auto again = r.call(path, "");
-    r.pictures->finish(2);
+    r.images->finish(2);
     BOOST_TEST(again->status() == 200u, path);
     BOOST_TEST(r.all->kept().jobs == 0u, path);
   }
@@ -172,14 +172,14 @@ BOOST_AUTO_TEST_CASE(without_a_key_each_call_is_one_of_its_own) {
 BOOST_AUTO_TEST_CASE(one_that_failed_is_tried_again) {
   rig r;
   const auto first = r.call(openai, "k");
-  r.pictures->fail(1, "unavailable");
+  r.images->fail(1, "unavailable");
   BOOST_TEST(first->status() == 503u);
   const auto again = r.call(openai, "k");
-  BOOST_TEST(r.pictures->count() == 2u);
-  r.pictures->finish(2);
+  BOOST_TEST(r.images->count() == 2u);
+  r.images->finish(2);
   BOOST_TEST(again->status() == 200u);
   BOOST_TEST(r.call(openai, "k")->status() == 200u);
-  BOOST_TEST(r.pictures->count() == 2u);
+  BOOST_TEST(r.images->count() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_with_another_call_is_refused) {
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_key_with_another_call_is_refused) {
     // The same call of somebody else is another one.
     r.key = "bob";
     BOOST_TEST(r.call(path, "k")->status() == 0u, path);
-    BOOST_TEST(r.pictures->count() == 2u, path);
+    BOOST_TEST(r.images->count() == 2u, path);
   }
 }
 
@@ -202,9 +202,9 @@ BOOST_AUTO_TEST_CASE(a_form_is_the_same_with_another_boundary) {
   rig r;
   r.edit("aaaa", "a cat")->leave();
   const auto again = r.edit("bbbbbb", "a cat");
-  BOOST_TEST(r.pictures->count() == 1u);
+  BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(r.edit("aaaa", "a dog")->status() == 422u);
-  r.pictures->finish(1);
+  r.images->finish(1);
   BOOST_TEST(again->status() == 200u);
 }
 
@@ -224,8 +224,8 @@ BOOST_AUTO_TEST_CASE(a_call_whose_client_went_in_the_queue_is_not_begun) {
   for (const auto& x : waiting)
     x();
   BOOST_TEST(gone->status() == 499u);
-  BOOST_TEST(r.pictures->count() == 1u);
-  BOOST_TEST(r.pictures->at(1).wanted.prompt == "a dog");
+  BOOST_TEST(r.images->count() == 1u);
+  BOOST_TEST(r.images->at(1).wanted.prompt == "a dog");
   BOOST_TEST(stays->status() == 0u);
 }
 
@@ -239,19 +239,19 @@ BOOST_AUTO_TEST_CASE(random_clients_never_have_two_attempts_drawn) {
     within.retry = std::chrono::seconds{draw(4)};
     within.kept = 20s;
     test::job_rig rig{within};
-    rig.pictures->answers_cancel = true;
+    rig.images->answers_cancel = true;
     std::vector<int> ends(60, 0);
     std::vector<uint64_t> attending;
     size_t clients = 0;
     for (size_t i = 0; i < ends.size(); ++i) {
       rig.now += std::chrono::milliseconds{draw(3000)};
-      const auto orders = rig.pictures->count();
+      const auto orders = rig.images->count();
       switch (draw(6)) {
         case 0:
         case 1: {
           auto what = rig.wish(1);
           what.idempotency_key = "k" + std::to_string(draw(keys));
-          what.pictures[0].prompt = what.idempotency_key;
+          what.images[0].prompt = what.idempotency_key;
           job_listener news;
           news.ended = [&, me = clients](const auto&) { ++ends[me]; };
           ++clients;
@@ -269,18 +269,18 @@ BOOST_AUTO_TEST_CASE(random_clients_never_have_two_attempts_drawn) {
           break;
         case 3:
           if (orders > 0)
-            rig.pictures->finish(1 + draw(orders));
+            rig.images->finish(1 + draw(orders));
           break;
         case 4:
           if (orders > 0)
-            rig.pictures->fail(1 + draw(orders), "poison");
+            rig.images->fail(1 + draw(orders), "poison");
           break;
         default:
           rig.all->tick();
       }
       std::map<std::string, int> open;
-      for (uint64_t r = 1; r <= rig.pictures->count(); ++r)
-        if (const auto x = rig.pictures->at(r); !x.answered)
+      for (uint64_t r = 1; r <= rig.images->count(); ++r)
+        if (const auto x = rig.images->at(r); !x.answered)
           BOOST_TEST(++open[x.wanted.prompt] == 1);
     }
     for (const auto number : attending)

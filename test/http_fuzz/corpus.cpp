@@ -67,7 +67,7 @@ corpus corpus::read() {
   x.a1111 = read_texts("a1111", false);
   x.jobs = read_texts("jobs", false);
   x.forms = read_texts("forms", true);
-  x.pictures = read_folder("pictures");
+  x.images = read_folder("pictures");
   x.headers = read_lines("headers.txt");
   x.targets = read_lines("targets.txt");
   x.words = read_lines("words.txt");

@@ -12,15 +12,15 @@ namespace atelier::test {
 struct corpus {
   /// Whole requests, with the line ends of the protocol.
   std::vector<std::string> requests;
-  /// Bodies of JSON, by API. Where a picture stands it is named as
-  /// "@colour.png@": see with_pictures.
+  /// Bodies of JSON, by API. Where an image stands it is named as
+  /// "@colour.png@": see with_images.
   std::vector<std::string> openai;
   std::vector<std::string> a1111;
   std::vector<std::string> jobs;
-  /// Bodies with the boundary "XX", with pictures named likewise.
+  /// Bodies with the boundary "XX", with images named likewise.
   std::vector<std::string> forms;
   /// Files by name.
-  std::vector<std::pair<std::string, std::string>> pictures;
+  std::vector<std::pair<std::string, std::string>> images;
   /// "Name: value".
   std::vector<std::string> headers;
   /// "GET /path?query".
@@ -31,10 +31,10 @@ struct corpus {
   /// Reads them; ends the test where one is missing.
   static corpus read();
 
-  /// Puts pictures where they are named, each as `file_of` gives it.
+  /// Puts images where they are named, each as `file_of` gives it.
   template <class Function>
-  std::string with_pictures(std::string text, Function file_of) const {
-    for (const auto& [name, file] : pictures) {
+  std::string with_images(std::string text, Function file_of) const {
+    for (const auto& [name, file] : images) {
       const auto mark = '@' + name + '@';
       for (auto at = text.find(mark); at != std::string::npos;
            at = text.find(mark, at)) {

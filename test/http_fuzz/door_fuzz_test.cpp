@@ -66,7 +66,7 @@ struct door_fuzz {
     auto body = changes.pick(bodies);
     if (changes.below(2) == 0)
       body = changes.spoil_object(body, changes.pick(bodies));
-    body = from.with_pictures(std::move(body), base64_of);
+    body = from.with_images(std::move(body), base64_of);
     if (changes.below(3) == 0)
       body = changes.spoil(std::move(body), changes.pick(bodies));
     return post(path, "application/json", std::move(body), changes);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(forms) {
     const bool before = changes.below(2) == 0;
     if (before)
       body = changes.spoil(std::move(body), other);
-    body = from.with_pictures(std::move(body), [](const auto& x) { return x; });
+    body = from.with_images(std::move(body), [](const auto& x) { return x; });
     if (!before)
       body = changes.spoil(std::move(body), other);
     std::string type = "multipart/form-data; boundary=XX";
@@ -161,16 +161,16 @@ BOOST_AUTO_TEST_CASE(forms) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(files_of_pictures) {
+BOOST_AUTO_TEST_CASE(files_of_images) {
   run(100'000, 8, [&](mutator& changes) {
     const auto spoilt = [&](const std::string&) {
-      const auto& file = from.pictures[changes.below(from.pictures.size())];
-      const auto& other = from.pictures[changes.below(from.pictures.size())];
+      const auto& file = from.images[changes.below(from.images.size())];
+      const auto& other = from.images[changes.below(from.images.size())];
       return base64_of(changes.spoil(file.second, other.second));
     };
     const auto which = changes.below(4);
     const auto body_of = [&](const std::string& text) {
-      return from.with_pictures(text, spoilt);
+      return from.with_images(text, spoilt);
     };
     if (which == 0)
       return post("/v1/images/edits", "application/json",

@@ -162,11 +162,11 @@ config::settings fuzzed_door::settings() {
 }
 
 fuzzed_door::fuzzed_door(bool keys) {
-  const auto pictures = std::make_shared<strict_pictures>(settings_);
-  condition_ = std::make_shared<health>(pictures, "1.2.3", steady_now);
+  const auto images = std::make_shared<strict_images>(settings_);
+  condition_ = std::make_shared<health>(images, "1.2.3", steady_now);
   condition_->refresh();
   condition_->enter(health::stage::running);
-  doors_ = doors::make({pictures, condition_, settings_});
+  doors_ = doors::make({images, condition_, settings_});
   std::vector<access_key> all;
   if (keys) {
     all.push_back({"ann", core::sha256_hex("apple"), scope::user, 0});

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "mutator.hpp"
-#include "strict_pictures.hpp"
+#include "strict_images.hpp"
 #include <atelier/config/settings.hpp>
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/doors.hpp>

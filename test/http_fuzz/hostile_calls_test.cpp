@@ -116,11 +116,11 @@ BOOST_AUTO_TEST_CASE(no_address_is_fetched) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_of_50000_times_50000_is_refused_by_its_head) {
+BOOST_AUTO_TEST_CASE(a_image_of_50000_times_50000_is_refused_by_its_head) {
   start();
   const auto all = corpus::read();
   std::string bomb;
-  for (const auto& [name, file] : all.pictures)
+  for (const auto& [name, file] : all.images)
     if (name == "bomb.png")
       bomb =
         to_base64({reinterpret_cast<const uint8_t*>(file.data()), file.size()});

@@ -113,7 +113,7 @@ if(EXISTS "${ATELIER_SOURCE}/build/clip-vocabulary/vocab.json" AND
   message(FATAL_ERROR "CLIP's vocabulary was not installed")
 endif()
 
-# A picture of the test card and one by a model, each in one process and in
+# An image of the test card and one by a model, each in one process and in
 # several.
 set(looks "--set=devices=[{name='cpu:0',executor='test_card'}]")
 if(ATELIER_TORCH_OF_BUILD)

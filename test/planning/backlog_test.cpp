@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_pace_follows_what_was_measured) {
 }
 
 BOOST_AUTO_TEST_CASE(a_row_takes_its_share_of_full_steps) {
-  // Ten steps at a quarter of 20 ms, the text and the picture.
+  // Ten steps at a quarter of 20 ms, the text and the image.
   BOOST_TEST((device_work(costs(), table(), px, 10, 4) == 58ms));
   BOOST_TEST((device_work(costs(), table(), px, 10, 1) == 88ms));
   BOOST_TEST((device_work(costs(), table(), px, 0, 4) == 8ms));
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_worker_answers_at_its_own_pace) {
-  // Ten steps alone, text, picture, and what comes after.
+  // Ten steps alone, text, image, and what comes after.
   BOOST_TEST(
     (predicted_completion(costs(), table(), px, 10, worker(1, {0}), 2ms)
      == 90ms));

@@ -22,7 +22,7 @@ profile with_qualities(
   for (size_t i = 0; i < measured.size(); ++i) {
     auto v = *parse_variant(fmt::format("m{}@10", i));
     v.quality = measured[i].first;
-    v.quality_pictures = measured[i].second;
+    v.quality_images = measured[i].second;
     p.variants.push_back(v);
   }
   return p;
@@ -56,7 +56,7 @@ double least_apart(const curve& points, size_t at, double last, bool rises) {
 
 BOOST_AUTO_TEST_SUITE(confidence_test)
 
-BOOST_AUTO_TEST_CASE(an_error_falls_with_the_root_of_pictures) {
+BOOST_AUTO_TEST_CASE(an_error_falls_with_the_root_of_images) {
   BOOST_TEST(standard_error(0.5, 100, 0) == 0.05,
              boost::test_tools::tolerance(1e-12));
   BOOST_TEST(standard_error(0.9, 100, 0) == 0.03,
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(an_error_falls_with_the_root_of_pictures) {
   BOOST_TEST(standard_error(1, 10, 0) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_difference_of_few_pictures_is_none) {
+BOOST_AUTO_TEST_CASE(a_difference_of_few_images_is_none) {
   // Standard errors of about .037 each: .85 is not above .8 for sure.
   const auto few =
     qualities_of(beyond_chance(with_qualities({{0.85, 100}, {0.8, 100}})));
@@ -78,13 +78,13 @@ BOOST_AUTO_TEST_CASE(a_difference_of_few_pictures_is_none) {
     qualities_of(beyond_chance(with_qualities({{0.85, 2000}, {0.8, 2000}})));
   BOOST_TEST(many[0] == 0.85);
   BOOST_TEST(many[1] == 0.8);
-  // The mean is that of all pictures.
+  // The mean is that of all images.
   const auto uneven =
     qualities_of(beyond_chance(with_qualities({{0.85, 300}, {0.8, 100}})));
   BOOST_TEST(uneven[0] == 0.8375, boost::test_tools::tolerance(1e-12));
 }
 
-BOOST_AUTO_TEST_CASE(what_names_no_pictures_is_taken_at_its_word) {
+BOOST_AUTO_TEST_CASE(what_names_no_images_is_taken_at_its_word) {
   const auto told =
     qualities_of(beyond_chance(with_qualities({{0.85, 0}, {0.849, 0}})));
   BOOST_TEST(told[0] == 0.85);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(no_order_is_turned_and_no_true_difference_lost) {
           BOOST_TEST(after[i] > after[j]);
       }
     }
-    // Over all pictures the mean is what it was.
+    // Over all images the mean is what it was.
     BOOST_TEST(std::abs(sum) < 1e-6);
   }
 }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(levels_of_a_ladder_are_compared_alike) {
   levels[1].quality = 0.88;
   levels[2].quality = 0.5;
   for (auto& x : levels)
-    x.pictures = 100;
+    x.images = 100;
   const auto found = beyond_chance(p).ladders[1].levels;
   BOOST_TEST(found[0].quality == found[1].quality);
   BOOST_TEST(found[2].quality == 0.5);

@@ -35,16 +35,16 @@ bool names(const plan& x, std::string_view part) {
 
 BOOST_AUTO_TEST_SUITE(feasibility_test)
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_no_picture_meets_is_told_by_every_policy) {
+BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told_by_every_policy) {
   const auto known = test::read_profile("impossible-deadline");
   for (const auto& one : all_policies()) {
     const auto made = planned(known, one->name(), 10);
     BOOST_TEST_CONTEXT(one->name()) {
       BOOST_TEST((made.feasible == feasibility::never));
-      BOOST_TEST(names(made, "deadline_ms 40: one picture"), made.reason);
+      BOOST_TEST(names(made, "deadline_ms 40: one image"), made.reason);
     }
   }
-  // One light picture: 50 ms, and the deadline of 40 ms.
+  // One light image: 50 ms, and the deadline of 40 ms.
   const auto ours = planned(known, "diffserve", 10);
   BOOST_TEST(names(ours, "light variant takes 50 ms"), ours.reason);
   BOOST_TEST((ours.reason == planned(known, "diffserve-paper", 10).reason));
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(only_what_was_looked_at_is_called_feasible) {
   BOOST_TEST((planned(ladder, "argus", 1000).feasible == feasibility::no));
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_the_first_picture_meets_is_none_missed) {
+BOOST_AUTO_TEST_CASE(a_deadline_that_the_first_image_meets_is_none_missed) {
   auto known = test::read_profile("impossible-deadline");
   known.cascades[0].deadline = std::chrono::milliseconds{51};
   BOOST_TEST((planned(known, "diffserve", 10).feasible == feasibility::yes));

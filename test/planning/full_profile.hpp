@@ -9,7 +9,7 @@
 namespace atelier::test {
 
 /// Return base@50, base@20 and turbo@1 with everything that policies ask a
-/// profile: 4.2 s, 1.68 s and 0.1 s for a picture of 512 x 512.
+/// profile: 4.2 s, 1.68 s and 0.1 s for an image of 512 x 512.
 inline planning::profile full_profile() {
   using namespace planning;
   using namespace std::chrono_literals;

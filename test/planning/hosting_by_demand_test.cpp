@@ -20,7 +20,7 @@ core::variant_id v(uint32_t i) {
   return core::variant_id{i};
 }
 
-/// Six models of 4 GiB each; a picture takes 20 s, of eight 24 s, a load 30 s.
+/// Six models of 4 GiB each; an image takes 20 s, of eight 24 s, a load 30 s.
 const profile known = [] {
   profile p;
   for (uint32_t i = 0; i < 6; ++i) {

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_mean_device_does_its_part_of_what_all_do) {
   const auto known = test::two_kinds();
   const std::vector<device_group> groups{{"quick", 1}, {"slow", 1}};
   const auto mean = mean_over(known, groups);
-  // Ten light pictures a second and one and a quarter: 5.625 each.
+  // Ten light images a second and one and a quarter: 5.625 each.
   BOOST_TEST(core::to_seconds(mean.variants[0].step.front().took) == 1 / 5.625,
              boost::test_tools::tolerance(1e-6));
   BOOST_TEST((mean.variants[0].load == 4500ms));
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(memory_is_that_of_the_workers_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_gets_the_host_that_ends_it_first) {
-  // A slow worker has the variant ready in 8 s and makes a picture in 8 more;
+  // A slow worker has the variant ready in 8 s and makes an image in 8 more;
   // a quick one that is busy for a while is sooner.
   const auto known = test::two_kinds();
   auto there = test::quick_and_slow(1, 1);

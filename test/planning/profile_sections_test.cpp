@@ -36,12 +36,12 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == full_profile()));
 }
 
-BOOST_AUTO_TEST_CASE(numbers_of_pictures_are_read_back) {
+BOOST_AUTO_TEST_CASE(numbers_of_images_are_read_back) {
   auto p = full_profile();
   p.variants[0].step[0].samples = 12;
-  p.variants[0].quality_pictures = 300;
+  p.variants[0].quality_images = 300;
   p.variants[0].quality_deviation = 0.25;
-  p.ladders[1].levels[2].pictures = 7;
+  p.ladders[1].levels[2].images = 7;
   p.cascades[0].fid_error = {0, 0.5, 0.25};
   const auto read = planning::parse_profile(planning::to_json(p), "p");
   BOOST_TEST_REQUIRE(read.operator bool());

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(huge_steps_stay_in_range) {
   BOOST_TEST(ns(one, UINT32_MAX, {UINT32_MAX, UINT32_MAX}) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(latents_cover_the_picture) {
+BOOST_AUTO_TEST_CASE(latents_cover_the_image) {
   variant_profile v;
   v.latent_channels = 16;
   BOOST_TEST((latent_of(v, {512, 768}) == core::latent_shape{16, 96, 64}));
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(latents_cover_the_picture) {
 BOOST_AUTO_TEST_CASE(an_empty_size_is_the_native_one) {
   variant_profile v;
   v.native_px = {64, 32};
-  BOOST_TEST((picture_of(v, {}) == core::extent{64, 32}));
-  BOOST_TEST((picture_of(v, {8, 16}) == core::extent{8, 16}));
+  BOOST_TEST((image_of(v, {}) == core::extent{64, 32}));
+  BOOST_TEST((image_of(v, {8, 16}) == core::extent{8, 16}));
 }
 
 BOOST_AUTO_TEST_CASE(a_model_of_one_size_draws_there_unless_it_may_not) {

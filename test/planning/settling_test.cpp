@@ -21,7 +21,7 @@ demand_window window_at(int64_t begin_s, uint64_t arrived) {
   return w;
 }
 
-// Light batches of one in .1 s and four in .2 s, heavy pictures in 1 s.
+// Light batches of one in .1 s and four in .2 s, heavy images in 1 s.
 diffserve::cascade_problem cascade_at(double demand) {
   diffserve::cascade_problem p;
   p.light.batches = {{1, 0.1}, {4, 0.2}};

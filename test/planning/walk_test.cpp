@@ -62,8 +62,8 @@ outcome failed(uint32_t at, ec why = ec::unavailable) {
 BOOST_AUTO_TEST_SUITE(walk_test)
 
 BOOST_AUTO_TEST_CASE(every_way_along_a_route) {
-  route from_picture = cascade(2);
-  from_picture.legs[1].from = origin::stage_image;
+  route from_image = cascade(2);
+  from_image.legs[1].from = origin::stage_image;
   route skips = cascade(3);
   skips.legs[1].from = origin::stage_image;
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -102,10 +102,10 @@ BOOST_AUTO_TEST_CASE(every_way_along_a_route) {
      after({scored(0, 0.4), scored(1, 0.1)}), "answer 1"},
     {"best names nothing", cascade(2), after({failed(0), failed(1)}, 2),
      "give up: unavailable"},
-    {"a missing picture cannot go on", from_picture, after({failed(0)}),
+    {"a missing image cannot go on", from_image, after({failed(0)}),
      "give up: unavailable"},
-    {"a picture goes on", from_picture, after({scored(0, 0.1)}, 0), "run 1"},
-    {"skips what needs the picture", skips, after({failed(0)}), "run 2"},
+    {"an image goes on", from_image, after({scored(0, 0.1)}, 0), "run 1"},
+    {"skips what needs the image", skips, after({failed(0)}), "run 2"},
     {"answers from the cache", cascade(0), after({scored(0, 0)}), "answer 0"},
     {"the cache failed", cascade(0), after({failed(0, ec::io_failed)}),
      "give up: io_failed"},

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told_with_its_ways) {
   BOOST_TEST_REQUIRE(!s.routes.empty());
   std::vector<double> sums(s.routes.front().shares.size());
   bool taken = false;
-  const auto made = test::picture_in(
+  const auto made = test::image_in(
     test::answers_to(*sut, test::mixed_requests(1, test::seed())).front());
   for (const auto& r : s.routes) {
     BOOST_TEST_REQUIRE(r.shares.size() == sums.size());
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told_with_its_ways) {
   BOOST_TEST(sut->stop(1s));
 }
 
-BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
+BOOST_AUTO_TEST_CASE(images_are_the_same_in_every_mode_and_run) {
   const auto wanted =
     test::mixed_requests(20 + test::scaled(2000), test::seed());
   std::vector<std::vector<answer>> runs;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
   }
   size_t with_image = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const auto& first = test::picture_in(runs[0][i]);
+    const auto& first = test::image_in(runs[0][i]);
     BOOST_TEST(first.seed == *wanted[i].seed);
     BOOST_TEST(first.steps == *wanted[i].steps);
     const auto with = *core::parse_sampler(first.sampler);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(pictures_are_the_same_in_every_mode_and_run) {
     BOOST_TEST(first.prompt == wanted[i].prompt);
     BOOST_TEST(first.format == wanted[i].format);
     for (size_t run = 1; run < runs.size(); ++run)
-      test::check_same_picture(first, test::picture_in(runs[run][i]));
+      test::check_same_image(first, test::image_in(runs[run][i]));
   }
   BOOST_TEST(with_image > 0u);
 }
@@ -99,12 +99,12 @@ BOOST_DATA_TEST_CASE(what_a_mask_leaves_stays_to_the_bit, modes, how) {
   generation x = small(5);
   x.image = test::image_file(64, 64, 1, core::image_format::png);
   // White right of the middle.
-  image::picture mask{{64, 64}, 3, {}};
+  image::bitmap mask{{64, 64}, 3, {}};
   for (int i = 0; i < 64 * 64; ++i)
     mask.bytes.insert(mask.bytes.end(), 3, i % 64 < 32 ? 0 : 255);
   x.mask = *image::encode(mask.view(), {});
   const auto a = test::answers_to(*sut, {x})[0];
-  const auto& made = test::picture_in(a);
+  const auto& made = test::image_in(a);
   BOOST_TEST(made.steps_run == 5u);
   BOOST_TEST(made.strength == 1.0f);
   BOOST_TEST(made.notes.empty());
@@ -132,7 +132,7 @@ BOOST_DATA_TEST_CASE(many_images_go_through_the_fewest_slots, modes, how) {
     wanted.push_back(std::move(x));
   }
   for (const auto& a : test::answers_to(*sut, wanted))
-    test::picture_in(a);
+    test::image_in(a);
   BOOST_TEST(test::comes_to_rest(*sut));
 }
 
@@ -173,7 +173,7 @@ BOOST_DATA_TEST_CASE(images_beyond_the_memory_wait_at_the_door, modes, how) {
   BOOST_TEST(test::comes_to_rest(*sut));
 }
 
-BOOST_AUTO_TEST_CASE(a_batch_changes_no_picture) {
+BOOST_AUTO_TEST_CASE(a_batch_changes_no_image) {
   auto wanted = test::mixed_requests(10, test::seed());
   for (auto& x : wanted)
     x.deterministic = true;
@@ -181,8 +181,8 @@ BOOST_AUTO_TEST_CASE(a_batch_changes_no_picture) {
   const auto together = test::answers_to(*sut, wanted);
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto alone = test::answers_to(*sut, {wanted[i]});
-    test::check_same_picture(test::picture_in(together[i]),
-                             test::picture_in(alone[0]));
+    test::check_same_image(test::image_in(together[i]),
+                           test::image_in(alone[0]));
   }
 }
 
@@ -197,7 +197,7 @@ BOOST_DATA_TEST_CASE(many_threads_hand_in_and_each_gets_its_own, modes, how) {
       for (size_t i = t; i < wanted.size(); i += 4) {
         auto got = sut->submit(wanted[i]);
         const auto a = std::get<submission>(got).result.get();
-        const auto* p = std::get_if<picture>(&a);
+        const auto* p = std::get_if<generated_image>(&a);
         const std::lock_guard guard{mutex};
         if (p == nullptr || p->prompt != wanted[i].prompt)
           wrong.push_back(wanted[i].prompt);
@@ -220,7 +220,7 @@ BOOST_DATA_TEST_CASE(progress_only_rises_up_to_the_steps, modes, how) {
   calls.answered = [&](const answer&) { over = true; };
   auto got = sut->submit(small(12), calls);
   BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
-  test::picture_in(std::get<submission>(got).result.get());
+  test::image_in(std::get<submission>(got).result.get());
   BOOST_TEST(eventually([&] { return over.load(); }));
   BOOST_TEST(sut->stop(1s));
   BOOST_TEST(!steps.empty());
@@ -244,8 +244,8 @@ BOOST_DATA_TEST_CASE(previews_come_with_the_progress, modes, how) {
   BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
   const auto made = std::get<submission>(got).result.get();
   auto other = test::hand_in(*sut, small(12));
-  test::check_same_picture(test::picture_in(made),
-                           test::picture_in(test::await(other)));
+  test::check_same_image(test::image_in(made),
+                         test::image_in(test::await(other)));
   BOOST_TEST(sut->stop(5s));
   BOOST_TEST(!seen.empty());
   for (const auto& x : seen) {
@@ -311,7 +311,7 @@ BOOST_DATA_TEST_CASE(deadlines_end_what_is_late, modes, how) {
     BOOST_TEST(test::code_of(test::await(x)) == "deadline_missed");
   auto x = small(2);
   x.deadline = 60s;
-  test::picture_in(test::answers_to(*sut, {x})[0]);
+  test::image_in(test::answers_to(*sut, {x})[0]);
   BOOST_TEST(test::comes_to_rest(*sut));
 }
 
@@ -331,7 +331,7 @@ BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
   BOOST_TEST((why.retry_after >= 1s));
   // Who has an answer may hand in the next one at once.
   for (auto& x : accepted) {
-    test::picture_in(x.result.get());
+    test::image_in(x.result.get());
     auto next = sut->submit(small(1));
     BOOST_TEST(std::holds_alternative<submission>(next));
   }
@@ -349,7 +349,7 @@ BOOST_DATA_TEST_CASE(bad_input_is_refused_and_harms_nobody, modes, how) {
   got = sut->submit(bad);
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
   BOOST_TEST(std::get<failure>(got).code == "not_found");
-  test::picture_in(test::answers_to(*sut, {small(1)})[0]);
+  test::image_in(test::answers_to(*sut, {small(1)})[0]);
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_texts_reach_every_process) {
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(the_longest_texts_reach_every_process) {
   const auto answers =
     test::answers_to(*sut, std::vector<generation>(12, wanted));
   for (const auto& x : answers)
-    BOOST_TEST(test::picture_in(x).prompt.size() == 128u * 1024);
+    BOOST_TEST(test::image_in(x).prompt.size() == 128u * 1024);
 }
 
 BOOST_DATA_TEST_CASE(a_client_may_use_the_engine_from_its_calls, modes, how) {

@@ -45,7 +45,7 @@ struct fixture {
     folder.write("critic/config.json", "{}");
   }
 
-  /// Starts an engine of two such devices; a heavy picture takes a second. What
+  /// Starts an engine of two such devices; a heavy image takes a second. What
   /// was evaluated is its `of`, and with "profile" its times are believed.
   std::unique_ptr<engine> start(const std::string& policy,
                                 const std::string& of = "quality") {
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_is_planned_over_two_devices_of_a_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
-  // Two devices are too few for heavy pictures alone, and one is enough for
+  // Two devices are too few for heavy images alone, and one is enough for
   // light ones. By the guess none of both could be in time.
   constexpr auto pause = 220ms;
   auto sut = start("diffserve");
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
   size_t judged = 0;
   for (size_t i = first; i < all.size(); ++i) {
     const auto made = test::await(all[i]);
-    const auto& p = test::picture_in(made);
+    const auto& p = test::image_in(made);
     BOOST_TEST((p.variant == light || p.variant == heavy));
     judged += p.route == "cascade" ? 1u : 0u;
     deferred += p.variant == heavy ? 1u : 0u;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
-  // The profile has heavy pictures in 20 ms each: all can be heavy.
+  // The profile has heavy images in 20 ms each: all can be heavy.
   evaluated.cascades[0].deadline = 5s;
   auto sut = start("diffserve", "profile");
   BOOST_TEST(eventually([&] { return sut->status().workers.size() == 2; }));
@@ -181,12 +181,12 @@ BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
   BOOST_TEST_REQUIRE(told->variants.size() == 2u);
   BOOST_TEST((told->variants[1].step.front().took > 40ms));
   for (auto& x : all)
-    BOOST_TEST(!test::picture_in(test::await(x)).variant.empty());
+    BOOST_TEST(!test::image_in(test::await(x)).variant.empty());
   BOOST_TEST(sut->stop(30s));
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_no_picture_meets_is_told) {
-  // A light picture takes two steps.
+BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told) {
+  // A light image takes two steps.
   for (auto& v : evaluated.variants)
     v.step.front().took = 50ms;
   evaluated.cascades[0].deadline = 40ms;
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_no_picture_meets_is_told) {
   BOOST_TEST(eventually([&] { return !sut->status().infeasible.empty(); }));
   const auto why = sut->status().infeasible;
   BOOST_TEST(why.find("deadline_ms 40") != std::string::npos, why);
-  BOOST_TEST(why.find("one picture by 'cascade'") != std::string::npos, why);
+  BOOST_TEST(why.find("one image by 'cascade'") != std::string::npos, why);
   BOOST_TEST(sut->stop(10s));
   // What is only guessed is called impossible by nobody.
   sut = start("diffserve");
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(what_no_judge_can_judge_is_drawn_by_the_heavy_variant) {
   for (uint64_t i = 1; i <= 3; ++i)
     all.push_back(wanted(i));
   for (const auto& made : test::answers_to(*sut, all))
-    BOOST_TEST(test::picture_in(made).variant == heavy);
+    BOOST_TEST(test::image_in(made).variant == heavy);
   BOOST_TEST(sut->status().judge_failures == 3u);
   BOOST_TEST(sut->stop(10s));
 }

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_process_runs_on_its_cores) {
   generation wanted;
   wanted.prompt = "a red circle";
   auto running = test::hand_in(*sut, wanted);
-  test::picture_in(test::await(running));
+  test::image_in(test::await(running));
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_are_not_there_are_all_told_at_the_start) {

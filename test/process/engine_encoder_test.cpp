@@ -33,7 +33,7 @@ struct encoding : test::recall_rig {
 
   static std::string route_of(engine& sut, const std::string& prompt) {
     const auto made = test::answers_to(sut, {wanted(prompt)});
-    return test::picture_in(made.front()).route;
+    return test::image_in(made.front()).route;
   }
 
   const std::string scorer =

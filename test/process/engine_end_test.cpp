@@ -119,7 +119,7 @@ BOOST_DATA_TEST_CASE(stopping_waits_for_what_runs, modes, how) {
     all.push_back(test::hand_in(*sut, small(5)));
   BOOST_TEST(sut->stop(60s));
   for (auto& x : all)
-    test::picture_in(test::await(x));
+    test::image_in(test::await(x));
   auto got = sut->submit(small(1));
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
   BOOST_TEST(std::get<failure>(got).code == "stopping");
@@ -202,8 +202,7 @@ BOOST_AUTO_TEST_CASE(two_engines_live_in_one_process) {
     const auto d = test::answers_to(*third, wanted);
     for (size_t i = 0; i < wanted.size(); ++i)
       for (const auto* x : {&b, &c, &d})
-        test::check_same_picture(test::picture_in(a[i]),
-                                 test::picture_in((*x)[i]));
+        test::check_same_image(test::image_in(a[i]), test::image_in((*x)[i]));
   }
   check_nothing_left(before);
 }
@@ -220,7 +219,7 @@ BOOST_AUTO_TEST_CASE(two_processes_have_an_engine_each) {
       if (auto* x = std::get_if<std::unique_ptr<engine>>(&started)) {
         auto got = (*x)->submit(small(3));
         const auto a = std::get<submission>(got).result.get();
-        status = std::holds_alternative<picture>(a) ? 0 : 2;
+        status = std::holds_alternative<generated_image>(a) ? 0 : 2;
         const char done = 'x';
         status |= write(ends[1], &done, 1) == 1 ? 0 : 4;
       }
@@ -230,13 +229,13 @@ BOOST_AUTO_TEST_CASE(two_processes_have_an_engine_each) {
   close(ends[1]);
   auto sut = test::start(mode::split);
   for (int i = 0; i < 10; ++i)
-    test::picture_in(test::answers_to(*sut, {small(3)})[0]);
+    test::image_in(test::answers_to(*sut, {small(3)})[0]);
   char done = 0;
   BOOST_TEST(read(ends[0], &done, 1) == 1);
   int status = 0;
   BOOST_TEST(waitpid(other, &status, 0) == other);
   BOOST_TEST(status == 0);
-  test::picture_in(test::answers_to(*sut, {small(3)})[0]);
+  test::image_in(test::answers_to(*sut, {small(3)})[0]);
   close(ends[0]);
 }
 
@@ -245,10 +244,10 @@ BOOST_AUTO_TEST_CASE(a_host_may_ignore_the_ends_of_children) {
   const holdings held;
   {
     auto sut = test::start(mode::split, {"processes.restart_first_ms=1"});
-    test::picture_in(test::answers_to(*sut, {small(3)})[0]);
+    test::image_in(test::answers_to(*sut, {small(3)})[0]);
     kill(test::pid_of(*sut, "cpu"), SIGKILL);
     BOOST_TEST(eventually([&] { return sut->status().processes[0].restarts; }));
-    test::picture_in(test::answers_to(*sut, {small(3)})[0]);
+    test::image_in(test::answers_to(*sut, {small(3)})[0]);
     BOOST_TEST(sut->stop(1s));
   }
   BOOST_TEST(test::engine_processes_of(getpid()).size() == held.processes);

@@ -40,7 +40,7 @@ struct eviction_fixture : test::recall_rig {
     x.cache = use;
     const auto made = test::answers_to(sut, {x});
     BOOST_TEST_REQUIRE(test::comes_to_rest(sut));
-    return test::picture_in(made.front()).route;
+    return test::image_in(made.front()).route;
   }
 
   static bool is_kept(engine& sut, size_t prompt) {

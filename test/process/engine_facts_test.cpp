@@ -126,14 +126,14 @@ struct watching_policy : planning::instgenie_policy {
 
 BOOST_FIXTURE_TEST_SUITE(engine_facts_test, fixture)
 
-BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_picture, modes, how) {
+BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_image, modes, how) {
   auto sut = test::start(options(how));
   const std::string prompts[] = {
     "a red circle",
     "a small blue ring above a large green star on a black background"};
   for (const auto& prompt : prompts) {
     const auto answers = test::answers_to(*sut, {wanted(prompt)});
-    const auto& made = test::picture_in(answers.front());
+    const auto& made = test::image_in(answers.front());
     BOOST_TEST(made.took.classify.count() > 0);
     BOOST_TEST(made.took.retrieve.count() == 0);
     const auto& told = made.prompt_class;
@@ -154,7 +154,7 @@ BOOST_DATA_TEST_CASE(a_classifier_that_broke_is_gone_on_without_and_named,
   fs::resize_file(classifier / "model.safetensors", 1000);
   for (uint64_t n = 1; n <= 3; ++n) {
     const auto answers = test::answers_to(*sut, {wanted("a red circle")});
-    BOOST_TEST(test::picture_in(answers.front()).prompt_class.empty());
+    BOOST_TEST(test::image_in(answers.front()).prompt_class.empty());
     BOOST_TEST(left_out(*sut, "classify") == n);
   }
   BOOST_TEST(sut->stop(10s));
@@ -195,15 +195,15 @@ BOOST_DATA_TEST_CASE(the_share_of_a_mask_is_known_before_the_route, modes,
   auto sut = test::start(with);
   auto edit = wanted("a red circle");
   const core::extent px{64, 64};
-  image::picture grey{px, 3, std::vector<uint8_t>(px.pixels() * 3, 90)};
-  image::picture mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
+  image::bitmap grey{px, 3, std::vector<uint8_t>(px.pixels() * 3, 90)};
+  image::bitmap mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
   edit.image = *image::encode(grey.view(), {});
   for (const size_t rows : {16u, 48u}) {
     std::fill_n(mask.bytes.begin(), 3 * rows * px.width, uint8_t{255});
     edit.mask = *image::encode(mask.view(), {});
     watching->seen.clear();
     const auto answers = test::answers_to(*sut, {edit});
-    test::picture_in(answers.front());
+    test::image_in(answers.front());
     BOOST_TEST_REQUIRE(watching->seen.size() == 1u);
     BOOST_TEST_REQUIRE(watching->seen[0].has_value());
     BOOST_TEST(watching->seen[0]->ratio == static_cast<double>(rows) / 64,

@@ -58,7 +58,7 @@ std::unique_ptr<engine> start(mode how, std::vector<std::string> more) {
 std::vector<uint8_t> image_file(uint32_t width, uint32_t height, uint64_t seed,
                                 core::image_format format) {
   core::philox random{seed, core::purpose::test};
-  image::picture x{{width, height}, 3, {}};
+  image::bitmap x{{width, height}, 3, {}};
   x.bytes.resize(image::bytes_of(x.px, 3));
   for (auto& byte : x.bytes)
     byte = static_cast<uint8_t>(random.below(256));
@@ -75,7 +75,7 @@ std::vector<generation> mixed_requests(size_t count, uint64_t seed) {
   std::vector<generation> all;
   for (size_t i = 0; i < count; ++i) {
     generation x;
-    x.prompt = "picture " + std::to_string(i) + " \u00e9\u4e16";
+    x.prompt = "image " + std::to_string(i) + " \u00e9\u4e16";
     if (random.below(2) == 0)
       x.negative = "nothing of " + std::to_string(random.below(100));
     x.width = static_cast<uint32_t>(8 * (1 + random.below(12)));
@@ -142,10 +142,10 @@ answer await(in_flight& x) {
   return x.accepted.result.get();
 }
 
-const picture& picture_in(const answer& x) {
+const generated_image& image_in(const answer& x) {
   if (const auto* why = std::get_if<failure>(&x))
     BOOST_FAIL(why->code + ": " + why->text);
-  return std::get<picture>(x);
+  return std::get<generated_image>(x);
 }
 
 std::string code_of(const answer& x) {
@@ -168,7 +168,7 @@ std::vector<answer> answers_to(engine& to,
   return answers;
 }
 
-void check_same_picture(const picture& a, const picture& b) {
+void check_same_image(const generated_image& a, const generated_image& b) {
   const auto first = image::decode(a.bytes);
   const auto second = image::decode(b.bytes);
   BOOST_TEST_REQUIRE(first.operator bool());

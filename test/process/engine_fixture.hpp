@@ -19,7 +19,7 @@ enum class mode : uint8_t { single, split };
 
 std::ostream& operator<<(std::ostream& out, mode x);
 
-/// Returns options for an engine of small pictures, with `more` set on top; a
+/// Returns options for an engine of small images, with `more` set on top; a
 /// split one runs the build tree's program.
 engine_options options_of(mode how, std::vector<std::string> more = {});
 
@@ -33,7 +33,7 @@ std::string host_worker();
 std::unique_ptr<engine> start(const engine_options& options);
 std::unique_ptr<engine> start(mode how, std::vector<std::string> more = {});
 
-/// Returns the file of a picture with grain, the same for the same `seed`.
+/// Returns the file of an image with grain, the same for the same `seed`.
 std::vector<uint8_t> image_file(uint32_t width, uint32_t height, uint64_t seed,
                                 core::image_format format);
 
@@ -55,10 +55,10 @@ in_flight hand_in(engine& to, const generation& wanted);
 /// Waits for the answer; fails the test where it does not come.
 answer await(in_flight& x);
 
-/// Requires that `x` is a picture and returns it.
-const picture& picture_in(const answer& x);
+/// Requires that `x` is an image and returns it.
+const generated_image& image_in(const answer& x);
 
-/// Returns the code of a failure, "" of a picture.
+/// Returns the code of a failure, "" of an image.
 std::string code_of(const answer& x);
 
 /// Hands all in at once and returns the answers in order. Fails where one came
@@ -66,9 +66,9 @@ std::string code_of(const answer& x);
 std::vector<answer> answers_to(engine& to,
                                const std::vector<generation>& wanted);
 
-/// Checks that two pictures are of the same pixels and say the same of
+/// Checks that two images are of the same pixels and say the same of
 /// themselves, and are the same file.
-void check_same_picture(const picture& a, const picture& b);
+void check_same_image(const generated_image& a, const generated_image& b);
 
 /// Returns the pid of the living process of that role, 0 where there is none.
 pid_t pid_of(const engine& x, const std::string& role);

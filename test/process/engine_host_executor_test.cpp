@@ -61,7 +61,7 @@ BOOST_DATA_TEST_CASE(it_draws, executor_modes, how) {
   auto sut = test::start(with_executor(how, "painter"));
   for (const auto& made :
        test::answers_to(*sut, {row_of(1), row_of(2), row_of(3)})) {
-    const auto& got = test::picture_in(made);
+    const auto& got = test::image_in(made);
     BOOST_TEST(got.variant == "studio@4");
     BOOST_TEST(got.steps_run == 4u);
     const auto drawn = image::decode(got.bytes);

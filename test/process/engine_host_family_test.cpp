@@ -57,9 +57,9 @@ generation family_request() {
   return x;
 }
 
-picture drawn_by(engine& x) {
+generated_image drawn_by(engine& x) {
   auto asked = test::hand_in(x, family_request());
-  return test::picture_in(test::await(asked));
+  return test::image_in(test::await(asked));
 }
 
 } // namespace

@@ -59,7 +59,7 @@ BOOST_DATA_TEST_CASE(its_decisions_and_its_memory_count,
   for (uint64_t i = 0; i < 8; ++i)
     all.push_back(asking("card", i));
   for (const auto& made : test::answers_to(*sut, all))
-    BOOST_TEST(test::picture_in(made).variant == "heavy@4");
+    BOOST_TEST(test::image_in(made).variant == "heavy@4");
   BOOST_TEST(own->chosen >= all.size());
   BOOST_TEST(sut->stop(10s));
 }
@@ -81,7 +81,7 @@ BOOST_DATA_TEST_CASE(what_it_throws_ends_one_decision,
   BOOST_TEST(eventually([&] { return own->plans_failed > failed + 1; }));
   BOOST_TEST(sut->status().plan_version == version);
   auto drawn = test::hand_in(*sut, asking("card"));
-  BOOST_TEST(test::picture_in(test::await(drawn)).variant == "heavy@4");
+  BOOST_TEST(test::image_in(test::await(drawn)).variant == "heavy@4");
   own->plans_fail = false;
   BOOST_TEST(eventually([&] { return sut->status().plan_version > version; }));
   BOOST_TEST(sut->status().workers_lost == 0u);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(built_in_ones_are_there_besides) {
   auto sut =
     test::start(options_with(mode::single, {own}, {"policy.name=vanilla"}));
   auto drawn = test::hand_in(*sut, asking("card"));
-  BOOST_TEST(test::picture_in(test::await(drawn)).variant == "light@2");
+  BOOST_TEST(test::image_in(test::await(drawn)).variant == "light@2");
   BOOST_TEST(own->chosen == 0u);
 }
 

@@ -133,7 +133,7 @@ BOOST_DATA_TEST_CASE(what_it_refuses_or_throws_fails_its_request_alone,
         "stage 'safety' threw in end: something that is not an exception");
   for (const uint64_t seed :
        {uint64_t{3}, uint64_t{4}, safety::throws_in_takes, uint64_t{10}}) {
-    const auto& notes = test::picture_in(answers[seed - 3]).notes;
+    const auto& notes = test::image_in(answers[seed - 3]).notes;
     BOOST_TEST(std::ranges::any_of(
       notes, [](const auto& x) { return x.text == "looked at"; }));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cascades whose pictures a network judges.
+// Cascades whose images a network judges.
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
@@ -92,7 +92,7 @@ BOOST_DATA_TEST_CASE(a_gate_lets_pass_what_its_judge_is_sure_of, modes, how) {
       all.push_back(x);
     }
     for (const auto& made : test::answers_to(*sut, all)) {
-      const auto& p = test::picture_in(made);
+      const auto& p = test::image_in(made);
       BOOST_TEST(p.route == "cascade");
       BOOST_TEST(p.variant == by, "threshold " << threshold);
       BOOST_TEST(p.steps_run == steps);

@@ -20,7 +20,7 @@ using test::mode;
 namespace {
 
 /// Four devices, the last two of the kind "slow", and a judge between a light
-/// variant and a heavy one. A heavy picture takes a slow device two seconds, of
+/// variant and a heavy one. A heavy image takes a slow device two seconds, of
 /// which there is one.
 struct fixture {
   fixture() {
@@ -113,7 +113,7 @@ struct fixture {
 
 BOOST_FIXTURE_TEST_SUITE(engine_kinds_test, fixture)
 
-BOOST_AUTO_TEST_CASE(heavy_pictures_are_for_quick_devices) {
+BOOST_AUTO_TEST_CASE(heavy_images_are_for_quick_devices) {
   auto sut = start(true);
   BOOST_TEST_REQUIRE(eventually([&] {
     const auto now = hosted(*sut);
@@ -128,14 +128,14 @@ BOOST_AUTO_TEST_CASE(heavy_pictures_are_for_quick_devices) {
   // One after the other a quick device draws them in a second; the steps of one
   // take a slow device two.
   for (const auto& made : test::answers_to(*sut, all))
-    BOOST_TEST((test::picture_in(made).took.total < 2s));
+    BOOST_TEST((test::image_in(made).took.total < 2s));
   BOOST_TEST(!is_slow(hosted(*sut)));
   BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(what_no_profile_says_of_a_kind_is_learnt) {
   // By the profile all of them are quick, so that slow ones draw heavy
-  // pictures.
+  // images.
   auto sut = start(false);
   BOOST_TEST_REQUIRE(eventually([&] { return is_slow(hosted(*sut)); }));
   std::vector<test::in_flight> all;
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_no_profile_says_of_a_kind_is_learnt) {
   // heavy image alone take a slow device two seconds.
   for (size_t i = 0; i < all.size(); ++i) {
     const auto made = test::await(all[i]);
-    const auto& took = test::picture_in(made).took;
+    const auto& took = test::image_in(made).took;
     if (i >= all.size() / 2)
       BOOST_TEST((took.total < 2s), "request " << i);
   }

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without_and_named) {
   // Whatever fails, the stage's worker waits no longer than the engine lives.
   auto over = std::move(answered);
   const auto answers = test::answers_to(*sut, {late_card()});
-  test::picture_in(answers.front());
+  test::image_in(answers.front());
   const auto all = sut->status().stages;
   over.set_value();
   for (const auto& x : all)

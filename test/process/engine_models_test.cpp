@@ -77,7 +77,7 @@ void check_kills(engine& sut, const std::vector<kind_of_run>& kinds,
     wanted.karras = kind.karras;
     wanted.deterministic = true;
     auto whole = test::hand_in(sut, wanted);
-    const auto expected = test::picture_in(test::await(whole));
+    const auto expected = test::image_in(test::await(whole));
     const auto at = 1 + static_cast<uint32_t>(random() % (steps - 1));
     const auto victim = test::pid_of(sut, "cpu:0");
     std::atomic<bool> killed = false;
@@ -91,7 +91,7 @@ void check_kills(engine& sut, const std::vector<kind_of_run>& kinds,
     const auto made = std::get<submission>(got).result.get();
     BOOST_TEST_CONTEXT(kind.sampler << " killed after step " << at) {
       BOOST_TEST(killed);
-      const auto& resumed = test::picture_in(made);
+      const auto& resumed = test::image_in(made);
       BOOST_TEST(resumed.sha256 == expected.sha256);
       // It went on from what was published, not from the begin.
       BOOST_TEST(resumed.steps_run < steps + std::max(at, 2u));
@@ -134,7 +134,7 @@ BOOST_DATA_TEST_CASE(what_the_schedule_cannot_run_is_refused_at_once, modes,
   const auto s = sut->status();
   BOOST_TEST(s.accepted + s.refused + s.failed == 0u);
   auto good = test::hand_in(*sut, small());
-  BOOST_TEST(test::picture_in(test::await(good)).steps_run == 3u);
+  BOOST_TEST(test::image_in(test::await(good)).steps_run == 3u);
 }
 
 BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
@@ -147,7 +147,7 @@ BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
   wanted.prompt = "a (red:1.2) cirle";
   wanted.guidance = 8;
   auto asked = test::hand_in(*sut, wanted);
-  const auto made = test::picture_in(test::await(asked));
+  const auto made = test::image_in(test::await(asked));
   std::vector<std::string> codes;
   for (const auto& x : made.notes)
     codes.push_back(x.code);
@@ -161,7 +161,7 @@ BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
   wanted.prompt = "a red circle";
   wanted.guidance = 2;
   auto plain = test::hand_in(*sut, wanted);
-  BOOST_TEST(test::picture_in(test::await(plain)).notes.empty());
+  BOOST_TEST(test::image_in(test::await(plain)).notes.empty());
 }
 
 BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
@@ -170,12 +170,12 @@ BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
   wanted.width = wanted.height = 128;
   auto plain = start(how);
   auto before = test::hand_in(*plain, wanted);
-  const auto drawn = image::decode(test::picture_in(test::await(before)).bytes);
+  const auto drawn = image::decode(test::image_in(test::await(before)).bytes);
   BOOST_TEST_REQUIRE(drawn.operator bool());
   wanted.width = asked.width;
   wanted.height = asked.height;
   auto as_asked = test::hand_in(*plain, wanted);
-  const auto wide = test::picture_in(test::await(as_asked));
+  const auto wide = test::image_in(test::await(as_asked));
   BOOST_TEST(wide.drawn_width == asked.width);
   plain.reset();
 
@@ -183,7 +183,7 @@ BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
   auto sut = start(how);
   BOOST_TEST(sut->variants().front().native_only);
   auto scaled = test::hand_in(*sut, wanted);
-  const auto made = test::picture_in(test::await(scaled));
+  const auto made = test::image_in(test::await(scaled));
   BOOST_TEST(made.width == asked.width);
   BOOST_TEST(made.height == asked.height);
   BOOST_TEST(made.drawn_width == 128u);
@@ -197,7 +197,7 @@ BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
   BOOST_TEST(told.find("Drawn size").value_or("") == "128x128");
   wanted.native_only = false;
   auto exact = test::hand_in(*sut, wanted);
-  const auto again = test::picture_in(test::await(exact));
+  const auto again = test::image_in(test::await(exact));
   BOOST_TEST((*image::decode(again.bytes) == *image::decode(wide.bytes)));
   BOOST_TEST_REQUIRE(again.notes.size() == 1u);
   BOOST_TEST(again.notes[0].code == "size_not_native");
@@ -208,10 +208,10 @@ BOOST_DATA_TEST_CASE(an_edit_of_another_size_keeps_its_pixels, modes, how) {
   auto sut = start(how);
   const core::extent px{200, 72};
   std::mt19937_64 random{test::seed()};
-  image::picture source{px, 3, std::vector<uint8_t>(px.pixels() * 3)};
+  image::bitmap source{px, 3, std::vector<uint8_t>(px.pixels() * 3)};
   for (auto& b : source.bytes)
     b = static_cast<uint8_t>(random());
-  image::picture mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
+  image::bitmap mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
   for (size_t y = 10; y < 50; ++y)
     std::fill_n(mask.bytes.begin()
                   + static_cast<ptrdiff_t>(3 * (y * px.width + 60)),
@@ -221,7 +221,7 @@ BOOST_DATA_TEST_CASE(an_edit_of_another_size_keeps_its_pixels, modes, how) {
   wanted.image = *image::encode(source.view(), {});
   wanted.mask = *image::encode(mask.view(), {});
   auto asked = test::hand_in(*sut, wanted);
-  const auto made = test::picture_in(test::await(asked));
+  const auto made = test::image_in(test::await(asked));
   BOOST_TEST(made.drawn_width == 128u);
   const auto pixels = image::decode(made.bytes);
   BOOST_TEST_REQUIRE(pixels.operator bool());
@@ -236,13 +236,13 @@ BOOST_DATA_TEST_CASE(an_edit_of_another_size_keeps_its_pixels, modes, how) {
   BOOST_TEST(changed > 3u * 70 * 40 / 2);
 }
 
-BOOST_DATA_TEST_CASE(previews_show_what_the_picture_becomes, modes, how) {
+BOOST_DATA_TEST_CASE(previews_show_what_the_image_becomes, modes, how) {
   auto sut = start(how);
   auto wanted = small();
   wanted.steps = 8;
   wanted.sampler = "dpmpp_2m";
   auto plain = test::hand_in(*sut, wanted);
-  const auto expected = test::picture_in(test::await(plain));
+  const auto expected = test::image_in(test::await(plain));
   std::vector<preview> seen;
   callbacks calls;
   calls.progressed = [&](const progress& p) {
@@ -253,7 +253,7 @@ BOOST_DATA_TEST_CASE(previews_show_what_the_picture_becomes, modes, how) {
   auto got = sut->submit(wanted, calls);
   BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
   const auto made = std::get<submission>(got).result.get();
-  test::check_same_picture(test::picture_in(made), expected);
+  test::check_same_image(test::image_in(made), expected);
   BOOST_TEST(sut->stop(5s));
   BOOST_TEST(!seen.empty());
   for (const auto& x : seen) {
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
   std::ofstream{file} << planning::to_json(*measured);
   auto sut = start(mode::single, {"planner.profile='" + file + "'"});
   auto good = test::hand_in(*sut, small());
-  test::picture_in(test::await(good));
+  test::image_in(test::await(good));
   const auto ended = runtime::measure(
     wanted, [](const auto&, size_t done, size_t) { return done < 2; });
   BOOST_TEST_REQUIRE(!ended);
@@ -366,13 +366,13 @@ BOOST_DATA_TEST_CASE(a_stage_refines_an_image_as_an_edit_of_its_file, modes,
       auto first = test::hand_in(*sut, light);
       auto edit = small();
       edit.variant = "tiny@8";
-      edit.image = test::picture_in(test::await(first)).bytes;
+      edit.image = test::image_in(test::await(first)).bytes;
       edit.strength = static_cast<float>(8 - skip) / 8;
       auto edited = test::hand_in(*sut, edit);
-      const auto expected = test::picture_in(test::await(edited));
+      const auto expected = test::image_in(test::await(edited));
       BOOST_TEST(expected.steps_run == 8 - skip);
       auto refined = test::hand_in(*sut, small());
-      const auto made = test::picture_in(test::await(refined));
+      const auto made = test::image_in(test::await(refined));
       BOOST_TEST(made.route == "refine");
       BOOST_TEST(made.variant == "tiny@8");
       BOOST_TEST(made.strength == expected.strength);
@@ -433,9 +433,9 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
     auto sut = start(how, options);
     const auto answers = test::answers_to(*sut, all);
     for (size_t i = 0; i < all.size(); ++i) {
-      const auto& p = test::picture_in(answers[i]);
+      const auto& p = test::image_in(answers[i]);
       BOOST_TEST(p.variant == variants[i % 3]);
-      BOOST_TEST(p.bytes == test::picture_in(expected[i]).bytes);
+      BOOST_TEST(p.bytes == test::image_in(expected[i]).bytes);
     }
     BOOST_TEST(sut->status().loads > 0u);
     // Several models that nothing relates are hosted by demand.
@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(pictures_of_one_prompt_share_its_text) {
+BOOST_AUTO_TEST_CASE(images_of_one_prompt_share_its_text) {
   // One at a time: what rows of a run open together takes is told of each.
   auto sut =
     start(mode::single, {"devices=[{name='cpu:0',executor='torch',threads=1,"
@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(pictures_of_one_prompt_share_its_text) {
   for (size_t i = 0; i < all.size(); i += images) {
     std::vector<std::chrono::nanoseconds> took;
     for (size_t k = 0; k < images; ++k)
-      took.push_back(test::picture_in(answers[i + k]).took.text);
+      took.push_back(test::image_in(answers[i + k]).took.text);
     std::sort(took.begin(), took.end());
     first += took.back();
     for (size_t k = 0; k + 1 < images; ++k)
@@ -491,7 +491,7 @@ BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
                 "(arena.state_slot_kib)");
   wanted.sampler = "euler";
   auto good = test::hand_in(*sut, wanted);
-  test::picture_in(test::await(good));
+  test::image_in(test::await(good));
 }
 
 BOOST_AUTO_TEST_CASE(a_files_wish_for_karras_is_for_samplers_with_sigmas) {
@@ -506,7 +506,7 @@ BOOST_AUTO_TEST_CASE(a_files_wish_for_karras_is_for_samplers_with_sigmas) {
     auto wanted = small();
     wanted.sampler = with;
     auto made = test::hand_in(*sut, wanted);
-    BOOST_TEST(test::picture_in(test::await(made)).karras == karras, with);
+    BOOST_TEST(test::image_in(test::await(made)).karras == karras, with);
   }
 }
 
@@ -528,14 +528,14 @@ BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
     x.variant = "second@3";
     x.seed = 5;
     auto before = test::hand_in(*sut, x);
-    const auto expected = test::picture_in(test::await(before)).bytes;
+    const auto expected = test::image_in(test::await(before)).bytes;
     BOOST_TEST(!sut->host_model("second", false));
     becomes({"tiny@3"});
     BOOST_TEST(
       (sut->status().sent_away == std::vector<std::string>{"second@3"}));
     // Who asks for it has it come back.
     auto again = test::hand_in(*sut, x);
-    BOOST_TEST(test::picture_in(test::await(again)).bytes == expected);
+    BOOST_TEST(test::image_in(test::await(again)).bytes == expected);
     BOOST_TEST(sut->status().sent_away.empty());
     // Away from all devices, then there without a request.
     BOOST_TEST(!sut->host_model("tiny", false));

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
       for (uint64_t i = 0; i < 4; ++i)
         all.push_back(wanted(i));
       for (const auto& made : test::answers_to(*sut, all)) {
-        const auto& p = test::picture_in(made);
+        const auto& p = test::image_in(made);
         if (x.route != nullptr)
           BOOST_TEST(p.route.starts_with(x.route), p.route);
         // What it answers by is of its plan.
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(random_cascade_answers_by_both_variants_as_planned) {
   BOOST_TEST(after.judge_failures == 0u);
   size_t heavy = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    const auto& p = test::picture_in(answers[i]);
+    const auto& p = test::image_in(answers[i]);
     const bool again = planning::random_score(*all[i].seed) < threshold;
     BOOST_TEST(p.route.starts_with("cascade"), p.route);
     BOOST_TEST(p.variant == (again ? "heavy@10" : "light@2"),
@@ -248,8 +248,8 @@ BOOST_AUTO_TEST_CASE(edits_take_the_route_of_edits) {
   auto plain = wanted(2);
   plain.variant = "heavy@10";
   const auto answers = test::answers_to(*sut, {edit, plain});
-  BOOST_TEST(test::picture_in(answers[0]).route == "heavy@10, edit");
-  BOOST_TEST(test::picture_in(answers[1]).route == "heavy@10");
+  BOOST_TEST(test::image_in(answers[0]).route == "heavy@10, edit");
+  BOOST_TEST(test::image_in(answers[1]).route == "heavy@10");
   BOOST_TEST(sut->stop(10s));
 }
 
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(unrelated_models_are_planned_by_demand_unless_told) {
     BOOST_TEST(s.policy_is_automatic == by_auto);
     const auto answers = test::answers_to(sut, all);
     for (size_t i = 0; i < all.size(); ++i)
-      BOOST_TEST(test::picture_in(answers[i]).variant == *all[i].variant);
+      BOOST_TEST(test::image_in(answers[i]).variant == *all[i].variant);
     BOOST_TEST(sut.stop(10s));
   };
   check(*served({}), "atelier", true);
@@ -290,8 +290,7 @@ BOOST_AUTO_TEST_CASE(related_variants_are_answered_as_asked_by_default) {
   for (const auto* name : {"light@2", "heavy@10"}) {
     auto x = wanted(1);
     x.variant = name;
-    BOOST_TEST(test::picture_in(test::answers_to(*sut, {x})[0]).variant
-               == name);
+    BOOST_TEST(test::image_in(test::answers_to(*sut, {x})[0]).variant == name);
   }
   BOOST_TEST(sut->stop(10s));
 }
@@ -324,7 +323,7 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
         all.push_back(x);
       }
       for (const auto& made : test::answers_to(*sut, all)) {
-        const auto& p = test::picture_in(made);
+        const auto& p = test::image_in(made);
         BOOST_TEST((p.variant == "light@2" || p.variant == "heavy@10"),
                    p.variant);
         BOOST_TEST(p.width == 64u);

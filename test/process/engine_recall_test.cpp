@@ -34,14 +34,14 @@ constexpr auto kept = test::recall_kept;
 
 struct fixture : test::recall_rig {
   // The files differ in what their metadata say of the cache.
-  static image::picture pixels(const picture& x) {
+  static image::bitmap pixels(const generated_image& x) {
     auto out = image::decode(x.bytes);
     BOOST_TEST_REQUIRE(bool{out});
     return *out;
   }
 
   // The answer and its file say what the image started from.
-  static void check_told(const picture& x, uint32_t steps_run,
+  static void check_told(const generated_image& x, uint32_t steps_run,
                          const std::string& kind = "latent") {
     BOOST_TEST_REQUIRE(x.reused.has_value());
     BOOST_TEST(x.reused->kind == kind);
@@ -55,7 +55,8 @@ struct fixture : test::recall_rig {
   }
 
   // Draws while the device's process is killed as soon as it tells of a step.
-  static picture drawn_through_a_kill(engine& sut, const generation& x) {
+  static generated_image drawn_through_a_kill(engine& sut,
+                                              const generation& x) {
     const auto victim = test::pid_of(sut, "cpu:0");
     BOOST_TEST_REQUIRE(victim > 0);
     std::atomic<bool> killed = false;
@@ -73,7 +74,7 @@ struct fixture : test::recall_rig {
       const auto pid = test::pid_of(sut, "cpu:0");
       return pid > 0 && pid != victim && !sut.status().workers.empty();
     }));
-    return test::picture_in(made);
+    return test::image_in(made);
   }
 };
 
@@ -87,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       auto sut = start(how);
       const auto x = wanted("a red ball on a table");
       const auto first = test::answers_to(*sut, {x});
-      const auto& undisturbed = test::picture_in(first.front());
+      const auto& undisturbed = test::image_in(first.front());
       BOOST_TEST(undisturbed.route == "scratch");
       BOOST_TEST(undisturbed.steps_run == steps);
       remembered(*sut);
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       // Another text finds nothing.
       const auto other =
         test::answers_to(*sut, {wanted("some blue cubes under water")});
-      BOOST_TEST(test::picture_in(other.front()).route == "scratch");
+      BOOST_TEST(test::image_in(other.front()).route == "scratch");
       BOOST_TEST(test::comes_to_rest(*sut));
       const auto told = sut->status().cache.value();
       BOOST_TEST(told.most_bytes == 16u << 20);
@@ -121,11 +122,11 @@ BOOST_AUTO_TEST_CASE(
       auto set = settings();
       set.push_back("cache.folder='" + cache.string() + "'");
       const auto x = wanted("a red ball on a table");
-      picture undisturbed;
+      generated_image undisturbed;
       {
         auto sut = test::start(how, set);
         const auto first = test::answers_to(*sut, {x});
-        undisturbed = test::picture_in(first.front());
+        undisturbed = test::image_in(first.front());
         BOOST_TEST(undisturbed.steps_run == steps);
         remembered(*sut);
         BOOST_TEST(sut->status().cache.value().most_bytes == 10ull << 30);
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(
       auto sut = test::start(how, set);
       BOOST_TEST(sut->status().cache.value().entries >= 1u);
       const auto first = test::answers_to(*sut, {x});
-      BOOST_TEST(test::picture_in(first.front()).route == "scratch");
+      BOOST_TEST(test::image_in(first.front()).route == "scratch");
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->status().cache.value().hits == 0u);
       BOOST_TEST(sut->stop(10s));
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_killed_changes_nothing_of_it) {
   auto sut = start(mode::split);
   const auto x = wanted("a red ball on a table");
   const auto first = test::answers_to(*sut, {x});
-  const auto& undisturbed = test::picture_in(first.front());
+  const auto& undisturbed = test::image_in(first.front());
   remembered(*sut);
   for (int i = 0; i < 3; ++i) {
     const auto made = drawn_through_a_kill(*sut, x);
@@ -191,11 +192,11 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
       auto sut = start(how, "modm");
       const auto x = wanted("a red ball on a table");
       const auto first = test::answers_to(*sut, {x});
-      const auto& drawn = test::picture_in(first.front());
+      const auto& drawn = test::image_in(first.front());
       BOOST_TEST(drawn.route == "miss");
       remembered(*sut);
       const auto again = test::answers_to(*sut, {x});
-      const auto& made = test::picture_in(again.front());
+      const auto& made = test::image_in(again.front());
       BOOST_TEST(made.route == "hit, k=5");
       BOOST_TEST(made.steps_run < made.steps);
       // It is drawn as an edit of the first one's file is.
@@ -204,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
       edit.image = drawn.bytes;
       edit.strength = made.strength;
       const auto edited = test::answers_to(*sut, {edit});
-      const auto& expected = test::picture_in(edited.front());
+      const auto& expected = test::image_in(edited.front());
       BOOST_TEST(made.steps_run == expected.steps_run);
       BOOST_TEST((pixels(made) == pixels(expected)));
       check_told(made, made.steps_run, "image");
@@ -227,10 +228,10 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_is_answered_with_its_remembered_image) {
       const auto first = test::answers_to(*sut, {x});
       remembered(*sut);
       const auto again = test::answers_to(*sut, {x});
-      const auto& made = test::picture_in(again.front());
+      const auto& made = test::image_in(again.front());
       BOOST_TEST(made.route == "picture");
       BOOST_TEST(made.steps_run == 0u);
-      BOOST_TEST((pixels(made) == pixels(test::picture_in(first.front()))));
+      BOOST_TEST((pixels(made) == pixels(test::image_in(first.front()))));
       check_told(made, 0, "image");
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->stop(10s));
@@ -264,17 +265,17 @@ BOOST_AUTO_TEST_CASE(a_plan_file_may_start_from_what_is_kept) {
   test::answers_to(*sut, {x});
   remembered(*sut);
   const auto again = test::answers_to(*sut, {x});
-  const auto& made = test::picture_in(again.front());
+  const auto& made = test::image_in(again.front());
   BOOST_TEST(made.route == "refined");
   BOOST_TEST(made.steps_run == steps - kept);
   BOOST_TEST(sut->stop(10s));
 }
 
-BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
-  auto of_pictures = test::with_reuse();
-  of_pictures.reuse->latents.clear();
-  of_pictures.reuse->images_by = planning::compared::pictures;
-  folder.write("measured.json", planning::to_json(of_pictures));
+BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_images) {
+  auto of_images = test::with_reuse();
+  of_images.reuse->latents.clear();
+  of_images.reuse->images_by = planning::compared::images;
+  folder.write("measured.json", planning::to_json(of_images));
   for (const auto* const policy : {"modm", "crs", "atelier"})
     BOOST_TEST_CONTEXT(policy) {
       const auto why = refusal({}, policy);
@@ -284,10 +285,10 @@ BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_pictures) {
     }
   // Nobody compares anything.
   test::start(mode::single, settings("vanilla"));
-  // As published, the thresholds are of pictures too.
-  of_pictures.reuse->images.clear();
-  of_pictures.reuse->images_by = planning::compared::prompts;
-  folder.write("measured.json", planning::to_json(of_pictures));
+  // As published, the thresholds are of images too.
+  of_images.reuse->images.clear();
+  of_images.reuse->images_by = planning::compared::prompts;
+  folder.write("measured.json", planning::to_json(of_images));
   BOOST_TEST(refusal({}, "modm").find("reuse.images_by") != std::string::npos);
 }
 
@@ -307,7 +308,7 @@ BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
     x.seed_drawn = drawn;
     const auto made = test::answers_to(sut, {x});
     BOOST_TEST(test::comes_to_rest(sut));
-    return test::picture_in(made.front()).route;
+    return test::image_in(made.front()).route;
   };
   for (const auto how : {mode::single, mode::split})
     BOOST_TEST_CONTEXT(how) {
@@ -331,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
       auto same = wanted("a red ball on a table");
       same.deterministic = true;
       const auto made = test::answers_to(*sut, {same});
-      BOOST_TEST(test::picture_in(made.front()).route == "miss");
+      BOOST_TEST(test::image_in(made.front()).route == "miss");
       BOOST_TEST(sut->stop(10s));
     }
   auto set = settings("modm");
@@ -366,7 +367,7 @@ BOOST_AUTO_TEST_CASE(an_entry_leaves_with_its_last_answer) {
       x.cache = "read";
       for (const auto* const route : {"hit, k=5", "hit, k=5", "miss"}) {
         const auto made = test::answers_to(*sut, {x});
-        BOOST_TEST(test::picture_in(made.front()).route == route);
+        BOOST_TEST(test::image_in(made.front()).route == route);
       }
       BOOST_TEST(test::comes_to_rest(*sut));
       const auto told = sut->status().cache.value();

@@ -95,7 +95,7 @@ generation drawn() {
 }
 
 /// The files differ in what their metadata say of the cache.
-image::picture pixels(const picture& x) {
+image::bitmap pixels(const generated_image& x) {
   auto out = image::decode(x.bytes);
   BOOST_TEST_REQUIRE(bool{out});
   return *out;
@@ -111,10 +111,10 @@ generation edited(const core::sampler_row& with) {
 }
 
 /// Asks until an answer starts from a state: a share starts afresh.
-picture resumed(engine& sut, const generation& x) {
+generated_image resumed(engine& sut, const generation& x) {
   for (int i = 0; i < 40; ++i) {
     const auto again = test::answers_to(sut, {x});
-    const auto& made = test::picture_in(again.front());
+    const auto& made = test::image_in(again.front());
     if (made.route.starts_with("latent"))
       return made;
   }
@@ -123,7 +123,7 @@ picture resumed(engine& sut, const generation& x) {
 }
 
 /// Draws while the device's process is killed as soon as it tells of a step.
-picture drawn_through_a_kill(engine& sut, const generation& x) {
+generated_image drawn_through_a_kill(engine& sut, const generation& x) {
   pid_t victim = 0;
   BOOST_TEST_REQUIRE(test::eventually([&] {
     victim = test::pid_of(sut, "cpu:0");
@@ -139,7 +139,7 @@ picture drawn_through_a_kill(engine& sut, const generation& x) {
   BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
   const auto made = std::get<submission>(got).result.get();
   BOOST_TEST(killed);
-  return test::picture_in(made);
+  return test::image_in(made);
 }
 
 } // namespace
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(every_sampler_resumes_its_own_state_bit_for_bit) {
     BOOST_TEST_CONTEXT(with.name) {
       auto sut = start(mode::split, with);
       const auto first = test::answers_to(*sut, {drawn()});
-      const auto& undisturbed = test::picture_in(first.front());
+      const auto& undisturbed = test::image_in(first.front());
       BOOST_TEST(undisturbed.sampler == with.name);
       BOOST_TEST(undisturbed.route == "scratch");
       BOOST_TEST(undisturbed.steps_run == steps);
@@ -168,10 +168,10 @@ BOOST_AUTO_TEST_CASE(every_sampler_resumes_its_own_state_bit_for_bit) {
       // An edit starts from its own image, and from nothing that is kept.
       const auto edit = edited(with);
       const auto once = test::answers_to(*sut, {edit});
-      const auto& expected = test::picture_in(once.front());
+      const auto& expected = test::image_in(once.front());
       const auto twice = test::answers_to(*sut, {edit});
-      BOOST_TEST((test::picture_in(twice.front()).bytes == expected.bytes));
-      BOOST_TEST(!test::picture_in(twice.front()).route.starts_with("latent"));
+      BOOST_TEST((test::image_in(twice.front()).bytes == expected.bytes));
+      BOOST_TEST(!test::image_in(twice.front()).route.starts_with("latent"));
       BOOST_TEST((drawn_through_a_kill(*sut, edit).bytes == expected.bytes));
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->stop(10s));

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_ring_too_small_for_the_longest_text_is_told) {
   test::start(mode::split, {"arena.ring_kib=64", "limits.prompt_bytes=1000"});
 }
 
-BOOST_AUTO_TEST_CASE(an_arena_too_small_for_any_picture_is_told) {
+BOOST_AUTO_TEST_CASE(an_arena_too_small_for_any_image_is_told) {
   for (const auto how : {mode::single, mode::split})
     for (const std::string option :
          {"arena.state_slot_kib", "arena.image_slot_kib"}) {

@@ -62,7 +62,7 @@ BOOST_DATA_TEST_CASE(every_request_has_its_track,
   auto wanted = test::mixed_requests(count, 3);
   wanted[4].trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const auto answers = test::answers_to(*sut, wanted);
-  BOOST_TEST(test::picture_in(answers[4]).trace == wanted[4].trace);
+  BOOST_TEST(test::image_in(answers[4]).trace == wanted[4].trace);
   BOOST_REQUIRE(sut->stop(10s));
   std::ifstream in{path, std::ios::binary};
   const auto all = json::parse(in);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_killed_device_and_what_resumes_are_drawn) {
   const auto pid = test::pid_of(*sut, "cpu:0");
   BOOST_REQUIRE(pid > 0);
   BOOST_REQUIRE(kill(pid, SIGKILL) == 0);
-  test::picture_in(test::await(running));
+  test::image_in(test::await(running));
   BOOST_REQUIRE(sut->stop(10s));
   std::set<std::string> names;
   for (const auto& e : events())

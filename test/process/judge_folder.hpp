@@ -5,7 +5,7 @@
 
 namespace atelier::test {
 
-/// Writes a judge of pictures that has learned nothing, as `atelier train
+/// Writes a judge of images that has learned nothing, as `atelier train
 /// export` writes the family's.
 void write_judge(const std::filesystem::path& folder);
 

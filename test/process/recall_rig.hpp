@@ -99,11 +99,11 @@ struct recall_rig {
 
   // Asks again until an answer's route begins so: of `nirvana` a share starts
   // afresh.
-  static picture repeated(engine& sut, const generation& x,
-                          const std::string& route = "latent") {
+  static generated_image repeated(engine& sut, const generation& x,
+                                  const std::string& route = "latent") {
     for (int i = 0; i < 40; ++i) {
       const auto again = answers_to(sut, {x});
-      const auto& made = picture_in(again.front());
+      const auto& made = image_in(again.front());
       if (made.route.starts_with(route))
         return made;
     }

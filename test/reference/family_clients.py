@@ -6,7 +6,7 @@ that of `generate` with the same captions and seeds: at most 5 points less. Of
 prompts outside the family's grammar each has a note that names its word; of
 captions none has, but for the size, the guidance and what the client adds
 itself. Arguments: the program atelier, the environment of the packages, and the
-program score_pictures. Skips itself (77) where one is missing.
+program score_images. Skips itself (77) where one is missing.
 
 ATELIER_TEST_SCALE=1 takes 40 captions for each client, less by default.
 """

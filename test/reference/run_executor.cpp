@@ -137,7 +137,7 @@ public:
     return x;
   }
 
-  /// Returns a slot with a picture, and perhaps a mask, that a seed tells.
+  /// Returns a slot with an image, and perhaps a mask, that a seed tells.
   ipc::slot_ref source(const core::recipe& how, bool masked) {
     const auto x = grant(ipc::slot_kind::image);
     const auto into =
@@ -175,7 +175,7 @@ public:
     return x;
   }
 
-  std::vector<std::byte> picture(const gpu::open_job& x) const {
+  std::vector<std::byte> image(const gpu::open_job& x) const {
     const auto bytes = taken(slots_->view(x.image));
     return {bytes.begin(), bytes.end()};
   }
@@ -243,7 +243,7 @@ wish draw_wish(std::mt19937_64& random, core::extent native,
   x.how.guidance_rescale = below(4) == 0 ? 0.7f : 0.f;
   x.how.px = native;
   x.how.seed = random();
-  x.text.positive = fmt::format("picture number {}", below(5));
+  x.text.positive = fmt::format("image number {}", below(5));
   x.text.negative = below(2) == 0 ? "" : "blurred";
   return x;
 }
@@ -264,7 +264,7 @@ void expect_sound(const gpu::row_report& x) {
   std::exit(2);
 }
 
-/// Runs all rows until each has its picture; row i joins after i / 3 runs.
+/// Runs all rows until each has its image; row i joins after i / 3 runs.
 void finish(gpu::executor& device, reports& from,
             const std::vector<gpu::open_job>& jobs) {
   std::vector<gpu::open_job> waiting{jobs};
@@ -297,7 +297,7 @@ void finish(gpu::executor& device, reports& from,
   }
 }
 
-/// Returns dB; infinite where the pictures are equal.
+/// Returns dB; infinite where the images are equal.
 double psnr(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -355,8 +355,8 @@ int main(int argc, char** argv) {
     const auto other = on.device();
     reports other_seen{*other};
     for (uint32_t i = 0; i < rows_of_a_group; ++i) {
-      const auto expected = on.picture(alone[i]);
-      const auto batched = psnr(expected, on.picture(together[i]));
+      const auto expected = on.image(alone[i]);
+      const auto batched = psnr(expected, on.image(together[i]));
       const auto name = core::to_string(wishes[i].how.sampler);
       const auto least =
         worst.emplace(name, std::numeric_limits<double>::infinity()).first;
@@ -376,7 +376,7 @@ int main(int argc, char** argv) {
       second.from = first.state;
       second.state = on.grant(ipc::slot_kind::state);
       finish(*other, other_seen, {second});
-      const auto resumed = psnr(expected, on.picture(second));
+      const auto resumed = psnr(expected, on.image(second));
       compared += 2;
       const auto bad =
         (exact && !std::isinf(batched)) || batched < 60 || !std::isinf(resumed);

@@ -70,7 +70,7 @@ torch::Tensor drawn_ids(int64_t rows) {
   return out;
 }
 
-// The scorer, and what it makes of pictures and texts.
+// The scorer, and what it makes of images and texts.
 void write_scorer(const std::filesystem::path& folder,
                   const torch::Tensor& pixels) {
   scorer_net scorer{family_scorer()};
@@ -87,7 +87,7 @@ void write_scorer(const std::filesystem::path& folder,
                            {{"pixels", pixels},
                             {"ids", ids},
                             {"features", scorer.features(pixels)},
-                            {"pictures", scorer.embed_pictures(pixels)},
+                            {"pictures", scorer.embed_images(pixels)},
                             {"texts", scorer.embed_texts(ids)}});
 }
 

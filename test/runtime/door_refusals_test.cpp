@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
   small.arena.image_slots = 3;
   BOOST_TEST(enter(wanted, small).operator bool());
 
-  // The picture fits, the source with its mask does not.
+  // The image fits, the source with its mask does not.
   small.arena.image_slot_bytes = 1024 << 10;
   wanted.width = wanted.height = 520;
   BOOST_TEST(enter(wanted, small).operator bool());
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_slot_is_refused_with_its_option) {
   got = enter(wanted, small);
   BOOST_TEST_REQUIRE(!got);
   BOOST_TEST(got.why().text
-             == "size 512x512 needs up to 901120 bytes of picture, a slot "
+             == "size 512x512 needs up to 901120 bytes of image, a slot "
                 "holds 65536 (arena.image_slot_kib)");
   // The model's own size is looked at where none is named.
   BOOST_TEST(!enter({}, small));

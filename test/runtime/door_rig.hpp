@@ -31,7 +31,7 @@ inline core::result<core::request> enter(
                              core::request_id{9}, fresh_seed, entered);
 }
 
-/// Returns a grey picture's file.
+/// Returns a grey image's file.
 inline std::vector<uint8_t> file_of(core::extent px, uint32_t channels = 3) {
   const std::vector<uint8_t> pixels(image::bytes_of(px, channels), 90);
   return *image::encode({px, channels, pixels}, {});

@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(without_a_size_it_is_the_images_own_on_the_grid) {
   BOOST_TEST((enter(wanted)->px == core::extent{128, 32}));
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_that_lies_on_its_side_is_stood_up_first) {
+BOOST_AUTO_TEST_CASE(a_image_that_lies_on_its_side_is_stood_up_first) {
   generation wanted;
   // EXIF in a chunk behind the header: orientation 6.
   auto file = file_of({64, 16});

@@ -338,20 +338,20 @@ BOOST_AUTO_TEST_CASE(a_guess_is_marked_and_bounds_no_cascade) {
   BOOST_TEST((unsaid.cascades.at(0).deadline == planning::no_deadline));
 }
 
-BOOST_AUTO_TEST_CASE(a_quality_counts_beyond_its_pictures_only) {
+BOOST_AUTO_TEST_CASE(a_quality_counts_beyond_its_images_only) {
   evaluated of;
   const auto given =
     *planning::parse_profile(of.folder.read("profile.json"), "profile.json");
-  const auto known_with = [&](uint32_t pictures) {
+  const auto known_with = [&](uint32_t images) {
     auto p = given;
     for (auto& v : p.variants)
-      v.quality_pictures = pictures;
+      v.quality_images = images;
     const auto file = of.folder.path / "few.json";
     std::ofstream{file} << planning::to_json(p);
     of.x.planner.quality = file.string();
     return *runtime::profile_of(of.x);
   };
-  // .5 and .75 of eight pictures each may be chance.
+  // .5 and .75 of eight images each may be chance.
   const auto few = known_with(8);
   BOOST_TEST(few.variants[0].quality == 0.625);
   BOOST_TEST(few.variants[1].quality == 0.625);

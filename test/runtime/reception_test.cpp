@@ -60,7 +60,7 @@ std::shared_ptr<const core::request> request(uint64_t id) {
   return x;
 }
 
-actors::answer picture_of(uint64_t id, ipc::slot_ref image) {
+actors::answer image_of(uint64_t id, ipc::slot_ref image) {
   actors::answer a;
   a.request = request(id);
   a.image = image;
@@ -93,17 +93,17 @@ core::request_id id_of(uint64_t id) {
 
 BOOST_AUTO_TEST_SUITE(reception_test)
 
-BOOST_AUTO_TEST_CASE(a_picture_is_copied_and_its_slot_given_back) {
+BOOST_AUTO_TEST_CASE(a_image_is_copied_and_its_slot_given_back) {
   desk d;
   auto result = d.sut.expect(id_of(1), {});
   BOOST_TEST(!d.sut.expect(id_of(2), {}, 1));
   BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.knows(id_of(1)));
-  d.sut.answered(picture_of(1, d.put(0, "file")));
+  d.sut.answered(image_of(1, d.put(0, "file")));
   const auto a = result.get();
-  BOOST_TEST_REQUIRE(std::holds_alternative<picture>(a));
-  const auto& p = std::get<picture>(a);
+  BOOST_TEST_REQUIRE(std::holds_alternative<generated_image>(a));
+  const auto& p = std::get<generated_image>(a);
   BOOST_TEST(std::string(p.bytes.begin(), p.bytes.end()) == "file");
   BOOST_TEST(p.request == 1u);
   BOOST_TEST(p.seed == 5u);
@@ -137,12 +137,12 @@ BOOST_AUTO_TEST_CASE(what_a_prompt_tolerates_is_told_by_name) {
   const auto told = [&](uint64_t id,
                         std::optional<std::vector<uint32_t>> tolerated) {
     auto result = sut.expect(id_of(id), {});
-    auto x = picture_of(id, d.put(0, "file"));
+    auto x = image_of(id, d.put(0, "file"));
     x.tolerated = std::move(tolerated);
     sut.answered(std::move(x));
     const auto a = result.get();
-    BOOST_TEST_REQUIRE(std::holds_alternative<picture>(a));
-    return std::get<picture>(a).prompt_class;
+    BOOST_TEST_REQUIRE(std::holds_alternative<generated_image>(a));
+    return std::get<generated_image>(a).prompt_class;
   };
   BOOST_TEST((told(1, std::vector<uint32_t>{0, 1})
               == std::vector<ladder_level>{{"cached_latents", 0, "base@50"},
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_stale_slot_is_a_failure_and_still_given_back) {
   auto result = d.sut.expect(id_of(1), {});
   auto ref = d.put(0, "file");
   ++ref.generation;
-  d.sut.answered(picture_of(1, ref));
+  d.sut.answered(image_of(1, ref));
   BOOST_TEST(std::holds_alternative<failure>(result.get()));
   BOOST_TEST(eventually([&] { return d.given_back().size() == 1; }));
 }
@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(a_second_answer_reaches_nobody) {
   c.answered = [&](const answer&) { ++calls; };
   auto result = d.sut.expect(id_of(1), c);
   const auto ref = d.put(0, "file");
-  d.sut.answered(picture_of(1, ref));
-  d.sut.answered(picture_of(1, ref));
+  d.sut.answered(image_of(1, ref));
+  d.sut.answered(image_of(1, ref));
   d.sut.answered(failure_of(1, core::ec::internal));
   result.get();
   // Its slot is given back all the same.
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_reaches_nobody) {
 
 BOOST_AUTO_TEST_CASE(an_answer_to_nobody_gives_its_slot_back) {
   desk d;
-  d.sut.answered(picture_of(8, d.put(0, "file")));
+  d.sut.answered(image_of(8, d.put(0, "file")));
   BOOST_TEST(eventually([&] { return d.given_back().size() == 1; }));
 }
 

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(value_of_what_was_not_done_throws_why) {
 BOOST_AUTO_TEST_CASE(it_is_a_variant_for_those_who_visit) {
   const answer x{failure{"cancelled", "the request was cancelled", {}}};
   BOOST_TEST(std::get<failure>(x).code == "cancelled");
-  BOOST_TEST(std::get_if<picture>(&x) == nullptr);
+  BOOST_TEST(std::get_if<generated_image>(&x) == nullptr);
   BOOST_TEST(std::visit(
     [](const auto& one) {
       return std::is_same_v<decltype(one), const failure&>;

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(the_familys_qualities_are_compared_beyond_chance) {
   const auto measured = planning::parse_profile(*file, "profile.json");
   BOOST_TEST_REQUIRE(static_cast<bool>(measured));
   for (const auto& v : measured->variants) {
-    BOOST_TEST(v.quality_pictures >= 600u, v.name);
+    BOOST_TEST(v.quality_images >= 600u, v.name);
     BOOST_TEST(v.quality_deviation > 0, v.name);
     BOOST_TEST((v.load.count() > 0 && v.memory_bytes > 0), v.name);
   }
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(the_familys_qualities_are_compared_beyond_chance) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_judges_the_familys_pictures_comes_with_them) {
+BOOST_AUTO_TEST_CASE(what_judges_the_familys_images_comes_with_them) {
   const family there{{"turbo", "base"}};
   const auto& path = there.folder.path;
   auto x = with_shipped_models({}, path);

@@ -19,7 +19,7 @@ using runtime::scenario;
 using test::ran;
 
 /// A variant of 50 steps that starts from latents, and a small one that refines
-/// pictures.
+/// images.
 std::shared_ptr<planning::profile> reusing() {
   auto p = std::make_shared<planning::profile>();
   for (const char* model : {"full", "small"}) {
@@ -43,10 +43,10 @@ std::shared_ptr<planning::profile> reusing() {
 }
 
 scenario base(std::string_view policy, eviction_rule rule, uint32_t entries,
-              bool pictures = false) {
+              bool images = false) {
   scenario x;
   auto p = reusing();
-  if (pictures)
+  if (images)
     p->reuse->latents.clear();
   x.profile = p;
   x.policy = *planning::make_policy(policy);
@@ -73,10 +73,10 @@ double hit_ratio(const outcome& of) {
 BOOST_AUTO_TEST_SUITE(cache_contents)
 
 BOOST_AUTO_TEST_CASE(a_cache_warms_up_and_is_bounded) {
-  for (const bool pictures : {false, true}) {
-    auto x = base(pictures ? "modm-paper" : "nirvana-no-predictor",
-                  pictures ? eviction_rule::fifo : eviction_rule::lcbfu, 500,
-                  pictures);
+  for (const bool images : {false, true}) {
+    auto x =
+      base(images ? "modm-paper" : "nirvana-no-predictor",
+           images ? eviction_rule::fifo : eviction_rule::lcbfu, 500, images);
     x.check_every = 197;
     const auto out = ran(x);
     BOOST_REQUIRE(out.series.size() >= 9u);
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(a_cache_warms_up_and_is_bounded) {
     BOOST_TEST(out.cache_inserted >= out.cache_evicted + later.cached - 10);
     BOOST_TEST(out.hit_age_p50_seconds <= out.hit_age_p90_seconds);
     BOOST_TEST(out.hit_age_p90_seconds > 0);
-    // Pictures go whole, latents one by one.
-    BOOST_TEST((out.cache_holes > 0) == !pictures);
+    // Images go whole, latents one by one.
+    BOOST_TEST((out.cache_holes > 0) == !images);
   }
 }
 
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(what_is_found_is_answered_without_a_step) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(pictures_that_went_since_the_search_are_drawn) {
+BOOST_AUTO_TEST_CASE(images_that_went_since_the_search_are_drawn) {
   auto x = base("gptcache", eviction_rule::fifo, 12);
   x.cache.topics = 10;
   // Many requests are between search and answer.

@@ -18,7 +18,7 @@ using runtime::fault_kind;
 using runtime::scenario;
 using test::ran;
 
-/// Ten steps of ten blocks; a picture in full takes 6.5 ms a step, the share m
+/// Ten steps of ten blocks; an image in full takes 6.5 ms a step, the share m
 /// of it 0.5 + 6 m ms, and loads nothing.
 std::shared_ptr<planning::profile> editor() {
   auto p = std::make_shared<planning::profile>();
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(an_edit_costs_by_its_mask) {
   BOOST_TEST(none.latency_mean_ms == 65.0, tolerance);
 }
 
-BOOST_AUTO_TEST_CASE(an_edit_without_records_costs_a_full_picture) {
+BOOST_AUTO_TEST_CASE(an_edit_without_records_costs_a_full_image) {
   const auto tolerance = boost::test_tools::tolerance(1e-4);
   for (const char* policy : {"vanilla", "full-recompute"})
     BOOST_TEST(ran(base(policy, 20, 1)).latency_mean_ms == 65.0, tolerance);

@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_plan_goes_by_what_each_kind_does) {
     x.trace.push_back({t, ++content % 100});
   const auto out = test::ran(x);
   BOOST_TEST(out.violation_ratio() < 0.05);
-  // There is time for some heavy pictures, of which slow devices draw none.
+  // There is time for some heavy images, of which slow devices draw none.
   BOOST_TEST(out.light_share < 0.9);
   BOOST_TEST(out.kinds[1].device_seconds > 0);
 }

@@ -22,7 +22,7 @@ using runtime::scenario;
 using test::ran;
 
 /// A light variant of 0.1 s, a heavy one of 1 s, and a judge that half of the
-/// light pictures satisfy at 0.5.
+/// light images satisfy at 0.5.
 std::shared_ptr<planning::profile> cascade() {
   auto p = std::make_shared<planning::profile>();
   for (const bool heavy : {false, true}) {
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(what_a_policy_asks_and_nothing_measured_tells_is_named) {
     return out ? std::string{} : out.why().text;
   };
   BOOST_TEST(refusal(base("score-cascade", 2, 60))
-               .find("score-cascade has pictures judged by 'pickscore'")
+               .find("score-cascade has images judged by 'pickscore'")
              == 0u);
   const auto p = std::make_shared<planning::profile>(test::full_profile());
   p->cascades.clear();
@@ -334,8 +334,8 @@ BOOST_AUTO_TEST_CASE(what_a_policy_asks_and_nothing_measured_tells_is_named) {
                .find("nirvana-paper asks a predictor of hits")
              == 0u);
   BOOST_TEST(refusal(with("nirvana-no-predictor")) == "");
-  // How near prompts are says nothing of prompts and pictures.
-  BOOST_TEST(refusal(with("modm")).find("modm compares prompts with pictures")
+  // How near prompts are says nothing of prompts and images.
+  BOOST_TEST(refusal(with("modm")).find("modm compares prompts with images")
              == 0u);
   p->reuse->near.reset();
   BOOST_TEST(refusal(with("nirvana-no-predictor"))

@@ -106,14 +106,14 @@ BOOST_AUTO_TEST_CASE(what_goes_is_worth_the_least) {
                 has.empty() ? 30 : has[random.below(has.size())], 0);
       }
       const auto before = sorted(sut.states());
-      const bool picture = random.below(4) == 0;
+      const bool image = random.below(4) == 0;
       const std::vector<uint32_t> latents =
-        picture ? std::vector<uint32_t>{} : five;
+        image ? std::vector<uint32_t>{} : five;
       sut.insert(i, latents, 0, 0);
       const auto after = sorted(sut.states());
       BOOST_REQUIRE(after.size() <= spec.entries);
       BOOST_REQUIRE(after.size() == sut.size());
-      const size_t count = picture ? 1 : five.size();
+      const size_t count = image ? 1 : five.size();
       std::vector<std::pair<uint64_t, uint32_t>> stayed;
       for (const auto& s : before)
         if (std::any_of(after.begin(), after.end(), [&](auto& x) {
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(what_goes_is_worth_the_least) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_window_of_pictures_is_the_last_ones) {
+BOOST_AUTO_TEST_CASE(a_window_of_images_is_the_last_ones) {
   cache_spec spec;
   spec.entries = 10;
   spec.replace = eviction_rule::fifo;

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_steady_load_moves_no_hosts) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_no_picture_meets_is_told) {
+BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told) {
   const auto out = ran(base("impossible-deadline", "diffserve-paper", 10, 20));
   BOOST_TEST(out.completed == 0u);
   BOOST_TEST(out.infeasible.find("deadline_ms 40") != std::string::npos,

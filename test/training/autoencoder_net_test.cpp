@@ -54,13 +54,13 @@ BOOST_AUTO_TEST_CASE(it_computes_what_the_serving_network_does) {
              < 1e-4);
 }
 
-BOOST_AUTO_TEST_CASE(folding_scales_latents_and_changes_no_picture) {
+BOOST_AUTO_TEST_CASE(folding_scales_latents_and_changes_no_image) {
   const torch::NoGradGuard guard;
   autoencoder_net sut{family_autoencoder()};
   draw_parameters(sut, 4);
   const auto pixels = some_pixels();
   const auto before = sut.encode(pixels);
-  const auto picture = sut.decode(before.mean);
+  const auto image = sut.decode(before.mean);
   const auto mean = before.mean.mean({0, 2, 3});
   const auto deviation = before.mean.transpose(0, 1).flatten(1).std(1);
   sut.fold(mean, deviation);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(folding_scales_latents_and_changes_no_picture) {
     difference((before.log_variance / 2).exp() / deviation.view({1, 4, 1, 1}),
                (after.log_variance / 2).exp())
     < 1e-4);
-  BOOST_TEST(difference(sut.decode(after.mean), picture) < 1e-4);
+  BOOST_TEST(difference(sut.decode(after.mean), image) < 1e-4);
 }
 
 BOOST_AUTO_TEST_CASE(a_seed_draws_the_same_weights_again) {
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(colours_come_through_before_anything_is_learned) {
   sut.draw(7);
   const auto code_of = [&](double red) {
     auto x = torch::zeros({1, 3, 32, 32});
-    // A picture of one colour has nothing left behind a norm over it all.
+    // An image of one colour has nothing left behind a norm over it all.
     x.narrow(3, 0, 16).select(1, 0).fill_(red);
     return sut.encode(x).mean;
   };

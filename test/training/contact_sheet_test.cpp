@@ -16,19 +16,19 @@ namespace {
 
 sheet_cell cell(uint8_t value, std::string text) {
   sheet_cell x;
-  x.picture.px = {32, 32};
-  x.picture.bytes.assign(32 * 32 * 3, value);
+  x.image.px = {32, 32};
+  x.image.bytes.assign(32 * 32 * 3, value);
   x.text = std::move(text);
   return x;
 }
 
-uint8_t at(const image::picture& in, uint32_t x, uint32_t y) {
+uint8_t at(const image::bitmap& in, uint32_t x, uint32_t y) {
   return in.bytes[(size_t{y} * in.px.width + x) * 3];
 }
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(pictures_stand_in_rows_over_their_text) {
+BOOST_AUTO_TEST_CASE(images_stand_in_rows_over_their_text) {
   const std::vector<sheet_cell> cells{cell(10, "one"), cell(20, ""),
                                       cell(30, "a few words that wrap")};
   const auto sheet = contact_sheet(cells, {2, 2, 3});

@@ -164,31 +164,29 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   auto from = generator(8);
   const auto pixels = torch::rand({4, 3, 128, 128}, from) * 2 - 1;
   scorer_net scorer{family_scorer(), generator(1)};
-  const auto pictures = scorer.embed_pictures(pixels);
+  const auto images = scorer.embed_images(pixels);
   const auto texts = scorer.embed_texts(some_ids(4));
-  scorer.contrastive_loss(pictures, texts).backward();
+  scorer.contrastive_loss(images, texts).backward();
   expect_gradients(scorer);
-  BOOST_TEST(std::abs(pictures.norm(2, -1).sum().item<double>() - 4) < 1e-4);
+  BOOST_TEST(std::abs(images.norm(2, -1).sum().item<double>() - 4) < 1e-4);
   const auto seen = scorer.look(pixels);
-  BOOST_TEST(torch::equal(scorer.project(seen.pooled), pictures));
+  BOOST_TEST(torch::equal(scorer.project(seen.pooled), images));
   BOOST_TEST(seen.patches.sizes()
              == torch::IntArrayRef({4, 64, family_scorer().width}));
-  BOOST_TEST(
-    scorer.contrastive_loss(pictures, pictures).item<double>()
-    < scorer.contrastive_loss(pictures, pictures.flip(0)).item<double>());
+  BOOST_TEST(scorer.contrastive_loss(images, images).item<double>()
+             < scorer.contrastive_loss(images, images.flip(0)).item<double>());
 
   // What counts as neither right nor wrong does not count.
   const auto own = torch::eye(4, torch::kBool);
-  BOOST_TEST(
-    std::abs(
-      scorer
-        .contrastive_loss(
-          pictures, torch::stack({texts, texts}, 1).flatten(0, 1),
-          torch::stack({torch::zeros_like(own), torch::ones_like(own)}, 2)
-            .flatten(1))
-        .item<double>()
-      - scorer.contrastive_loss(pictures, texts).item<double>())
-    < 1e-5);
+  BOOST_TEST(std::abs(scorer
+                        .contrastive_loss(
+                          images, torch::stack({texts, texts}, 1).flatten(0, 1),
+                          torch::stack(
+                            {torch::zeros_like(own), torch::ones_like(own)}, 2)
+                            .flatten(1))
+                        .item<double>()
+                      - scorer.contrastive_loss(images, texts).item<double>())
+             < 1e-5);
 
   discriminator_net judge{family_discriminator(), generator(2)};
   const auto evidence = judge.evidence(pixels, some_ids(4)).detach();
@@ -199,7 +197,7 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   BOOST_TEST(torch::equal(judge.forward(pixels, some_ids(4)), verdicts));
   // The first of what the towers find is the scorer's product.
   BOOST_TEST(torch::allclose(evidence.select(1, 0),
-                             (judge.towers().embed_pictures(pixels)
+                             (judge.towers().embed_images(pixels)
                               * judge.towers().embed_texts(some_ids(4)))
                                  .sum(1)
                                * std::sqrt(128.0),

@@ -31,7 +31,7 @@ constexpr auto all_shapes = [] {
   return out;
 }();
 
-rgb8 pixel(const image::picture& in, uint32_t x, uint32_t y) {
+rgb8 pixel(const image::bitmap& in, uint32_t x, uint32_t y) {
   const auto* p = in.bytes.data() + (size_t{y} * in.px.width + x) * 3;
   return {p[0], p[1], p[2]};
 }
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(any_extent_shows_the_same_scene) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(batches_are_planes_of_the_same_pictures) {
+BOOST_AUTO_TEST_CASE(batches_are_planes_of_the_same_images) {
   core::philox from{test::seed(), core::purpose::test};
   std::vector<scene> scenes;
   for (auto i = 0; i < 3; ++i)

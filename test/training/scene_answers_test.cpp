@@ -52,14 +52,14 @@ BOOST_AUTO_TEST_CASE(every_answer_is_a_class_and_every_class_an_answer) {
   }
   for (size_t k = 0; k < questions.size(); ++k) {
     const auto classes = static_cast<size_t>(questions[k].classes);
-    // A picture always has a background.
+    // An image always has a background.
     const auto always = k >= questions.size() - 3;
     BOOST_TEST(seen[k].size() == classes - (always ? 1 : 0), "question " << k);
     BOOST_TEST(said[k].size() == classes, "question " << k);
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_a_caption_says_is_what_the_picture_shows) {
+BOOST_AUTO_TEST_CASE(what_a_caption_says_is_what_the_image_shows) {
   for (uint64_t i = 0; i < 500; ++i) {
     core::philox from{2, core::purpose::test, core::request_id{i}};
     const auto what = draw_scene(from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scene_sheet <file.png> [seed [pictures]]
+// scene_sheet <file.png> [seed [images]]
 // Writes a contact sheet of drawn scenes with their captions.
 #include <atelier/core/image/codec.hpp>
 #include <atelier/training/caption.hpp>
@@ -17,7 +17,7 @@ using namespace atelier;
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: scene_sheet <file.png> [seed [pictures]]\n");
+    fmt::print(stderr, "usage: scene_sheet <file.png> [seed [images]]\n");
     return 2;
   }
   const auto number = [&](int at, unsigned long otherwise) {

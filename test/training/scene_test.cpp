@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(faults_are_named) {
   x.objects[0].size = object_size::large;
   x.objects[0].radius = 29;
   x.objects[0].centre = {28, 30};
-  BOOST_TEST(fault_of(x).value() == "an object reaches out of the picture");
+  BOOST_TEST(fault_of(x).value() == "an object reaches out of the image");
   x = two_objects();
   x.background.to = background_colour::navy;
   BOOST_TEST(fault_of(x).has_value());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/training/contact_sheet.hpp>
 #include <atelier/training/draw_scene.hpp>
@@ -7,7 +7,7 @@
 #include <atelier/training/evaluation/detail/frechet.hpp>
 #include <atelier/training/evaluation/detail/measured_cascade.hpp>
 #include <atelier/training/evaluation/detail/measured_starts.hpp>
-#include <atelier/training/evaluation/detail/scored_pictures.hpp>
+#include <atelier/training/evaluation/detail/scored_images.hpp>
 #include <atelier/training/evaluation/run_names.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/data_stream.hpp>
@@ -130,7 +130,7 @@ private:
 
   void measure(const evaluated_variant& x, float guidance, core::sampler with) {
     const auto name = run_name(x, guidance, with);
-    scored_pictures found{scorer_, where_};
+    scored_images found{scorer_, where_};
     evaluated_run out;
     out.variant = x;
     out.guidance = guidance;
@@ -139,7 +139,7 @@ private:
     // Cascades use each variant with its first guidance and the first sampler.
     const auto judged = judge_ && guidance == guidances_of(plan_, x).front()
                      && with == plan_.samplers.front();
-    detail::judged_pictures seen;
+    detail::judged_images seen;
     for (size_t begin = 0; begin < captions_.size(); begin += plan_.batch) {
       tell(name);
       const auto end = std::min(begin + plan_.batch, captions_.size());
@@ -153,13 +153,13 @@ private:
       }
       batch.noise =
         draw_noise(model(x.model).latent_shape(), plan_.seed, batch.numbers);
-      const auto pictures = model(x.model).decode(
+      const auto images = model(x.model).decode(
         model(x.model).draw(batch, {x.steps, guidance, with}, out.took),
         out.took);
-      found.add(pictures, said);
-      add_cells(cells, begin, pictures, found);
+      found.add(images, said);
+      add_cells(cells, begin, images, found);
       if (judged)
-        judge(pictures, said, seen);
+        judge(images, said, seen);
     }
     const auto n = static_cast<double>(captions_.size());
     out.took.text /= n;
@@ -191,18 +191,18 @@ private:
     std::error_code error;
     if (!std::filesystem::exists(folder, error))
       return;
-    auto opened = picture_judge::load(folder, where_);
+    auto opened = image_judge::load(folder, where_);
     if (!opened)
       throw model_error{opened.why()};
     judge_ = std::move(*opened);
   }
 
-  void judge(const torch::Tensor& pictures, const std::vector<caption>& said,
-             detail::judged_pictures& into) const {
+  void judge(const torch::Tensor& images, const std::vector<caption>& said,
+             detail::judged_images& into) const {
     const auto begin = std::chrono::steady_clock::now();
     for (size_t i = 0; i < said.size(); ++i)
       into.confidences.push_back(judge_->score(
-        pictures[static_cast<int64_t>(i)].clamp(-1, 1).add(1).mul(127.5),
+        images[static_cast<int64_t>(i)].clamp(-1, 1).add(1).mul(127.5),
         said[i].text));
     into.judging += std::chrono::duration<double, std::milli>(
                       std::chrono::steady_clock::now() - begin)
@@ -230,13 +230,13 @@ private:
 
   // Adds the same number of images for each difficulty.
   void add_cells(std::vector<sheet_cell>& to, size_t begin,
-                 const torch::Tensor& pictures,
-                 const scored_pictures& found) const {
+                 const torch::Tensor& images,
+                 const scored_images& found) const {
     constexpr auto of_each = sheet_columns * sheet_rows / most_objects;
-    for (int64_t i = 0; i < pictures.size(0); ++i) {
+    for (int64_t i = 0; i < images.size(0); ++i) {
       const auto at = begin + static_cast<size_t>(i);
       if (at % plan_.captions < of_each)
-        to.push_back({to_picture(pictures[i]),
+        to.push_back({to_image(images[i]),
                       fmt::format("{:.0f} % {}", 100 * found.objects()[at],
                                   captions_[at].said.text)});
     }
@@ -257,9 +257,9 @@ private:
   torch::Device where_;
   std::vector<evaluated_caption> captions_;
   std::shared_ptr<scorer_net> scorer_;
-  std::shared_ptr<const picture_judge> judge_;
+  std::shared_ptr<const image_judge> judge_;
   /// One entry for each variant; empty without a judge.
-  std::vector<detail::judged_pictures> seen_;
+  std::vector<detail::judged_images> seen_;
   std::map<std::string, drawing_model> models_;
   /// Load times in milliseconds, by model.
   std::map<std::string, double> loads_;

@@ -49,8 +49,8 @@ struct evaluation_plan {
 };
 
 /// Means over images.
-struct picture_quality {
-  uint32_t pictures = 0;
+struct image_quality {
+  uint32_t images = 0;
   /// Share of objects that match everything the caption says of them.
   double objects = 0;
   /// Share of images in which everything is right.
@@ -62,7 +62,7 @@ struct picture_quality {
 };
 
 /// Milliseconds per image in batches of evaluation_plan::batch.
-struct picture_times {
+struct image_times {
   double text = 0;
   double denoise = 0;
   double decode = 0;
@@ -78,15 +78,15 @@ struct evaluated_run {
   float guidance = 1;
   core::sampler sampler = core::sampler::ddim;
   /// One entry for each number of objects, from 1.
-  std::vector<picture_quality> by_objects;
+  std::vector<image_quality> by_objects;
   /// All images together.
-  picture_quality all;
+  image_quality all;
   /// Frechet distance between the scorer's features of these images and of
   /// renders of the same captions.
   std::optional<double> distance;
   /// Correlation of an image's score with its share of right objects.
   std::optional<double> score_correlation;
-  picture_times took;
+  image_times took;
   /// Milliseconds that loading the model took.
   double load = 0;
   /// Bytes of the model's weights on the device.
@@ -113,7 +113,7 @@ struct evaluated_start {
   std::optional<uint32_t> changes;
   /// Mean cosine of the two texts, or of text and image, by `from`.
   double similarity = 0;
-  picture_quality quality;
+  image_quality quality;
 };
 
 /// Correlation of similarity and the share of right objects, over all images
@@ -158,7 +158,7 @@ struct evaluated_cascade {
 /// A contact sheet of a run.
 struct evaluated_sheet {
   std::string name;
-  image::picture picture;
+  image::bitmap image;
 };
 
 struct evaluation {

@@ -14,8 +14,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json of(const picture_quality& x) {
-  json out{{"pictures", x.pictures},
+json of(const image_quality& x) {
+  json out{{"pictures", x.images},
            {"objects_right", x.objects},
            {"fully_right", x.fully}};
   if (x.score)
@@ -134,16 +134,16 @@ planning::profile measured_profile(const evaluation& x) {
     v.sampler = run.sampler;
     v.guidance = run.guidance;
     v.quality = run.all.objects;
-    v.quality_pictures = run.all.pictures;
+    v.quality_images = run.all.images;
     v.quality_deviation = run.all.deviation;
     v.load = ms(run.load);
     v.memory_bytes = run.weight_bytes;
     v.text = ms(run.took.text);
     v.decode = ms(run.took.decode);
-    const auto batch = std::min<uint32_t>(x.plan.batch, run.all.pictures);
+    const auto batch = std::min<uint32_t>(x.plan.batch, run.all.images);
     v.step.push_back({batch, uint64_t{family_side} * family_side,
                       ms(run.took.denoise * batch / run.variant.steps),
-                      run.all.pictures / batch * run.variant.steps});
+                      run.all.images / batch * run.variant.steps});
     out.variants.push_back(std::move(v));
   }
   for (const auto& of : x.cascades) {

@@ -5,9 +5,9 @@
 #include <atelier/training/loops/batch_queue.hpp>
 #include <atelier/training/loops/data_stream.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>
+#include <atelier/training/loops/image_batch.hpp>
+#include <atelier/training/loops/image_loss.hpp>
 #include <atelier/training/loops/mixed_precision.hpp>
-#include <atelier/training/loops/picture_batch.hpp>
-#include <atelier/training/loops/picture_loss.hpp>
 #include <atelier/training/loops/shapes.hpp>
 #include <atelier/training/networks/autoencoder_net.hpp>
 #include <atelier/training/quality/caption_score.hpp>
@@ -40,7 +40,7 @@ public:
       shape_(autoencoder_shape(config.scale)),
       network_(std::make_shared<autoencoder_net>(shape_)) {
     if (config.scale == training_scale::miniature) {
-      pictures_.crops = 4;
+      images_.crops = 4;
       evaluated_ = chunk;
       scaled_on_ = 2 * chunk;
     }
@@ -63,9 +63,9 @@ public:
   }
 
   void begin(uint64_t first) override {
-    batches_ = std::make_unique<batch_queue<picture_batch>>(
-      [seed = config_.seed, shape = pictures_](uint64_t number) {
-        return draw_picture_batch(seed, number, shape);
+    batches_ = std::make_unique<batch_queue<image_batch>>(
+      [seed = config_.seed, shape = images_](uint64_t number) {
+        return draw_image_batch(seed, number, shape);
       },
       first, config_.data_threads, batches_ahead);
   }
@@ -84,7 +84,7 @@ public:
   step_loss loss(size_t part, size_t parts) override {
     const auto pixels = part_of(pixels_, part, parts);
     const auto through = pass(pixels, part_of(noise_, part, parts));
-    auto out = compare_pictures(through.pixels, pixels);
+    auto out = compare_images(through.pixels, pixels);
     const auto divergence =
       0.5
       * (through.code.mean.square() + through.code.log_variance.exp() - 1
@@ -113,10 +113,10 @@ public:
                   : code.log_variance;
       for (uint32_t k = 0; k < chunk; ++k) {
         const auto said = describe_all(scenes[k]);
-        const auto picture = to_picture(back[k]);
-        drawn += score_picture(check_picture(picture.view()), said);
+        const auto image = to_image(back[k]);
+        drawn += score_image(check_image(image.view()), said);
         const auto render_of = render(scenes[k]);
-        renders += score_picture(check_picture(render_of.view()), said);
+        renders += score_image(check_image(render_of.view()), said);
       }
     }
     const auto noise = (variances.div(2).exp().mean({0, 2, 3})
@@ -126,12 +126,12 @@ public:
     const auto chunks = evaluated_ / chunk;
     return {{"psnr", -10 * std::log10(squared / chunks)},
             {"objects", drawn.objects.share()},
-            {"pictures", drawn.pictures.share()},
+            {"pictures", drawn.images.share()},
             {"textures", drawn.textures.share()},
             {"shapes", drawn.shapes.share()},
             {"colours", drawn.colours.share()},
             {"render_objects", renders.objects.share()},
-            {"render_pictures", renders.pictures.share()},
+            {"render_pictures", renders.images.share()},
             {"noise", noise}};
   }
 
@@ -152,7 +152,7 @@ public:
 
 private:
   struct passed {
-    encoded_picture code;
+    encoded_image code;
     torch::Tensor pixels;
   };
 
@@ -175,17 +175,17 @@ private:
   }
 
   torch::Tensor render_scenes(const std::vector<scene>& scenes) const {
-    return draw_scenes(scenes, pictures_.side).to(where_);
+    return draw_scenes(scenes, images_.side).to(where_);
   }
 
   training_config config_;
   torch::Device where_;
   autoencoder_config shape_;
-  picture_batch_shape pictures_;
+  image_batch_shape images_;
   uint32_t evaluated_ = evaluated;
   uint32_t scaled_on_ = scaled_on;
   std::shared_ptr<autoencoder_net> network_;
-  std::unique_ptr<batch_queue<picture_batch>> batches_;
+  std::unique_ptr<batch_queue<image_batch>> batches_;
   torch::Tensor pixels_;
   torch::Tensor noise_;
 };

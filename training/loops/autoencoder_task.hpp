@@ -13,11 +13,11 @@
 namespace atelier::gpu {
 
 /// Trains the autoencoder on images of scenes. The loss is that of
-/// compare_pictures, plus a small weight times the divergence of the latents'
+/// compare_images, plus a small weight times the divergence of the latents'
 /// distribution from the standard normal one.
 /// Figures: `psnr` is in dB. `objects`, `pictures`, `textures`, `shapes` and
-/// `colours` are shares that the picture check finds right in reconstructions;
-/// `render_objects` and `render_pictures` are those of the renders. `noise` is
+/// `colours` are shares that the image check finds right in reconstructions;
+/// `render_objects` and `render_images` are those of the renders. `noise` is
 /// the mean standard deviation with which latents are drawn, divided by the
 /// standard deviation of their means.
 std::unique_ptr<training_task> make_autoencoder_task(

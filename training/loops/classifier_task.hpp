@@ -14,7 +14,7 @@ namespace atelier::gpu {
 
 /// Trains the prompt classifier. It predicts from a prompt the quality of the
 /// prompt's image at each level of level_ladder whose denoiser is trained.
-/// Quality is the share of objects that the picture check finds right in one
+/// Quality is the share of objects that the image check finds right in one
 /// image, drawn from the same noise at all levels. The classifier starts with
 /// the first layers of the separately trained text encoder.
 /// Figures, on prompts of held-out scenes: `quality_LEVEL` is the mean measured

@@ -10,7 +10,7 @@ namespace atelier::gpu {
 /// Purpose of a training's random numbers. Each purpose has its own streams.
 enum class data_use : uint8_t {
   /// Images of the autoencoder's batches.
-  pictures,
+  images,
   noise,
   /// Held-out scenes and their captions.
   evaluation,

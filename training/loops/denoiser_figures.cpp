@@ -212,7 +212,7 @@ private:
       const auto what = draw_scene(from, {objects, scene_split::held_out});
       said.push_back(draw_caption(what, from));
     }
-    std::vector<image::picture> pictures(said.size());
+    std::vector<image::bitmap> images(said.size());
     side_by_side(said.size(), [&](size_t begin, size_t end) {
       if (begin == end)
         return;
@@ -228,23 +228,23 @@ private:
       const auto drawn =
         sample(ids_of(texts), torch::cat(noise).to(how_.device)).cpu();
       for (auto i = begin; i < end; ++i)
-        pictures[i] = to_picture(drawn[static_cast<int64_t>(i - begin)]);
+        images[i] = to_image(drawn[static_cast<int64_t>(i - begin)]);
     });
     caption_score sum;
     for (size_t i = 0; i < said.size(); ++i) {
       const auto score =
-        score_picture(check_picture(pictures[i].view()), said[i].says);
+        score_image(check_image(images[i].view()), said[i].says);
       sum += score;
-      cells_.push_back({std::move(pictures[i]),
-                        fmt::format("{}/{} {}", score.objects.right,
-                                    score.objects.said, said[i].text)});
+      cells_.push_back(
+        {std::move(images[i]), fmt::format("{}/{} {}", score.objects.right,
+                                           score.objects.said, said[i].text)});
     }
     const auto note = [&](const char* name, const score_count& x) {
       figures_[fmt::format("{}_{}", name, objects)] = x.share();
     };
     note("objects", sum.objects);
     note("main", sum.main);
-    note("pictures", sum.pictures);
+    note("pictures", sum.images);
     note("shapes", sum.shapes);
     note("colours", sum.colours);
     note("places", sum.places);

@@ -47,7 +47,7 @@ struct denoiser_measurement {
 /// Measures a denoiser on held-out scenes. Figures: `loss_T` is the loss at
 /// timestep T. `word_ATTRIBUTE_T` is the relative rise of that loss if the
 /// caption of a single object names another colour, shape, place or background.
-/// `objects_N`, `pictures_N`, `shapes_N` and so on are shares that the picture
+/// `objects_N`, `images_N`, `shapes_N` and so on are shares that the image
 /// check finds right in images of captions of N objects.
 /// Threads: records no autograd state.
 std::map<std::string, double> measure_denoiser(const measured_denoiser& what,

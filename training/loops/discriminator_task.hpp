@@ -13,7 +13,7 @@
 namespace atelier::gpu {
 
 /// Trains the discriminator. It predicts the share of a caption's objects that
-/// are right in an image, as the picture check measures it. It learns from
+/// are right in an image, as the image check measures it. It learns from
 /// drawings of the lightest trained denoiser and from renders
 /// (verdict_store.hpp). Its towers are the trained scorer's and do not change.
 /// Source: DiffServe, section 3.2, whose network learns to distinguish a light

@@ -40,20 +40,20 @@ torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px) {
   return out;
 }
 
-torch::Tensor to_tensor(const picture_batch& x) {
+torch::Tensor to_tensor(const image_batch& x) {
   const auto side = static_cast<int64_t>(x.side);
   auto out = torch::empty({x.count, 3, side, side}, torch::kFloat32);
   std::ranges::copy(x.pixels, out.mutable_data_ptr<float>());
   return out;
 }
 
-image::picture to_picture(const torch::Tensor& planes) {
+image::bitmap to_image(const torch::Tensor& planes) {
   const auto bytes = ((planes.clamp(-1, 1) + 1) * 127.5)
                        .round()
                        .to(torch::kUInt8)
                        .permute({1, 2, 0})
                        .contiguous();
-  image::picture out;
+  image::bitmap out;
   out.px = {static_cast<uint32_t>(bytes.size(1)),
             static_cast<uint32_t>(bytes.size(0))};
   out.bytes.assign(bytes.const_data_ptr<uint8_t>(),

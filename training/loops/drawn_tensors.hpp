@@ -5,7 +5,7 @@
 
 #include <atelier/core/image/pixels.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/training/loops/picture_batch.hpp>
+#include <atelier/training/loops/image_batch.hpp>
 #include <atelier/training/scene.hpp>
 
 #include <torch/torch.h>
@@ -30,10 +30,10 @@ torch::Tensor draw_noise(torch::IntArrayRef shape, uint64_t seed,
 torch::Tensor draw_scenes(std::span<const scene> scenes, uint32_t side_px);
 
 /// Returns a batch's images, [count, 3, side, side], on the CPU.
-torch::Tensor to_tensor(const picture_batch& x);
+torch::Tensor to_tensor(const image_batch& x);
 
 /// Converts one image [3, h, w] to bytes. Values outside -1..1 are clamped.
-image::picture to_picture(const torch::Tensor& planes);
+image::bitmap to_image(const torch::Tensor& planes);
 
 /// Returns part number `part` of `parts` nearly equal parts of the first axis.
 torch::Tensor part_of(const torch::Tensor& x, size_t part, size_t parts);

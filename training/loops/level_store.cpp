@@ -107,9 +107,9 @@ torch::Tensor level_store::measure(const std::vector<caption>& prompts,
     const auto pixels =
       networks_->autoencoder->decode(latents).to(torch::kFloat32).cpu();
     for (int64_t i = 0; i < n; ++i) {
-      const auto picture = to_picture(pixels[i]);
-      out[i][k] = score_picture(check_picture(picture.view()),
-                                prompts[static_cast<size_t>(i)].says)
+      const auto image = to_image(pixels[i]);
+      out[i][k] = score_image(check_image(image.view()),
+                              prompts[static_cast<size_t>(i)].says)
                     .objects.share();
     }
   }

@@ -4,9 +4,9 @@
 #include <atelier/training/loops/batch_queue.hpp>
 #include <atelier/training/loops/data_stream.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>
+#include <atelier/training/loops/image_batch.hpp>
+#include <atelier/training/loops/image_loss.hpp>
 #include <atelier/training/loops/mixed_precision.hpp>
-#include <atelier/training/loops/picture_batch.hpp>
-#include <atelier/training/loops/picture_loss.hpp>
 #include <atelier/training/loops/preview_task.hpp>
 #include <atelier/training/loops/shapes.hpp>
 #include <atelier/training/loops/trained_variant.hpp>
@@ -36,7 +36,7 @@ public:
         preview_shape(config.scale),
         at::detail::createCPUGenerator(config.seed))) {
     if (config.scale == training_scale::miniature) {
-      pictures_.crops = 4;
+      images_.crops = 4;
       evaluated_ = chunk;
     }
     network_->to(where);
@@ -55,9 +55,9 @@ public:
   }
 
   void begin(uint64_t first) override {
-    batches_ = std::make_unique<batch_queue<picture_batch>>(
-      [seed = config_.seed, shape = pictures_](uint64_t number) {
-        return draw_picture_batch(seed, number, shape);
+    batches_ = std::make_unique<batch_queue<image_batch>>(
+      [seed = config_.seed, shape = images_](uint64_t number) {
+        return draw_image_batch(seed, number, shape);
       },
       first, config_.data_threads, batches_ahead);
   }
@@ -76,7 +76,7 @@ public:
     const auto latents = part_of(latents_, part, parts);
     const mixed_precision guard{where_};
     auto out =
-      compare_pictures(network_->decode(latents).to(torch::kFloat32), pixels);
+      compare_images(network_->decode(latents).to(torch::kFloat32), pixels);
     const auto code =
       (network_->encode(pixels).to(torch::kFloat32) - latents).square().mean();
     out.total = out.total + code;
@@ -95,33 +95,33 @@ public:
         auto from = data_stream(config_.seed, data_use::evaluation, i + k);
         scenes.push_back(draw_scene(from, {0, scene_split::held_out}));
       }
-      const auto pixels = draw_scenes(scenes, pictures_.side).to(where_);
+      const auto pixels = draw_scenes(scenes, images_.side).to(where_);
       const auto latents = teacher_->encode(pixels).mean;
       const auto back = network_->decode(latents).clamp(-1, 1).cpu();
       squared += (back - pixels.cpu()).div(2).square().mean().item<double>();
       code +=
         (network_->encode(pixels) - latents).square().mean().item<double>();
       for (uint32_t k = 0; k < chunk; ++k) {
-        const auto picture = to_picture(back[k]);
+        const auto image = to_image(back[k]);
         drawn +=
-          score_picture(check_picture(picture.view()), describe_all(scenes[k]));
+          score_image(check_image(image.view()), describe_all(scenes[k]));
       }
     }
     const auto chunks = evaluated_ / chunk;
     return {{"psnr", -10 * std::log10(squared / chunks)},
             {"objects", drawn.objects.share()},
-            {"pictures", drawn.pictures.share()},
+            {"pictures", drawn.images.share()},
             {"code", code / chunks}};
   }
 
 private:
   training_config config_;
   torch::Device where_;
-  picture_batch_shape pictures_;
+  image_batch_shape images_;
   uint32_t evaluated_ = evaluated;
   std::shared_ptr<autoencoder_net> teacher_;
   std::shared_ptr<tiny_autoencoder_net> network_;
-  std::unique_ptr<batch_queue<picture_batch>> batches_;
+  std::unique_ptr<batch_queue<image_batch>> batches_;
   torch::Tensor pixels_;
   torch::Tensor latents_;
 };

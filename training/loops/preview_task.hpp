@@ -16,7 +16,7 @@ namespace atelier::gpu {
 /// learns to restore the images from the latents, and its encoder to return the
 /// latents.
 /// Figures: `psnr`, in dB, and `objects` and `pictures`, the shares that the
-/// picture check finds right, are those of decoded images. `code` is the mean
+/// image check finds right, are those of decoded images. `code` is the mean
 /// squared error of the encoder's latents; the mean square of the latents is
 /// about 1.
 /// Throws model_error: ec::not_found (the autoencoder is not trained yet),

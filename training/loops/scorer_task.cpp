@@ -124,29 +124,29 @@ public:
   step_loss loss(size_t part, size_t parts) override {
     const mixed_precision guard{where_};
     const auto seen = network_->look(part_of(pixels_, part, parts));
-    const auto pictures = network_->project(seen.pooled);
+    const auto images = network_->project(seen.pooled);
     const auto ids = part_of(ids_, part, parts);
     const auto texts = network_->embed_texts(ids.flatten(0, 1));
     const auto also_true =
       part_of(part_of(also_true_, part, parts).transpose(0, 1), part, parts)
         .transpose(0, 1);
     const auto pairs =
-      network_->contrastive_loss(pictures, texts, also_true.flatten(1));
+      network_->contrastive_loss(images, texts, also_true.flatten(1));
 
     const auto shown = part_of(shown_, part, parts);
     const auto said = part_of(said_, part, parts);
     const auto patches = part_of(patches_, part, parts).view({-1, 4});
     const auto own = texts.view({ids.size(0), ids.size(1), -1}).select(1, 0);
-    const auto of_picture = replies(pictures);
+    const auto of_image = replies(images);
     const auto of_text = replies(own);
     const auto of_patches = patch_head_->replies(seen.patches).flatten(0, 1);
-    const auto asked = answer_loss(of_picture, shown)
+    const auto asked = answer_loss(of_image, shown)
                      + answer_loss(of_text, said) / 2
                      + answer_loss(of_patches, patches) / 2;
     return {pairs + asked * (with_wrong_ ? asked_later : asked_first),
             {tell("pairs", pairs), tell("asked", asked),
              tell("scale", network_->scale()),
-             tell_right("shown", of_picture, shown),
+             tell_right("shown", of_image, shown),
              tell_right("said", of_text, said),
              tell_right("patches", of_patches, patches)}};
   }
@@ -171,9 +171,9 @@ public:
           draw_wrong_captions(says, what, words, from, distractors);
         for (const auto& x : wrong)
           texts.push_back(x.text);
-        const auto picture = look(what);
-        note_seen(what, picture, note);
-        const auto scores = score(picture, texts);
+        const auto image = look(what);
+        note_seen(what, image, note);
+        const auto scores = score(image, texts);
         auto first = true;
         for (size_t k = 0; k < wrong.size(); ++k) {
           const auto below = scores[k + 1] < scores[0];
@@ -198,15 +198,15 @@ private:
   }
 
   torch::Tensor look(const scene& what) {
-    return network_->embed_pictures(
+    return network_->embed_images(
       draw_scenes({&what, 1}, family_side).to(where_));
   }
 
   // Counts for each attribute that the scene has whether the answer is right.
   template <class Note>
-  void note_seen(const scene& what, const torch::Tensor& picture,
+  void note_seen(const scene& what, const torch::Tensor& image,
                  const Note& note) const {
-    const auto told = replies(picture).argmax(-1).flatten().cpu();
+    const auto told = replies(image).argmax(-1).flatten().cpu();
     const auto answers = scene_answers(what);
     for (size_t k = 0; k < answers.size(); ++k)
       if (answers[k] > 0)
@@ -214,10 +214,10 @@ private:
              told[static_cast<int64_t>(k)].item<int64_t>() == answers[k]);
   }
 
-  std::vector<float> score(const torch::Tensor& picture,
+  std::vector<float> score(const torch::Tensor& image,
                            const std::vector<std::string>& texts) {
     const auto said = network_->embed_texts(caption_ids(texts).to(where_));
-    const auto scores = at::matmul(said, picture.t()).flatten().cpu();
+    const auto scores = at::matmul(said, image.t()).flatten().cpu();
     return {scores.data_ptr<float>(),
             scores.data_ptr<float>() + scores.numel()};
   }

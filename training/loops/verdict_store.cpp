@@ -82,13 +82,13 @@ latent_store verdict_store::open_store() const {
   return std::move(*out);
 }
 
-verdict_store::picture_plan verdict_store::plan(uint64_t number,
-                                                bool drawn) const {
+verdict_store::image_plan verdict_store::plan(uint64_t number,
+                                              bool drawn) const {
   const auto held_out = split_ == scene_split::held_out;
   auto from = data_stream(config_.seed, data_use::drawings,
                           number + (held_out ? held_out_from : 0));
   const auto objects = 1 + static_cast<uint32_t>(number % most_objects);
-  picture_plan out;
+  image_plan out;
   out.content = draw_scene(from, {objects, split_});
   out.said.says = describe(out.content, from);
   const auto words = from;
@@ -134,10 +134,10 @@ void verdict_store::make(uint64_t group_number) {
     pixels = draw_scenes(scenes, family_side).to(where_);
   auto quality = torch::empty({int64_t{group}, 1});
   for (int64_t i = 0; i < int64_t{group}; ++i) {
-    const auto picture = to_picture(pixels[i].cpu());
-    quality[i][0] = score_picture(check_picture(picture.view()),
-                                  said[static_cast<size_t>(i)].says)
-                      .objects.share();
+    const auto image = to_image(pixels[i].cpu());
+    quality[i][0] =
+      score_image(check_image(image.view()), said[static_cast<size_t>(i)].says)
+        .objects.share();
   }
   const auto found = at::cat({networks_->judge->evidence(pixels, ids.to(where_))
                                 .to(torch::kFloat32)

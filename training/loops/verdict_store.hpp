@@ -53,7 +53,7 @@ std::shared_ptr<const verdict_networks> load_verdict_networks(
 struct verdicts {
   /// [n, discriminator_net::evidence_size()].
   torch::Tensor evidence;
-  /// [n]: the share of objects that the picture check finds right, 0..1.
+  /// [n]: the share of objects that the image check finds right, 0..1.
   torch::Tensor quality;
 };
 
@@ -86,13 +86,13 @@ public:
   verdicts read(const std::vector<uint64_t>& numbers) const;
 
 private:
-  struct picture_plan {
+  struct image_plan {
     scene content;
     caption said;
   };
 
   latent_store open_store() const;
-  picture_plan plan(uint64_t number, bool drawn) const;
+  image_plan plan(uint64_t number, bool drawn) const;
   void make(uint64_t group_number);
 
   training_config config_;

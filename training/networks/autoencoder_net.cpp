@@ -273,7 +273,7 @@ void autoencoder_net::draw(uint64_t seed) {
   quant_->bias.narrow(0, n, n).fill_(first_log_variance);
 }
 
-encoded_picture autoencoder_net::encode(const torch::Tensor& pixels) {
+encoded_image autoencoder_net::encode(const torch::Tensor& pixels) {
   const auto halves =
     quant_(encoder_->forward(pixels)).to(torch::kFloat32).chunk(2, 1);
   return {halves[0], halves[1].clamp(least_log_variance, most_log_variance)};

@@ -13,7 +13,7 @@ namespace atelier::gpu {
 
 /// The output of an encoder in training: both tensors are
 /// [n, latent_channels, h, w], unscaled.
-struct encoded_picture {
+struct encoded_image {
   torch::Tensor mean;
   torch::Tensor log_variance;
 };
@@ -35,7 +35,7 @@ public:
   void draw(uint64_t seed);
 
   /// Encodes `pixels`: [n, 3, h, w] in -1..1.
-  encoded_picture encode(const torch::Tensor& pixels);
+  encoded_image encode(const torch::Tensor& pixels);
 
   /// Decodes `latent`: [n, latent_channels, h, w], unscaled. Returns
   /// [n, 3, h * factor, w * factor].

@@ -211,7 +211,7 @@ result<void> write_report(const gpu::evaluation& x,
   if (auto ok = write(page_file, to_html(x)); !ok)
     return ok;
   for (const auto& sheet : x.sheets) {
-    const auto file = image::encode(sheet.picture.view(), {});
+    const auto file = image::encode(sheet.image.view(), {});
     if (!file)
       return file.why();
     if (auto ok = write_file(

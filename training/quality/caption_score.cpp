@@ -26,7 +26,7 @@ void count(score_count& to, const std::optional<T>& said, const U& shown) {
     ++to.right;
 }
 
-bool relation_right(const described_relation& x, const seen_picture& shown,
+bool relation_right(const described_relation& x, const seen_image& shown,
                     const assignment& by) {
   std::array<scene_point, 3> at;
   const std::array<size_t, 3> who{x.subject, x.first, x.second};
@@ -38,7 +38,7 @@ bool relation_right(const described_relation& x, const seen_picture& shown,
   return holds(x.kind, at[0], at[1], at[2], relation_rule::tolerant);
 }
 
-caption_score score(const seen_picture& shown, const description& said,
+caption_score score(const seen_image& shown, const description& said,
                     const assignment& by) {
   caption_score out;
   std::vector<bool> relations_right(said.objects.size(), true);
@@ -84,10 +84,10 @@ caption_score score(const seen_picture& shown, const description& said,
                             : 0u};
   }
   const auto right = [](const score_count& x) { return x.right == x.said; };
-  out.pictures = {1, right(out.objects) && right(out.relations)
-                         && right(out.counts) && right(out.backgrounds)
-                       ? 1u
-                       : 0u};
+  out.images = {1, right(out.objects) && right(out.relations)
+                       && right(out.counts) && right(out.backgrounds)
+                     ? 1u
+                     : 0u};
   return out;
 }
 
@@ -98,7 +98,7 @@ auto rank(const caption_score& x) {
                     x.sizes.right + x.textures.right};
 }
 
-void try_all(const seen_picture& shown, const description& said,
+void try_all(const seen_image& shown, const description& said,
              size_t candidates, assignment& so_far, caption_score& best,
              bool& any) {
   if (so_far.of.size() == said.objects.size()) {
@@ -134,12 +134,11 @@ caption_score& caption_score::operator+=(const caption_score& x) {
   relations += x.relations;
   backgrounds += x.backgrounds;
   counts += x.counts;
-  pictures += x.pictures;
+  images += x.images;
   return *this;
 }
 
-caption_score score_picture(const seen_picture& shown,
-                            const description& said) {
+caption_score score_image(const seen_image& shown, const description& said) {
   caption_score best;
   auto any = false;
   assignment none;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/training/caption.hpp>
-#include <atelier/training/quality/picture_check.hpp>
+#include <atelier/training/quality/image_check.hpp>
 
 #include <cstdint>
 
@@ -46,7 +46,7 @@ struct caption_score {
   /// Images with as many objects as the caption has.
   score_count counts;
   /// Images in which everything is right, including the number of objects.
-  score_count pictures;
+  score_count images;
 
   caption_score& operator+=(const caption_score& x);
 
@@ -56,6 +56,6 @@ struct caption_score {
 /// Compares the content of an image with its caption, using the assignment of
 /// objects that makes most of them right.
 /// Threads: any.
-caption_score score_picture(const seen_picture& shown, const description& said);
+caption_score score_image(const seen_image& shown, const description& said);
 
 } // namespace atelier::gpu

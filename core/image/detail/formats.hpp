@@ -13,21 +13,21 @@
 namespace atelier::image::detail {
 
 core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
-core::result<picture> decode_png(bytes_view file, const decode_limits& within);
+core::result<bitmap> decode_png(bytes_view file, const decode_limits& within);
 std::optional<core::extent> read_png_size(bytes_view file);
 std::optional<header> read_png_header(bytes_view file);
 std::optional<std::string> read_png_text(bytes_view file);
 
 core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
                                 std::string_view text);
-core::result<picture> decode_jpeg(bytes_view file, const decode_limits& within);
+core::result<bitmap> decode_jpeg(bytes_view file, const decode_limits& within);
 std::optional<header> read_jpeg_header(bytes_view file);
 std::optional<std::string> read_jpeg_text(bytes_view file);
 
 core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
                                 std::string_view text);
-core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
-                                  bool colours_only);
+core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
+                                 bool colours_only);
 std::optional<header> read_webp_header(bytes_view file);
 std::optional<std::string> read_webp_text(bytes_view file);
 

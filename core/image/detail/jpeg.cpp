@@ -287,8 +287,7 @@ core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
   return bytes{jpeg.out, jpeg.out + jpeg.out_bytes};
 }
 
-core::result<picture> decode_jpeg(bytes_view file,
-                                  const decode_limits& within) {
+core::result<bitmap> decode_jpeg(bytes_view file, const decode_limits& within) {
   decoder jpeg{within};
   if (!read_header(jpeg, file))
     return why_not(jpeg);
@@ -298,7 +297,7 @@ core::result<picture> decode_jpeg(bytes_view file,
   const bool inks = jpeg.codec.jpeg_color_space == JCS_CMYK
                  || jpeg.codec.jpeg_color_space == JCS_YCCK;
   const uint32_t channels = inks ? 4 : 3;
-  picture result{px, 3, bytes(bytes_of(px, channels))};
+  bitmap result{px, 3, bytes(bytes_of(px, channels))};
   const auto working = within.working_bytes + (4 - channels) * px.pixels();
   if (!read_rows(jpeg, inks ? JCS_CMYK : JCS_RGB, result.bytes.data(),
                  size_t{px.width} * channels, working))

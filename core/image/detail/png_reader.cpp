@@ -48,7 +48,7 @@ struct reader {
   png_structp png = nullptr;
   png_infop info = nullptr;
   const decode_limits* within;
-  picture made;
+  bitmap made;
   size_t since_stop = 0;
   bool excess = false;
   bool stopped = false;
@@ -193,7 +193,7 @@ pixel_chunks find_chunks(bytes_view file) {
 
 } // namespace
 
-core::result<picture> decode_png(bytes_view file, const decode_limits& within) {
+core::result<bitmap> decode_png(bytes_view file, const decode_limits& within) {
   const auto head = read_png_size(file);
   if (!head)
     return broken(image_format::png, "no valid header");

@@ -136,9 +136,9 @@ std::vector<window> folded(std::vector<window> x, uint32_t offset,
   return x;
 }
 
-picture scale_rows(const pixel_view& from, std::span<const window> windows,
-                   const std::function<bool()>& stop) {
-  picture result{
+bitmap scale_rows(const pixel_view& from, std::span<const window> windows,
+                  const std::function<bool()>& stop) {
+  bitmap result{
     {static_cast<uint32_t>(windows.size()), from.px.height}, from.channels, {}};
   result.bytes.resize(bytes_of(result.px, from.channels));
   const auto scale = from.channels == 4 ? scale_rows_of<4>
@@ -148,9 +148,9 @@ picture scale_rows(const pixel_view& from, std::span<const window> windows,
   return result;
 }
 
-picture scale_columns(const pixel_view& from, std::span<const window> windows,
-                      const std::function<bool()>& stop) {
-  picture result{
+bitmap scale_columns(const pixel_view& from, std::span<const window> windows,
+                     const std::function<bool()>& stop) {
+  bitmap result{
     {from.px.width, static_cast<uint32_t>(windows.size())}, from.channels, {}};
   result.bytes.resize(bytes_of(result.px, from.channels));
   scale_columns_of(from.bytes.data(), size_t{from.px.width} * from.channels,

@@ -33,9 +33,9 @@ struct given_up {};
 /// Return an image with one column, or one row, for each window. Throw given_up
 /// if `stop`, which is called for each row, returns true.
 /// @pre one, three or four channels; the windows lie in the image
-picture scale_rows(const pixel_view& from, std::span<const window> windows,
-                   const std::function<bool()>& stop = {});
-picture scale_columns(const pixel_view& from, std::span<const window> windows,
-                      const std::function<bool()>& stop = {});
+bitmap scale_rows(const pixel_view& from, std::span<const window> windows,
+                  const std::function<bool()>& stop = {});
+bitmap scale_columns(const pixel_view& from, std::span<const window> windows,
+                     const std::function<bool()>& stop = {});
 
 } // namespace atelier::image::detail

@@ -22,22 +22,22 @@ using core::image_format;
 constexpr uint8_t flag_exif = 0x08;
 constexpr uint8_t flag_alpha = 0x10;
 
-/// libwebp's picture and the file that it writes, which the destructor frees in
+/// libwebp's image and the file that it writes, which the destructor frees in
 /// every case.
 struct writer {
-  WebPPicture picture;
+  WebPPicture image;
   WebPMemoryWriter memory;
 
   writer() {
-    if (WebPPictureInit(&picture) == 0)
+    if (WebPPictureInit(&image) == 0)
       throw std::bad_alloc{};
     WebPMemoryWriterInit(&memory);
-    picture.writer = WebPMemoryWrite;
-    picture.custom_ptr = &memory;
+    image.writer = WebPMemoryWrite;
+    image.custom_ptr = &memory;
   }
 
   ~writer() {
-    WebPPictureFree(&picture);
+    WebPPictureFree(&image);
     WebPMemoryWriterClear(&memory);
   }
 
@@ -130,7 +130,7 @@ bytes with_exif(bytes_view plain, const pixel_view& pixels,
 
 /// Refuses a lossless stream, of colours or of transparency, that needs too
 /// much memory in addition to its pixels.
-core::result<void> check_lossless(bytes_view file, const picture& made,
+core::result<void> check_lossless(bytes_view file, const bitmap& made,
                                   const decode_limits& within) {
   // Colours begin with a signature, width, height and flags, transparency with
   // a method and a filter.
@@ -175,7 +175,7 @@ std::optional<bytes_view> lossy_colours(bytes_view file) {
 /// Passes a file, or the stream of its colours, to the decoder in parts, and
 /// checks between them whether to stop. The codes of a lossless stream are read
 /// again with each part, so the parts are few.
-core::result<void> decode_into(bytes_view file, picture& into,
+core::result<void> decode_into(bytes_view file, bitmap& into,
                                const decode_limits& within) {
   constexpr size_t least_part = 1 << 16;
   constexpr size_t parts = 16;
@@ -212,28 +212,28 @@ core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
                                 std::string_view text) {
   const WebPConfig config = configure(quality);
   writer webp;
-  webp.picture.use_argb = config.lossless;
-  webp.picture.width = static_cast<int>(pixels.px.width);
-  webp.picture.height = static_cast<int>(pixels.px.height);
+  webp.image.use_argb = config.lossless;
+  webp.image.width = static_cast<int>(pixels.px.width);
+  webp.image.height = static_cast<int>(pixels.px.height);
   const int stride = static_cast<int>(pixels.px.width * pixels.channels);
   const auto import =
     pixels.channels == 4 ? WebPPictureImportRGBA : WebPPictureImportRGB;
-  if (import(&webp.picture, pixels.bytes.data(), stride) == 0
-      || WebPEncode(&config, &webp.picture) == 0)
-    return core::fail(webp.picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
+  if (import(&webp.image, pixels.bytes.data(), stride) == 0
+      || WebPEncode(&config, &webp.image) == 0)
+    return core::fail(webp.image.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
                         ? ec::out_of_resources
                         : ec::internal,
                       "webp image of {}x{} cannot be written: error {}",
                       pixels.px.width, pixels.px.height,
-                      static_cast<int>(webp.picture.error_code));
+                      static_cast<int>(webp.image.error_code));
   const bytes_view plain{webp.memory.mem, webp.memory.size};
   if (text.empty())
     return bytes{plain.begin(), plain.end()};
   return with_exif(plain, pixels, text);
 }
 
-core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
-                                  bool colours_only) {
+core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
+                                 bool colours_only) {
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
     return broken(image_format::webp, "no valid header");
@@ -245,7 +245,7 @@ core::result<picture> decode_webp(bytes_view file, const decode_limits& within,
                         static_cast<uint32_t>(features.height)};
   if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
-  picture result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
+  bitmap result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
   // A plane of transparency would take more memory than the colours.
   const auto colours = colours_only ? lossy_colours(file) : std::nullopt;
   if (!colours)

@@ -51,7 +51,7 @@ size_t caption_tokens::skip_article(size_t i) const {
   return skip(skip(i, word_kind::article), word_kind::definite);
 }
 
-size_t caption_tokens::skip_of_picture(size_t i) const {
+size_t caption_tokens::skip_of_image(size_t i) const {
   if (!is(i, word_kind::of))
     return i;
   const auto noun = skip_article(i + 1);
@@ -59,7 +59,7 @@ size_t caption_tokens::skip_of_picture(size_t i) const {
 }
 
 bool caption_tokens::joins_object(size_t i) const {
-  return is(i, word_kind::of) && skip_of_picture(i) == i;
+  return is(i, word_kind::of) && skip_of_image(i) == i;
 }
 
 namespace {

@@ -41,7 +41,7 @@ public:
   /// Returns the index after word i if that word is of this kind; otherwise i.
   size_t skip(size_t i, word_kind kind) const;
   size_t skip_article(size_t i) const;
-  size_t skip_of_picture(size_t i) const;
+  size_t skip_of_image(size_t i) const;
 
   /// Returns whether word i is "of" and an object follows.
   bool joins_object(size_t i) const;

@@ -21,7 +21,7 @@ enum class word_kind : uint8_t {
   of,
   from,
   is,
-  /// Words without a meaning of their own: there, picture.
+  /// Words without a meaning of their own: there, image.
   filler,
   shape,
   /// A colour of objects, of backgrounds, or of both.

@@ -104,7 +104,7 @@ void device_thread::work() {
   rows_->begin();
   for (;;) {
     std::unique_lock lock{mutex_};
-    if (pictures_.empty())
+    if (images_.empty())
       wait_for_job(lock);
     if (stopping_)
       return;
@@ -207,23 +207,23 @@ void device_thread::handle(const numbered_run& x) {
 }
 
 void device_thread::handle(const decode_job& job) {
-  pictures_.push_back({job.ticket, pace_.decode});
+  images_.push_back({job.ticket, pace_.decode});
 }
 
-size_t device_thread::first_picture() {
+size_t device_thread::first_image() {
   std::vector<core::ticket> waiting;
-  for (const picture& x : pictures_)
+  for (const image& x : images_)
     waiting.push_back(x.ticket);
   return turns_.first(waiting);
 }
 
 void device_thread::paint() {
-  paint(first_picture());
+  paint(first_image());
 }
 
 void device_thread::paint(size_t at) {
   const auto begin = now();
-  auto& x = pictures_[at];
+  auto& x = images_[at];
   const auto slice =
     std::min(x.owed, pace_.decode / parts_of_pace + core::timespan{1});
   pause(begin + slice);
@@ -248,7 +248,7 @@ void device_thread::paint(size_t at) {
   if (const auto drawn = drawn_scores_.find(x.ticket);
       drawn != drawn_scores_.end() && done->failure.code == core::ec::none)
     done->score = drawn->second;
-  pictures_.erase(pictures_.begin() + static_cast<std::ptrdiff_t>(at));
+  images_.erase(images_.begin() + static_cast<std::ptrdiff_t>(at));
   if (!stopping_)
     events_.decoded(std::move(*done));
 }
@@ -256,10 +256,10 @@ void device_thread::paint(size_t at) {
 core::timespan device_thread::paint_before_step(
   const std::vector<core::ticket>& rows, uint64_t run) {
   const auto begin = now();
-  while (!stopping_ && !pictures_.empty()
+  while (!stopping_ && !images_.empty()
          && (interrupted_ != run || aside_.count() == 0)) {
-    const auto at = first_picture();
-    if (!turns_.may_go(pictures_[at].ticket, rows, aside_, last_part_,
+    const auto at = first_image();
+    if (!turns_.may_go(images_[at].ticket, rows, aside_, last_part_,
                        last_step_))
       break;
     paint(at);
@@ -275,8 +275,8 @@ void device_thread::handle(const close_job& job) {
   opening_.erase(job.ticket);
   unopened_.erase(job.ticket);
   drawn_scores_.erase(job.ticket);
-  std::erase_if(pictures_,
-                [&](const picture& x) { return x.ticket == job.ticket; });
+  std::erase_if(images_,
+                [&](const image& x) { return x.ticket == job.ticket; });
 }
 
 } // namespace atelier::gpu::detail

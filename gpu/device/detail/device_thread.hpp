@@ -62,7 +62,7 @@ private:
     core::ticket ticket;
   };
 
-  struct picture {
+  struct image {
     core::ticket ticket;
     /// The remaining simulated duration.
     core::timespan owed{0};
@@ -85,7 +85,7 @@ private:
   /// Decodes the next part of the image whose turn it is (decode_turns.hpp).
   void paint();
   void paint(size_t at);
-  size_t first_picture();
+  size_t first_image();
   /// Decodes parts for as long as the next step of these rows can wait, but
   /// only one part if their run is interrupted. Returns the time spent.
   core::timespan paint_before_step(const std::vector<core::ticket>& rows,
@@ -107,7 +107,7 @@ private:
   /// Scores of planning::random_judge for the rows that it judges.
   std::unordered_map<core::ticket, double> drawn_scores_;
   /// Requested images that are not done, in the order of their requests.
-  std::deque<picture> pictures_;
+  std::deque<image> images_;
   decode_turns turns_;
   core::timespan last_step_{0};
   core::timespan last_part_{0};

@@ -229,7 +229,7 @@ core::result<uint64_t> test_card_row::decode() {
       bytes = test_card_bytes(job_.recipe.px);
       if (bytes > into->size())
         return core::fail(core::ec::out_of_resources,
-                          "a picture of {} bytes does not fit its slot of {} "
+                          "an image of {} bytes does not fit its slot of {} "
                           "bytes",
                           bytes, into->size());
       // Without a latent, an image is still required if the store keeps bytes.

@@ -153,10 +153,10 @@ void torch_row::read_source() {
     return;
   auto mask = torch::empty({1, h, w}, torch::kUInt8);
   std::memcpy(mask.data_ptr<uint8_t>(), parts.mask.data(), parts.mask.size());
-  picture_mask_ = mask.to(device).to(torch::kFloat32).div(255);
+  image_mask_ = mask.to(device).to(torch::kFloat32).div(255);
   namespace nn = torch::nn::functional;
   mask_ = nn::interpolate(
-            picture_mask_.unsqueeze(0),
+            image_mask_.unsqueeze(0),
             nn::InterpolateFuncOptions()
               .size(std::vector<int64_t>{clean_.size(1), clean_.size(2)})
               .mode(torch::kNearest))
@@ -266,11 +266,11 @@ void torch_row::capture(const ipc::slot_ref& into) {
 }
 
 std::optional<core::result<decoded_row>> torch_row::decode_part(
-  const picture_judge* judge) {
+  const image_judge* judge) {
   if (failure_.code != core::ec::none)
     return failure_;
   std::optional<decoded_row> done;
-  auto went = with_model_border("decoding a picture", [&] {
+  auto went = with_model_border("decoding an image", [&] {
     const c10::InferenceMode guard;
     const auto& vae = model_->vae();
     if (parts_done_ == 0)
@@ -290,7 +290,7 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
   return *done;
 }
 
-decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
+decoded_row torch_row::write(torch::Tensor pixels, const image_judge* judge) {
   const auto into = taken(slots_.buffer(job_.image));
   const auto& px = job_.recipe.px;
   const auto kept = kept_source();
@@ -299,7 +299,7 @@ decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
   if (bytes > into.size())
     throw model_error{
       core::fail(core::ec::out_of_resources,
-                 "a picture of {} bytes does not fit its slot of {} bytes",
+                 "an image of {} bytes does not fit its slot of {} bytes",
                  bytes, into.size())};
   pixels = pixels.squeeze(0)
              .slice(1, 0, px.height)
@@ -311,12 +311,12 @@ decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
   if (!pixels.isfinite().all().item<bool>())
     throw model_error{
       core::fail(core::ec::internal,
-                 "the picture holds values that are not numbers; "
+                 "the image holds values that are not numbers; "
                  "in float16 some autoencoders overflow: use f32 or bf16")};
   pixels = pixels.round();
-  if (picture_mask_.defined())
+  if (image_mask_.defined())
     pixels =
-      torch::where(picture_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
+      torch::where(image_mask_ > 0.5, pixels, source_.to(torch::kFloat32));
   const auto out =
     pixels.to(torch::kUInt8).permute({1, 2, 0}).to(torch::kCPU).contiguous();
   auto* const to = into.data();
@@ -330,9 +330,9 @@ decoded_row torch_row::write(torch::Tensor pixels, const picture_judge* judge) {
   return {bytes, judge ? scored_by(*judge, pixels) : 0.0};
 }
 
-double torch_row::scored_by(const picture_judge& judge,
+double torch_row::scored_by(const image_judge& judge,
                             const torch::Tensor& pixels) const {
-  const auto said = with_model_border("judging a picture", [&] {
+  const auto said = with_model_border("judging an image", [&] {
     return judge.score(pixels, job_.text.positive);
   });
   // The image exists, so a failing judge is not an error.

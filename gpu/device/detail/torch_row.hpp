@@ -7,7 +7,7 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/executor.hpp>
-#include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/source_format.hpp>
@@ -110,7 +110,7 @@ public:
   /// slot and has it scored. `judge` may be null. Returns nothing before the
   /// last part.
   std::optional<core::result<decoded_row>> decode_part(
-    const picture_judge* judge);
+    const image_judge* judge);
 
   /// Returns the row's progress. The notes for the client are in the first
   /// report only, and each capture is reported once.
@@ -133,10 +133,9 @@ private:
   /// Returns the parts that an edit keeps in its image's own size; they may be
   /// empty.
   kept_parts kept_source() const;
-  decoded_row write(torch::Tensor pixels, const picture_judge* judge);
+  decoded_row write(torch::Tensor pixels, const image_judge* judge);
   /// Returns the judge's score of the image, or planning::unjudged.
-  double scored_by(const picture_judge& judge,
-                   const torch::Tensor& pixels) const;
+  double scored_by(const image_judge& judge, const torch::Tensor& pixels) const;
 
   open_job job_;
   std::shared_ptr<const gpu::model> model_;
@@ -157,7 +156,7 @@ private:
   /// Masks of latent and image, [1, height, width] in 0..1; defined if the row
   /// has a mask. Places with 1 are repainted.
   torch::Tensor mask_;
-  torch::Tensor picture_mask_;
+  torch::Tensor image_mask_;
   /// The source's pixels, [3, height, width], 0..255; defined if the row has a
   /// source.
   torch::Tensor source_;

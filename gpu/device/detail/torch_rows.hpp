@@ -8,7 +8,7 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
-#include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/ipc/slot_store.hpp>
 
@@ -28,7 +28,7 @@ using hosted_models = model_shelf<gpu::model>;
 
 /// The judges that score images, by the name that jobs use.
 using hosted_judges =
-  std::map<std::string, std::shared_ptr<const picture_judge>, std::less<>>;
+  std::map<std::string, std::shared_ptr<const image_judge>, std::less<>>;
 
 /// The open rows of a device that runs LibTorch.
 ///

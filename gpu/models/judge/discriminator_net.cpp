@@ -25,9 +25,9 @@ int64_t discriminator_net::evidence_size() const {
 torch::Tensor discriminator_net::evidence(const torch::Tensor& pixels,
                                           const torch::Tensor& ids) {
   const auto features = towers_->features(pixels);
-  const auto picture = towers_->project(features);
+  const auto image = towers_->project(features);
   const auto said = towers_->embed_texts(ids);
-  const auto products = picture * said;
+  const auto products = image * said;
   // Elements of high-dimensional unit vectors are small.
   const auto width = static_cast<double>(said.size(1));
   return at::cat({products.sum(1, true) * std::sqrt(width), products * width,

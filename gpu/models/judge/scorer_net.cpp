@@ -66,15 +66,15 @@ scorer_net::scorer_net(const scorer_config& config,
     "logit_scale", torch::scalar_tensor(first_scale, torch::kFloat32));
 }
 
-picture_states scorer_net::look(const torch::Tensor& pixels) {
+image_states scorer_net::look(const torch::Tensor& pixels) {
   TORCH_CHECK(pixels.size(2) == config_.side && pixels.size(3) == config_.side,
-              "pictures are of ", pixels.size(3), "x", pixels.size(2),
+              "images are of ", pixels.size(3), "x", pixels.size(2),
               ", not of ", config_.side, "x", config_.side);
   const auto patches = (*patches_)(pixels).flatten(2).transpose(1, 2);
   const auto first = class_embedding_.to(patches.scalar_type())
                        .expand({pixels.size(0), 1, config_.width});
   auto x = (*first_norm_)(at::cat({first, patches}, 1) + positions_->weight);
-  picture_states out;
+  image_states out;
   for (const auto& layer : layers_) {
     out.patches = x.slice(1, 1);
     x = (*layer)(x);
@@ -87,7 +87,7 @@ torch::Tensor scorer_net::project(const torch::Tensor& pooled) {
   return unit((*projection_)(pooled));
 }
 
-torch::Tensor scorer_net::embed_pictures(const torch::Tensor& pixels) {
+torch::Tensor scorer_net::embed_images(const torch::Tensor& pixels) {
   return project(features(pixels));
 }
 
@@ -96,13 +96,13 @@ torch::Tensor scorer_net::embed_texts(const torch::Tensor& ids) {
 }
 
 torch::Tensor scorer_net::contrastive_loss(
-  const torch::Tensor& pictures, const torch::Tensor& texts,
+  const torch::Tensor& images, const torch::Tensor& texts,
   const torch::Tensor& also_true) const {
-  const auto n = pictures.size(0);
+  const auto n = images.size(0);
   const auto own =
-    at::arange(n, at::TensorOptions(torch::kInt64).device(pictures.device()))
+    at::arange(n, at::TensorOptions(torch::kInt64).device(images.device()))
     * (texts.size(0) / n);
-  auto scores = at::matmul(pictures, texts.t()) * scale().clamp_max(most_scale);
+  auto scores = at::matmul(images, texts.t()) * scale().clamp_max(most_scale);
   if (also_true.defined())
     scores =
       scores.masked_fill(also_true, -std::numeric_limits<float>::infinity());

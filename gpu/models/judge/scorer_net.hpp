@@ -15,7 +15,7 @@
 namespace atelier::gpu {
 
 /// The image tower's output for n images.
-struct picture_states {
+struct image_states {
   /// [n, width of the tower]: the whole image, after the last norm.
   torch::Tensor pooled;
   /// [n, patches, width of the tower]: each patch, before the last layer.
@@ -35,7 +35,7 @@ public:
                       std::optional<at::Generator> from = std::nullopt);
 
   /// Runs the image tower. `pixels`: [n, 3, side, side] in -1..1.
-  picture_states look(const torch::Tensor& pixels);
+  image_states look(const torch::Tensor& pixels);
 
   /// Returns the pooled output of `look`, for distances between sets of images.
   torch::Tensor features(const torch::Tensor& pixels) {
@@ -46,7 +46,7 @@ public:
   torch::Tensor project(const torch::Tensor& pooled);
 
   /// Returns unit vectors [n, projection].
-  torch::Tensor embed_pictures(const torch::Tensor& pixels);
+  torch::Tensor embed_images(const torch::Tensor& pixels);
 
   /// Returns unit vectors [n, projection]. `ids`: [n, tokens], int64.
   torch::Tensor embed_texts(const torch::Tensor& ids);
@@ -63,7 +63,7 @@ public:
   /// undefined: none.
   /// Source: CLIP (arXiv:2103.00020), figure 3; with further wrong texts:
   ///         NegCLIP (arXiv:2210.01936), section 4.
-  torch::Tensor contrastive_loss(const torch::Tensor& pictures,
+  torch::Tensor contrastive_loss(const torch::Tensor& images,
                                  const torch::Tensor& texts,
                                  const torch::Tensor& also_true = {}) const;
 

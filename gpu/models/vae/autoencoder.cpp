@@ -205,7 +205,7 @@ torch::Tensor autoencoder::decode_tiled(const torch::Tensor& latent) const {
   const auto decode = [&](const torch::Tensor& x) { return impl_->decode(x); };
   return by_rows(impl_->from_latent(latent), [&](const torch::Tensor& x) {
     if (impl_->config.kind == autoencoder_kind::tiny)
-      return detail::decode_blending_picture(x, how, decode);
+      return detail::decode_blending_image(x, how, decode);
     if (x.size(2) <= how.latent_side && x.size(3) <= how.latent_side)
       return decode(x);
     return detail::decode_blending_neighbours(x, how, decode);

@@ -24,7 +24,7 @@ ladder_profile models_of(const profile& known) {
   const auto add = [&](core::variant_id v, double quality) {
     level_profile level;
     level.variant = v;
-    measured = measured && known.variants[v.value].quality_pictures > 0;
+    measured = measured && known.variants[v.value].quality_images > 0;
     level.quality =
       out.levels.empty()
         ? quality

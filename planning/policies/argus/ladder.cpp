@@ -27,7 +27,7 @@ ladder without_dominated(std::vector<level> all) {
 
 double request_seconds(const variant_profile& v, core::extent px,
                        uint32_t skip) {
-  const auto one = step_time(v, 1, picture_of(v, px));
+  const auto one = step_time(v, 1, image_of(v, px));
   const uint32_t runs = v.steps > skip ? v.steps - skip : 0;
   return core::to_seconds(v.text + v.decode + one * runs);
 }

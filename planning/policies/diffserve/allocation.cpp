@@ -233,7 +233,7 @@ core::result<cascade_plan> allocate(const cascade_problem& asked) {
     best_batch_within(asked.light, asked.slo / asked.execution_factor);
   if (batch == 0)
     return core::fail(ec::bad_config,
-                      "deadline_ms {:.6g}: one picture of the light variant "
+                      "deadline_ms {:.6g}: one image of the light variant "
                       "takes {:.6g} ms",
                       1e3 * asked.slo,
                       1e3 * asked.execution_factor

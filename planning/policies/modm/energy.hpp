@@ -25,11 +25,11 @@ constexpr double energy(const power& of, const device_time& over) {
 /// Returns the fraction of the energy per image that is saved compared with
 /// `baseline`; 0 if either made no images.
 /// Source: MoDM, appendix A.4.
-constexpr double energy_saved(double joules, double pictures, double baseline,
-                              double baseline_pictures) {
-  if (!(pictures > 0) || !(baseline_pictures > 0) || !(baseline > 0))
+constexpr double energy_saved(double joules, double images, double baseline,
+                              double baseline_images) {
+  if (!(images > 0) || !(baseline_images > 0) || !(baseline > 0))
     return 0;
-  return 1 - (joules / pictures) / (baseline / baseline_pictures);
+  return 1 - (joules / images) / (baseline / baseline_images);
 }
 
 } // namespace atelier::planning::modm

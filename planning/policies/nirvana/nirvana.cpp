@@ -109,7 +109,7 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
       whole.capture.push_back(t.skip);
     scratch.store.latents = !whole.capture.empty();
   }
-  scratch.store.image = rules_.reuse == reuse::picture;
+  scratch.store.image = rules_.reuse == reuse::image;
   scratch.legs.push_back(std::move(whole));
   const uint32_t first = detail::add_route(next, std::move(scratch));
   for (const skip_threshold& t : table) {
@@ -150,7 +150,7 @@ choice nirvana_policy::choose(const decision_context& by) const {
   if (rules_.reuse == reuse::none || !detail::may_reuse(by.wanted))
     return from_scratch;
   const auto table = table_of(by.costs);
-  if (rules_.reuse != reuse::picture && table.empty())
+  if (rules_.reuse != reuse::image && table.empty())
     return from_scratch;
   by.random.seek(0);
   if (nirvana::starts_fresh(by.random, rules_.fresh))
@@ -171,11 +171,11 @@ choice nirvana_policy::choose(const decision_context& by) const {
     n.by = rules_.by;
     return n;
   }
-  if (rules_.reuse == reuse::picture) {
-    const auto picture = static_cast<uint32_t>(by.in_force.routes.size() - 1);
+  if (rules_.reuse == reuse::image) {
+    const auto image = static_cast<uint32_t>(by.in_force.routes.size() - 1);
     if (!by.known.near->empty()
-        && by.known.near->front().similarity >= rules_.picture_from)
-      return go{core::route_id{picture}, 0};
+        && by.known.near->front().similarity >= rules_.image_from)
+      return go{core::route_id{image}, 0};
     return from_scratch;
   }
   const auto at = rules_.reuse == reuse::furthest
@@ -209,19 +209,19 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   // thresholds; 0.8 is GPTCache's default, 0.85 is ours for CLIP's texts.
   nirvana_rules gptcache;
   gptcache.name = "gptcache";
-  gptcache.reuse = reuse::picture;
-  gptcache.picture_from = 0.8;
+  gptcache.reuse = reuse::image;
+  gptcache.image_from = 0.8;
   gptcache.predictor = false;
   gptcache.fresh = 0;
   nirvana_rules pinecone = gptcache;
   pinecone.name = "pinecone";
-  pinecone.picture_from = 0.85;
+  pinecone.image_from = 0.85;
   // This baseline compares prompts with images, and starts at MoDM's first
   // threshold.
   nirvana_rules crs = gptcache;
   crs.name = "crs";
-  crs.picture_from = 0.25;
-  crs.by = compared::pictures;
+  crs.image_from = 0.25;
+  crs.by = compared::images;
   nirvana_rules small = gptcache;
   small.name = "small-model";
   small.reuse = reuse::none;

@@ -19,7 +19,7 @@ struct nirvana_rules {
     /// The state with the largest skip among eight neighbours.
     furthest,
     /// The nearest image, unchanged.
-    picture,
+    image,
     /// No earlier work.
     none,
   };
@@ -27,7 +27,7 @@ struct nirvana_rules {
   std::string name = "nirvana";
   reuse_rule reuse = reuse_rule::furthest;
   /// Images are returned above this similarity.
-  double picture_from = 0;
+  double image_from = 0;
   compared by = compared::prompts;
   /// Whether to ask if a hit is likely: only while that gains, or always.
   bool predictor = true;

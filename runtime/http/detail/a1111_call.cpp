@@ -48,7 +48,7 @@ void read_overrides(field_reader& r, const a1111_options& set,
   field_reader o{both};
   const auto model = o.text("sd_model_checkpoint", 256).value_or("");
   if (!model.empty()
-      && !choose_checkpoint(with.pictures->variants(), model, into))
+      && !choose_checkpoint(with.images->variants(), model, into))
     o.refuse("sd_model_checkpoint",
              fmt::format("sd_model_checkpoint not found: '{}' "
                          "(/sdapi/v1/sd-models lists them)",
@@ -102,7 +102,7 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
   const auto eta = r.real("eta", 0, 1);
   if (!eta)
     return;
-  const auto known = with.pictures->variants();
+  const auto known = with.images->variants();
   const auto* const v = variant_for(known, into);
   const auto sampler =
     core::parse_sampler(into.sampler.value_or(v == nullptr ? "" : v->sampler));
@@ -137,7 +137,7 @@ std::string read_prompt(field_reader& r, const char* name,
 /// Lowers a scale above the model's range to the model's own scale: clients
 /// send the web UI's default if the user chose none.
 void bound_guidance(const api_context& with, generation& one) {
-  const auto known = with.pictures->variants();
+  const auto known = with.images->variants();
   const auto* const v = variant_for(known, one);
   if (v == nullptr || !v->most_guidance || !one.guidance
       || *one.guidance <= *v->most_guidance
@@ -175,7 +175,7 @@ void read_common(field_reader& r, const a1111_options& set,
     one.deadline = std::chrono::milliseconds{*ms};
   one.format = set.samples_format;
   one.quality = set.jpeg_quality;
-  choose_checkpoint(with.pictures->variants(), set.sd_model_checkpoint, one);
+  choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
   read_overrides(r, set, with, one);
   read_eta(r, with, one);
@@ -311,7 +311,7 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   read_common(r, set, with, call, one);
   if (kind == a1111_kind::img2img)
     read_source(r, with, call, one);
-  const int64_t most = with.pictures_of_call;
+  const int64_t most = with.images_of_call;
   const auto batch = r.whole("batch_size", 1, most).value_or(1);
   const auto rounds = r.whole("n_iter", 1, most).value_or(1);
   if (batch * rounds > most)
@@ -319,11 +319,11 @@ std::variant<a1111_call, reply_message> read_a1111_call(
                                        "than {} images",
                                        batch, rounds, most));
   if (r.good() && set.live_previews_enable)
-    one.preview_every = std::min(
-      set.show_progress_every_n_steps,
-      std::max(1u, steps_that_run(with.pictures->variants(), one) / 4));
+    one.preview_every =
+      std::min(set.show_progress_every_n_steps,
+               std::max(1u, steps_that_run(with.images->variants(), one) / 4));
   if (r.good())
-    call.job.pictures =
+    call.job.images =
       spread(r, with, std::move(one), static_cast<uint32_t>(batch * rounds));
   if (!r.good())
     return fault_reply(shape, r.why());

@@ -7,7 +7,7 @@
 
 namespace atelier::runtime::http::detail {
 
-/// Adds to a call the fields that the parameters of a picture tell and that it
+/// Adds to a call the fields that the parameters of an image tell and that it
 /// leaves out, in the words of txt2img and img2img.
 void add_infotext(json& call, std::string_view text);
 

@@ -66,14 +66,14 @@ reply_json progress_json(const std::optional<job_view>& v, bool with_image) {
                {"textinfo", nullptr}};
   if (!v)
     return x;
-  const auto of_one = v->pictures == 0 ? 0 : v->steps / v->pictures;
+  const auto of_one = v->images == 0 ? 0 : v->steps / v->images;
   state["interrupted"] = v->state == job_state::cancelled;
   state["job"] = v->id;
-  state["job_count"] = v->pictures;
+  state["job_count"] = v->images;
   state["job_timestamp"] = stamp_of(v->created);
-  state["job_no"] = v->pictures_done;
+  state["job_no"] = v->images_done;
   state["sampling_step"] =
-    v->steps_done - std::min(v->steps_done, v->pictures_done * of_one);
+    v->steps_done - std::min(v->steps_done, v->images_done * of_one);
   state["sampling_steps"] = of_one;
   x["progress"] = share_of(*v);
   if (v->remaining)

@@ -17,7 +17,7 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-std::string sampler_label(const picture& p) {
+std::string sampler_label(const generated_image& p) {
   const auto x = core::parse_sampler(p.sampler);
   return x ? std::string{core::webui_name(*x)} : p.sampler;
 }
@@ -40,9 +40,9 @@ std::string comments_of(const job_view& v) {
   return out;
 }
 
-/// Copies what the reply shows of a picture, but not its file, which may be
+/// Copies what the reply shows of an image, but not its file, which may be
 /// large.
-void show(const picture& p, picture& shown) {
+void show(const generated_image& p, generated_image& shown) {
   shown.prompt = p.prompt;
   shown.negative = p.negative;
   shown.seed = p.seed;
@@ -54,11 +54,11 @@ void show(const picture& p, picture& shown) {
   });
 }
 
-/// Returns the reply's `info`: the values of the pictures that were drawn, or
+/// Returns the reply's `info`: the values of the images that were drawn, or
 /// those of the request if none was.
 reply_json info_of(const job_view& v, const a1111_echo& how,
                    const std::vector<std::vector<uint8_t>>& files) {
-  picture shown;
+  generated_image shown;
   shown.prompt = how.first.prompt;
   shown.negative = how.first.negative;
   shown.seed = how.first.seed.value_or(0);
@@ -77,7 +77,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
       continue;
     if (seeds.empty())
       show(*p, shown);
-    // Pictures in files are kept without their texts.
+    // Images in files are kept without their texts.
     if (p->prompt.empty())
       shown.prompt = how.first.prompt;
     if (p->negative.empty())
@@ -128,7 +128,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   return info;
 }
 
-/// Returns an interrupted picture's preview, in the requested size, as a file.
+/// Returns an interrupted image's preview, in the requested size, as a file.
 std::vector<uint8_t> half_done(const preview& x, const generation& wanted) {
   const core::extent own{x.width, x.height};
   const core::extent px{wanted.width, wanted.height};
@@ -147,7 +147,7 @@ a1111_echo echo_of(const a1111_call& call) {
   x.send_images = call.send_images;
   x.batch_size = call.batch_size;
   x.parameters = call.echo.dump(-1, ' ', false, json::error_handler_t::replace);
-  const auto& first = call.job.pictures.front();
+  const auto& first = call.job.images.front();
   x.first.prompt = first.prompt;
   x.first.negative = first.negative;
   x.first.seed = first.seed;

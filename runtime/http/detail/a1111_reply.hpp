@@ -16,7 +16,7 @@ struct a1111_echo {
   uint32_t batch_size = 1;
   /// The call as JSON.
   std::string parameters;
-  /// The first picture wanted, without its files.
+  /// The first image wanted, without its files.
   generation first;
 };
 
@@ -24,8 +24,8 @@ a1111_echo echo_of(const a1111_call& call);
 
 /// The reply to a call whose job ended as it should or was interrupted: then it
 /// has what was done, and where that is nothing, the newest preview in the
-/// picture's size.
-/// @param files the pictures' files, as they are handed over
+/// image's size.
+/// @param files the images' files, as they are handed over
 reply_message a1111_reply(const job_view& v, const a1111_echo& how,
                           const std::vector<std::vector<uint8_t>>& files);
 

@@ -179,9 +179,9 @@ public:
     family{
       to_, MetricType::Histogram, "atelier_recovery_seconds",
       "From the death of a process until work continued: the first step of "
-      "a request that it had, the next encoded picture."}
+      "a request that it had, the next encoded image."}
       .add(now_.engine.until_step, {"until", "step"})
-      .add(now_.engine.until_picture, {"until", "picture"});
+      .add(now_.engine.until_image, {"until", "picture"});
     family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
                    "Handlers of actors that waited for over 2 ms."};
     for (const auto& h : now_.engine.blocked_handlers)

@@ -133,7 +133,7 @@ void read_model(field_reader& r, const api_context& with, generation& into) {
   if (!name || is_openai_name(*name))
     return;
   std::string all;
-  const auto known = with.pictures->variants();
+  const auto known = with.images->variants();
   for (const auto& v : known) {
     if (v.model == *name) {
       into.model = *name;

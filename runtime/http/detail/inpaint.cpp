@@ -20,11 +20,10 @@ core::error at(std::string_view field, const core::error& why) {
   return core::fail(why.code, "{}: {}", field, why.text);
 }
 
-core::result<image::picture> decode(std::string_view field,
-                                    const std::vector<uint8_t>& file,
-                                    uint64_t most_px,
-                                    const stop_predicate& stop,
-                                    bool colours_only) {
+core::result<image::bitmap> decode(std::string_view field,
+                                   const std::vector<uint8_t>& file,
+                                   uint64_t most_px, const stop_predicate& stop,
+                                   bool colours_only) {
   image::decode_limits most;
   most.picture_px = most_px;
   most.stop = stop;
@@ -59,9 +58,9 @@ core::extent own_size(core::extent px, const core::limits& within) {
   return {on_grid(px.width), on_grid(px.height)};
 }
 
-/// The picture that is painted on, and where.
+/// The image that is painted on, and where.
 struct easel {
-  image::picture canvas;
+  image::bitmap canvas;
   soft_mask mask;
   region part;
   core::extent px;
@@ -70,7 +69,7 @@ struct easel {
 core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
                            const stop_predicate& stop) {
 #ifdef __GLIBC__
-  // What the last picture left to the allocator would come on top of this one.
+  // What the last image left to the allocator would come on top of this one.
   malloc_trim(0);
 #endif
   const bool masked = !how.mask.empty();
@@ -100,7 +99,7 @@ core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
         x.part = *part;
         return x;
       }
-      // Nothing is repainted: as with the whole picture.
+      // Nothing is repainted: as with the whole image.
     }
   }
   auto canvas = resize_as(how.resize, std::move(x.canvas), x.px, stop);
@@ -138,7 +137,7 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
       return at("mask", mask.why());
     if (!how.keeps_original)
       fill_masked(*source, *mask);
-    auto file = image::encode(picture_of(*mask).view(), {});
+    auto file = image::encode(image_of(*mask).view(), {});
     if (!file)
       return file.why();
     into.mask = std::move(*file);
@@ -152,7 +151,7 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
 
 core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
                                               const core::limits& within,
-                                              const picture& made,
+                                              const generated_image& made,
                                               uint32_t quality,
                                               const stop_predicate& stop) {
   auto x = set_up(how, within, stop);

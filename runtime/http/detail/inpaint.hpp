@@ -46,7 +46,7 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
 /// @param made from a plan with a mask
 core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,
                                               const core::limits& within,
-                                              const picture& made,
+                                              const generated_image& made,
                                               uint32_t quality,
                                               const stop_predicate& stop = {});
 

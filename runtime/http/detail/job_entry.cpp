@@ -52,12 +52,12 @@ bool is_settled(const job_entry& x) {
 job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
   auto v = x.known;
   v.queue_position = position;
-  v.pictures = static_cast<uint32_t>(x.rows.size());
+  v.images = static_cast<uint32_t>(x.rows.size());
   v.steps = expected_steps(x);
   for (const auto& row : x.rows)
     v.steps_done += row.steps_done;
   for (const auto& done : v.results)
-    v.pictures_done += done ? 1u : 0u;
+    v.images_done += done ? 1u : 0u;
   v.cancelled_images = cancelled_images(x);
   v.remaining = remaining_of(x, v, now);
   return v;

@@ -14,7 +14,7 @@
 namespace atelier::runtime::http::detail {
 
 /// One image of a job.
-struct picture_row {
+struct image_row {
   /// The engine's number of the request; 0 until it was submitted.
   uint64_t request = 0;
   bool handed_in = false;
@@ -40,7 +40,7 @@ struct job_entry {
   bool keeps = false;
   /// Whether the client chose its name.
   bool named = false;
-  std::vector<picture_row> rows;
+  std::vector<image_row> rows;
   /// Whether all images were submitted: until then no listener receives an
   /// event.
   bool handed_in = false;

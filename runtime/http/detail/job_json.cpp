@@ -26,8 +26,8 @@ reply_json seconds_json(const std::optional<core::timespan>& x) {
            : reply_json();
 }
 
-std::string pictures_text(const job_view& x, picture_form how,
-                          std::string_view base) {
+std::string images_text(const job_view& x, image_form how,
+                        std::string_view base) {
   std::string images = "[";
   std::string format = "png";
   for (uint32_t i = 0; i < x.results.size(); ++i) {
@@ -35,7 +35,7 @@ std::string pictures_text(const job_view& x, picture_form how,
       continue;
     format = x.results[i]->format;
     images += images.size() > 1 ? "," : "";
-    images += picture_text(x, i, how, base);
+    images += image_text(x, i, how, base);
   }
   images += "]";
   return with_json_text({{"output_format", format}}, "images", images);
@@ -43,8 +43,8 @@ std::string pictures_text(const job_view& x, picture_form how,
 
 } // namespace
 
-std::string picture_url(std::string_view base, const job_view& x,
-                        uint32_t index) {
+std::string image_url(std::string_view base, const job_view& x,
+                      uint32_t index) {
   return fmt::format("{}/v1/jobs/{}/images/{}", base, x.id, index);
 }
 
@@ -56,8 +56,8 @@ reply_json job_json(const job_view& x) {
                {"started", time_json(x.started)},
                {"completed", time_json(x.completed)},
                {"queue_position", x.queue_position},
-               {"pictures", x.pictures},
-               {"pictures_done", x.pictures_done},
+               {"pictures", x.images},
+               {"pictures_done", x.images_done},
                {"step", x.steps_done},
                {"steps", x.steps},
                {"eta_s", seconds_json(x.remaining)}};
@@ -74,8 +74,8 @@ reply_json job_json(const job_view& x) {
   return v;
 }
 
-std::string picture_text(const job_view& x, uint32_t index, picture_form how,
-                         std::string_view base) {
+std::string image_text(const job_view& x, uint32_t index, image_form how,
+                       std::string_view base) {
   const auto& p = *x.results[index];
   reply_json v{{"index", index},
                {"seed", p.seed},
@@ -96,21 +96,21 @@ std::string picture_text(const job_view& x, uint32_t index, picture_form how,
                {"notes", p.notes}};
   add_prompt_class(v, p);
   add_reuse(v, p);
-  if (how == picture_form::b64_json)
+  if (how == image_form::b64_json)
     return with_plain_text(v, "b64_json", to_base64(p.bytes));
-  if (how == picture_form::url)
-    v["url"] = picture_url(base, x, index);
+  if (how == image_form::url)
+    v["url"] = image_url(base, x, index);
   return text_of(v);
 }
 
-std::string job_text(const job_view& x, picture_form how, std::string_view base,
+std::string job_text(const job_view& x, image_form how, std::string_view base,
                      bool with_preview) {
   auto v = job_json(x);
   if (with_preview && x.seen)
     v["preview"] = to_data_url("image/png", encode_preview(*x.seen, "png"));
-  if (x.pictures_done == 0)
+  if (x.images_done == 0)
     return text_of(v);
-  return with_json_text(v, "result", pictures_text(x, how, base));
+  return with_json_text(v, "result", images_text(x, how, base));
 }
 
 } // namespace atelier::runtime::http::detail

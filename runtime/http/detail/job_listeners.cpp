@@ -13,8 +13,8 @@ void call(const job_listener& to, const job_news& news) {
   try {
     if (news.change == job_news::kind::progressed && to.progressed)
       to.progressed(*news.view);
-    else if (news.change == job_news::kind::pictured && to.pictured)
-      to.pictured(*news.view, news.index);
+    else if (news.change == job_news::kind::imaged && to.imaged)
+      to.imaged(*news.view, news.index);
     else if (news.change == job_news::kind::ended && to.ended)
       to.ended(*news.view);
   } catch (const std::exception& e) {

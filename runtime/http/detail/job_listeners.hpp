@@ -14,7 +14,7 @@ namespace atelier::runtime::http::detail {
 
 /// An event for listeners.
 struct job_news {
-  enum class kind : uint8_t { progressed, pictured, ended };
+  enum class kind : uint8_t { progressed, imaged, ended };
   kind change = kind::progressed;
   /// The job at the time of the event.
   std::shared_ptr<const job_view> view;

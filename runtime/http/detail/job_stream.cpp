@@ -5,16 +5,15 @@
 namespace atelier::runtime::http::detail {
 
 job_listener job_stream::listener(const std::shared_ptr<job_stream>& me) {
-  return {
-    [me](const job_view& v) { me->tell_progress(v); },
-    [me](const job_view& v, uint32_t index) { me->tell_picture(v, index); },
-    [me](const job_view& v) { me->tell_end(v); }};
+  return {[me](const job_view& v) { me->tell_progress(v); },
+          [me](const job_view& v, uint32_t index) { me->tell_image(v, index); },
+          [me](const job_view& v) { me->tell_end(v); }};
 }
 
 void job_stream::open(const job_view& now) {
   feed_.open("status", text_of(job_json(now)));
   for (uint32_t i = 0; i < now.results.size(); ++i)
-    tell_picture(now, i);
+    tell_image(now, i);
 }
 
 void job_stream::tell_progress(const job_view& v) {
@@ -27,7 +26,7 @@ void job_stream::tell_progress(const job_view& v) {
   feed_.send("progress", text_of(data));
 }
 
-void job_stream::tell_picture(const job_view& v, uint32_t index) {
+void job_stream::tell_image(const job_view& v, uint32_t index) {
   {
     const std::lock_guard guard{mutex_};
     told_.resize(v.results.size());
@@ -35,20 +34,19 @@ void job_stream::tell_picture(const job_view& v, uint32_t index) {
       return;
     told_[index] = true;
   }
-  if (how_ != picture_form::b64_json || !v.results[index]->bytes.empty())
-    return feed_.send("image", picture_text(v, index, how_, base_));
+  if (how_ != image_form::b64_json || !v.results[index]->bytes.empty())
+    return feed_.send("image", image_text(v, index, how_, base_));
   // It is in a file, which may be gone.
   if (const auto late = whole_(v); late.results[index])
-    feed_.send("image", picture_text(late, index, how_, base_));
+    feed_.send("image", image_text(late, index, how_, base_));
 }
 
 void job_stream::tell_end(const job_view& v) {
   for (uint32_t i = 0; i < v.results.size(); ++i)
-    tell_picture(v, i);
-  feed_.send(
-    std::string{to_string(v.state)},
-    job_text(v, how_ == picture_form::b64_json ? picture_form::none : how_,
-             base_, false));
+    tell_image(v, i);
+  feed_.send(std::string{to_string(v.state)},
+             job_text(v, how_ == image_form::b64_json ? image_form::none : how_,
+                      base_, false));
   feed_.close();
 }
 

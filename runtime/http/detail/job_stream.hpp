@@ -19,7 +19,7 @@ namespace atelier::runtime::http::detail {
 class job_stream {
 public:
   /// @param whole adds the bytes of the images to a view
-  job_stream(std::shared_ptr<exchange> to, picture_form how, std::string base,
+  job_stream(std::shared_ptr<exchange> to, image_form how, std::string base,
              std::function<job_view(job_view)> whole)
     : feed_(std::move(to)),
       how_(how),
@@ -35,11 +35,11 @@ public:
 
 private:
   void tell_progress(const job_view& v);
-  void tell_picture(const job_view& v, uint32_t index);
+  void tell_image(const job_view& v, uint32_t index);
   void tell_end(const job_view& v);
 
   event_feed feed_;
-  const picture_form how_;
+  const image_form how_;
   const std::string base_;
   const std::function<job_view(job_view)> whole_;
   /// Used only by the job's news, which arrive one at a time.

@@ -8,12 +8,12 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-uint64_t weight_of(const picture& x) {
+uint64_t weight_of(const generated_image& x) {
   return weight_of_file(x.bytes.size());
 }
 
-/// Returns the bytes that a picture counts as in memory.
-uint64_t whole_weight_of(const picture& x) {
+/// Returns the bytes that an image counts as in memory.
+uint64_t whole_weight_of(const generated_image& x) {
   return weight_of(x) + x.prompt.size() + x.negative.size();
 }
 
@@ -55,7 +55,7 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
     return;
   shelves_.keep(x->number, bytes, x->ended_at);
   while (const auto next = shelves_.over_memory())
-    drop_pictures(*next);
+    drop_images(*next);
 }
 
 void job_table::restore(const std::shared_ptr<job_entry>& x,
@@ -66,7 +66,7 @@ void job_table::restore(const std::shared_ptr<job_entry>& x,
     return;
   shelves_.keep_in_files(x->number, disk_bytes, x->ended_at);
   while (const auto next = shelves_.over_disk())
-    drop_pictures(*next);
+    drop_images(*next);
 }
 
 std::vector<std::shared_ptr<job_entry>> job_table::unstored() const {
@@ -76,12 +76,13 @@ std::vector<std::shared_ptr<job_entry>> job_table::unstored() const {
   return out;
 }
 
-bool job_table::make_disk_room(const job_entry& x, const picture& more) {
+bool job_table::make_disk_room(const job_entry& x,
+                               const generated_image& more) {
   const auto bytes = weight_of(more);
   if (!shelves_.could_store(x.number, bytes))
     return false;
   while (const auto next = shelves_.over_disk(bytes, x.number))
-    drop_pictures(*next);
+    drop_images(*next);
   return true;
 }
 
@@ -90,7 +91,7 @@ bool job_table::stored(job_entry& x, uint32_t index) {
     return false;
   auto& one = x.known.results[index];
   shelves_.move_into_file(x.number, whole_weight_of(*one), weight_of(*one));
-  auto small = std::make_shared<picture>(*one);
+  auto small = std::make_shared<generated_image>(*one);
   small->bytes = {};
   small->prompt = {};
   small->negative = {};
@@ -110,19 +111,19 @@ std::vector<std::shared_ptr<job_entry>> job_table::take_expired() {
   return std::exchange(expired_, {});
 }
 
-void job_table::forget_pictures(const job_entry& x) {
+void job_table::forget_images(const job_entry& x) {
   if (!shelves_.forget(x.number))
     return;
   for (uint32_t i = 0; i < x.known.results.size(); ++i)
-    // A picture that still has its bytes is not in a file.
+    // An image that still has its bytes is not in a file.
     if (x.known.results[i] && x.known.results[i]->bytes.empty())
       dropped_.emplace_back(x.number, i);
 }
 
-void job_table::drop_pictures(uint64_t number) {
+void job_table::drop_images(uint64_t number) {
   const auto x = index_.find(number);
-  ATELIER_EXPECTS(x, "a job that keeps pictures is known");
-  forget_pictures(*x);
+  ATELIER_EXPECTS(x, "a job that keeps images is known");
+  forget_images(*x);
   x->known.expired = true;
   for (auto& done : x->known.results)
     done.reset();
@@ -139,7 +140,7 @@ void job_table::remove(const job_entry& x) {
     removed_.push_back(held->number);
   if (ended_.erase(end_of(*held)) == 0)
     return;
-  forget_pictures(*held);
+  forget_images(*held);
   // A name that no client knows need not be remembered.
   if (held->keeps || held->named)
     remember(name_of(held->known));
@@ -168,18 +169,18 @@ std::string job_table::check() const {
     if (waits != (x->known.state == job_state::queued))
       return name + ": its place in the queue does not match its state";
     if (shelves_.keeps(number) && !over)
-      return name + ": it keeps pictures and has not ended";
+      return name + ": it keeps images and has not ended";
     if (shelves_.is_unstored(number) && !shelves_.keeps(number))
-      return name + ": it is to be stored and keeps no pictures";
+      return name + ": it is to be stored and keeps no images";
     if (x->known.expired && shelves_.keeps(number))
-      return name + ": its pictures expired and are still kept";
+      return name + ": its images expired and are still kept";
   }
   if (waiting != waiting_.size())
     return "an unknown job waits";
   if (ended_.size() > index_.size())
     return "an unknown job ended";
   if (keeping != shelves_.jobs())
-    return "pictures of an unknown job are kept";
+    return "images of an unknown job are kept";
   return {};
 }
 

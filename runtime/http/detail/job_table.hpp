@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atelier/runtime/http/detail/forgotten_names.hpp>
+#include <atelier/runtime/http/detail/image_shelves.hpp>
 #include <atelier/runtime/http/detail/job_entry.hpp>
 #include <atelier/runtime/http/detail/job_index.hpp>
-#include <atelier/runtime/http/detail/picture_shelves.hpp>
 #include <atelier/runtime/http/detail/waiting_line.hpp>
 
 #include <cstdint>
@@ -93,7 +93,7 @@ public:
 
   /// Drops images in files until another image of `x` fits. Returns false if it
   /// never will, or if the job keeps no images (or no longer does).
-  bool make_disk_room(const job_entry& x, const picture& more);
+  bool make_disk_room(const job_entry& x, const generated_image& more);
 
   /// Says that an image is in a file, and drops its bytes. Returns false if its
   /// job keeps no images (or no longer does): then its file is useless.
@@ -117,7 +117,7 @@ public:
   /// last call.
   std::vector<uint64_t> take_forgotten();
 
-  /// Returns jobs in the journal whose pictures expired since the last call.
+  /// Returns jobs in the journal whose images expired since the last call.
   std::vector<std::shared_ptr<job_entry>> take_expired();
 
   /// Remembers the name of a former job.
@@ -163,8 +163,8 @@ public:
   std::string check() const;
 
 private:
-  void forget_pictures(const job_entry& x);
-  void drop_pictures(uint64_t number);
+  void forget_images(const job_entry& x);
+  void drop_images(uint64_t number);
 
   const job_limits within_;
   job_index index_;
@@ -173,7 +173,7 @@ private:
   std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
     ended_;
   /// The images of ended jobs.
-  picture_shelves shelves_;
+  image_shelves shelves_;
   forgotten_names forgotten_;
   // The events since the last query.
   std::vector<std::pair<uint64_t, uint32_t>> dropped_;

@@ -99,7 +99,7 @@ std::vector<uint64_t> jobs::impl::call_off(const entry& x) {
 
 std::variant<jobs::attendance, failure> jobs::impl::attend(job_request what,
                                                            job_listener news) {
-  // A client that calls again after the last reply was lost finds the pictures.
+  // A client that calls again after the last reply was lost finds the images.
   what.keeps = what.keeps || !what.idempotency_key.empty();
   return submit(std::move(what), std::move(news), true);
 }
@@ -141,7 +141,7 @@ void jobs::impl::call_off_abandoned() {
     tell(x);
 }
 
-jobs::kept_pictures jobs::impl::kept() const {
+jobs::kept_images jobs::impl::kept() const {
   const std::lock_guard guard{mutex_};
   return {table_.keeping(), table_.kept_bytes(), table_.kept_disk_bytes()};
 }
@@ -157,7 +157,7 @@ void jobs::impl::close() {
   tell_journal();
   std::vector<uint64_t> requests;
   std::vector<entry> held;
-  // The listeners' objects, the engine included, may hold these jobs' pictures
+  // The listeners' objects, the engine included, may hold these jobs' images
   // in turn.
   std::vector<std::vector<std::shared_ptr<const job_listener>>> listeners;
   {
@@ -175,7 +175,7 @@ void jobs::impl::close() {
       x->listeners.drop_news();
       x->twins.clear();
       listeners.push_back(x->listeners.remove_all());
-      // The pictures of a journalled job stay for the next server.
+      // The images of a journalled job stay for the next server.
       if (!x->journalled)
         table_.remove(*x);
     }

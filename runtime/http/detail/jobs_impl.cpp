@@ -26,7 +26,7 @@ bool is_full(const answer& x) {
 
 } // namespace
 
-jobs::impl::impl(std::shared_ptr<picture_service> from, job_limits within,
+jobs::impl::impl(std::shared_ptr<image_service> from, job_limits within,
                  clocks when, std::shared_ptr<const result_files> files,
                  std::shared_ptr<job_journal> journal)
   : from_(std::move(from)),
@@ -53,7 +53,7 @@ std::variant<jobs::attendance, failure> jobs::impl::submit(job_request what,
   const auto x = std::get<entered>(got).job;
   if (!std::get<entered>(got).twin) {
     std::optional<failure> refused;
-    hand_in(x, what.pictures, refused);
+    hand_in(x, what.images, refused);
     if (refused)
       return std::move(*refused);
   }
@@ -66,9 +66,9 @@ std::variant<jobs::attendance, failure> jobs::impl::submit(job_request what,
 }
 
 core::result<void> jobs::impl::check(const job_request& what) const {
-  if (what.pictures.empty() || what.pictures.size() > within_.pictures)
+  if (what.images.empty() || what.images.size() > within_.images)
     return core::fail(ec::invalid_argument, "n {} is outside 1..{}",
-                      what.pictures.size(), within_.pictures);
+                      what.images.size(), within_.images);
   if (!what.id.empty() && !detail::is_client_name(what.id))
     return core::fail(ec::invalid_argument,
                       "id '{}' must have 1..128 characters of "
@@ -123,23 +123,23 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   x->idempotency_key = std::move(what.idempotency_key);
   x->fingerprint = std::move(what.fingerprint);
   x->priority =
-    static_cast<uint32_t>(core::parse_priority(what.pictures.front().priority)
+    static_cast<uint32_t>(core::parse_priority(what.images.front().priority)
                             .value_or(core::priority::normal));
   x->known.id = x->named ? std::move(what.id) : draw_name();
   x->known.kind = std::move(what.kind);
   x->known.owner = std::move(what.owner);
-  for (auto& picture : what.pictures) {
-    picture.trace = what.trace;
-    picture.tenant = x->known.owner;
+  for (auto& image : what.images) {
+    image.trace = what.trace;
+    image.tenant = x->known.owner;
   }
   x->known.trace = std::move(what.trace);
   x->known.request_id = std::move(what.request_id);
   x->known.created = when_.wall();
-  x->known.results.resize(what.pictures.size());
-  x->rows.resize(what.pictures.size());
+  x->known.results.resize(what.images.size());
+  x->rows.resize(what.images.size());
   for (size_t i = 0; i < x->rows.size(); ++i)
-    if (what.pictures[i].image.empty())
-      x->rows[i].steps = what.pictures[i].steps.value_or(0);
+    if (what.images[i].image.empty())
+      x->rows[i].steps = what.images[i].steps.value_or(0);
   x->listeners.add(std::move(news));
   table_.add(x);
   if (waits)
@@ -171,19 +171,18 @@ callbacks jobs::impl::calls_for(const entry& x, uint32_t index) {
   return calls;
 }
 
-void jobs::impl::hand_in(const entry& x,
-                         const std::vector<generation>& pictures,
+void jobs::impl::hand_in(const entry& x, const std::vector<generation>& images,
                          std::optional<failure>& refused) {
-  for (uint32_t i = 0; i < pictures.size(); ++i) {
+  for (uint32_t i = 0; i < images.size(); ++i) {
     {
-      // A client may have cancelled the job, or its first picture failed.
+      // A client may have cancelled the job, or its first image failed.
       const std::lock_guard guard{mutex_};
       if (x->has_ended())
         break;
       if (x->rows[i].cancelled)
         continue;
     }
-    const auto got = from_->submit(pictures[i], calls_for(x, i));
+    const auto got = from_->submit(images[i], calls_for(x, i));
     if (const auto* why = std::get_if<failure>(&got)) {
       refused = *why;
       refuse(x, *why);
@@ -254,9 +253,9 @@ void jobs::impl::progressed(const entry& x, uint32_t index, const progress& p) {
 }
 
 void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
-  std::shared_ptr<const picture> done;
-  if (const auto* p = std::get_if<picture>(&a))
-    done = std::make_shared<const picture>(*p);
+  std::shared_ptr<const generated_image> done;
+  if (const auto* p = std::get_if<generated_image>(&a))
+    done = std::make_shared<const generated_image>(*p);
   std::vector<uint64_t> requests;
   {
     const std::lock_guard guard{mutex_};
@@ -274,7 +273,7 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
       row.steps = row.steps_done = row.steps > 0 ? row.steps : done->steps_run;
       x->known.ready = x->last_step = when_.steady();
       x->known.results[index] = std::move(done);
-      push(*x, job_news::kind::pictured, index);
+      push(*x, job_news::kind::imaged, index);
       end_if_settled(x);
     } else {
       const auto& why = std::get<failure>(a);
@@ -316,7 +315,7 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   x->ended_at = when_.steady();
   table_.begin(*x);
   // Listeners are notified before the table examines the bytes, so that they
-  // get the pictures even if these cannot be kept.
+  // get the images even if these cannot be kept.
   push(*x, job_news::kind::ended);
   table_.end(x);
   x->restored.clear();
@@ -348,7 +347,7 @@ void jobs::impl::tell(const entry& x) {
       break;
     guard.unlock();
     detail::deliver(*news);
-    // This may be the last owner of pictures, or of callbacks.
+    // This may be the last owner of images, or of callbacks.
     news.reset();
     guard.lock();
   }

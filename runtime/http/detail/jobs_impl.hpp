@@ -53,7 +53,7 @@ class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
 public:
   using entry = std::shared_ptr<detail::job_entry>;
 
-  impl(std::shared_ptr<picture_service> from, job_limits within, clocks when,
+  impl(std::shared_ptr<image_service> from, job_limits within, clocks when,
        std::shared_ptr<const result_files> files,
        std::shared_ptr<job_journal> journal);
 
@@ -76,7 +76,7 @@ public:
   job_view with_bytes(job_view x);
   void tick();
   size_t open() const;
-  kept_pictures kept() const;
+  kept_images kept() const;
   void close();
 
 private:
@@ -95,7 +95,7 @@ private:
   core::result<void> check(const job_request& what) const;
   std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);
-  void hand_in(const entry& x, const std::vector<generation>& pictures,
+  void hand_in(const entry& x, const std::vector<generation>& images,
                std::optional<failure>& refused);
   void refuse(const entry& x, const failure& why);
 
@@ -137,9 +137,9 @@ private:
   void store_all();
   /// Writes a job's images to files. Returns false if the disk rejects them.
   bool store(const entry& x);
-  bool put(const entry& x, uint32_t index, const picture& what);
+  bool put(const entry& x, uint32_t index, const generated_image& what);
 
-  std::shared_ptr<picture_service> from_;
+  std::shared_ptr<image_service> from_;
   const job_limits within_;
   const clocks when_;
   const std::shared_ptr<const result_files> files_;

@@ -68,7 +68,7 @@ void jobs::impl::take_on(
     return journal_->after_accepts(std::move(later));
   }
   std::optional<failure> refused;
-  hand_in(x, what.pictures, refused);
+  hand_in(x, what.images, refused);
   if (refused)
     return then(std::move(*refused));
   tell(x);
@@ -149,7 +149,7 @@ void jobs::impl::note_end(const job_entry& x) {
                      {},
                      detail::cancelled_images(x)};
   for (const auto& p : x.known.results)
-    end.pictures.push_back(p && p->bytes.empty() ? p : nullptr);
+    end.images.push_back(p && p->bytes.empty() ? p : nullptr);
   journal_->end(std::move(end));
 }
 
@@ -198,8 +198,8 @@ void jobs::impl::restore(journal_contents from) {
     x->known.trace = std::move(was.wanted.trace);
     x->known.request_id = std::move(was.wanted.request_id);
     x->known.created = was.created;
-    x->known.results.resize(was.wanted.pictures.size());
-    x->rows.resize(was.wanted.pictures.size());
+    x->known.results.resize(was.wanted.images.size());
+    x->rows.resize(was.wanted.images.size());
     last_number_ = std::max(last_number_, x->number);
     if (job.end)
       restore_ended(x, std::move(*job.end));
@@ -210,9 +210,9 @@ void jobs::impl::restore(journal_contents from) {
 
 void jobs::impl::restore_open(const entry& x, journalled_job was,
                               const std::vector<uint32_t>& indices) {
-  x->restored = std::move(was.wanted.pictures);
-  for (auto& picture : x->restored)
-    picture.tenant = x->known.owner;
+  x->restored = std::move(was.wanted.images);
+  for (auto& image : x->restored)
+    image.tenant = x->known.owner;
   x->priority =
     static_cast<uint32_t>(core::parse_priority(x->restored.front().priority)
                             .value_or(core::priority::normal));
@@ -236,13 +236,12 @@ void jobs::impl::restore_ended(const entry& x, journalled_end end) {
   x->began = x->last_step = known.ready = x->ended_at;
   cancel_rows(*x, end.cancelled_images);
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < end.pictures.size() && i < x->rows.size(); ++i) {
-    const auto size =
-      end.pictures[i] ? files_->size(x->number, i) : std::nullopt;
+  for (uint32_t i = 0; i < end.images.size() && i < x->rows.size(); ++i) {
+    const auto size = end.images[i] ? files_->size(x->number, i) : std::nullopt;
     if (size) {
       bytes += detail::weight_of_file(*size);
-      known.results[i] = end.pictures[i];
-      x->rows[i].steps = x->rows[i].steps_done = end.pictures[i]->steps_run;
+      known.results[i] = end.images[i];
+      x->rows[i].steps = x->rows[i].steps_done = end.images[i]->steps_run;
       x->rows[i].ended = true;
     } else if (known.state == job_state::completed) {
       known.expired = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pictures of ended jobs, first in memory and then in files.
+// Keeps the images of ended jobs, first in memory and then in files.
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
@@ -28,7 +28,7 @@ job_view jobs::impl::with_bytes(job_view x) {
       x.results.assign(x.results.size(), nullptr);
       break;
     }
-    auto whole = std::make_shared<picture>(*one);
+    auto whole = std::make_shared<generated_image>(*one);
     whole->bytes = std::move(*bytes);
     one = std::move(whole);
   }
@@ -59,13 +59,13 @@ void jobs::impl::store_all() {
 }
 
 bool jobs::impl::store(const entry& x) {
-  std::vector<std::shared_ptr<const picture>> pictures;
+  std::vector<std::shared_ptr<const generated_image>> images;
   {
     const std::lock_guard guard{mutex_};
-    pictures = x->known.results;
+    images = x->known.results;
   }
-  for (uint32_t i = 0; i < pictures.size(); ++i)
-    if (pictures[i] && !pictures[i]->bytes.empty() && !put(x, i, *pictures[i]))
+  for (uint32_t i = 0; i < images.size(); ++i)
+    if (images[i] && !images[i]->bytes.empty() && !put(x, i, *images[i]))
       return false;
   const std::lock_guard guard{mutex_};
   table_.store_no_more(*x);
@@ -73,10 +73,11 @@ bool jobs::impl::store(const entry& x) {
   return true;
 }
 
-bool jobs::impl::put(const entry& x, uint32_t index, const picture& what) {
+bool jobs::impl::put(const entry& x, uint32_t index,
+                     const generated_image& what) {
   {
     const std::lock_guard guard{mutex_};
-    // A picture that is larger than the limit stays in memory.
+    // An image that is larger than the limit stays in memory.
     if (!table_.make_disk_room(*x, what))
       return true;
   }

@@ -56,7 +56,7 @@ public:
       to_[name] = true;
   }
 
-  // An empty list is left out, so that records of pictures without a ladder
+  // An empty list is left out, so that records of images without a ladder
   // keep their old form.
   void operator()(const char* name, const std::vector<ladder_level>& x) {
     if (!x.empty())
@@ -142,8 +142,8 @@ void visit_generation(Visitor& f, Generation& x) {
   f("trace", x.trace);
 }
 
-template <class Visitor, class Picture>
-void visit_picture(Visitor& f, Picture& x) {
+template <class Visitor, class Image>
+void visit_image(Visitor& f, Image& x) {
   f("request", x.request);
   f("format", x.format);
   f("seed", x.seed);
@@ -192,7 +192,7 @@ size_t place_of(std::span<const uint8_t> file,
 std::string wanted_text(const job_request& x,
                         std::vector<std::span<const uint8_t>>& files) {
   json all = json::array();
-  for (const auto& g : x.pictures) {
+  for (const auto& g : x.images) {
     json one;
     writer write{one};
     visit_generation(write, g);
@@ -228,10 +228,10 @@ job_request read_wanted(std::string_view text,
       g.image = files->at(i->get<size_t>());
     if (const auto i = one.find("mask"); i != one.end() && files)
       g.mask = files->at(i->get<size_t>());
-    x.pictures.push_back(std::move(g));
+    x.images.push_back(std::move(g));
   }
-  if (x.pictures.empty())
-    throw std::out_of_range{"a job has no pictures"};
+  if (x.images.empty())
+    throw std::out_of_range{"a job has no images"};
   return x;
 }
 
@@ -245,11 +245,11 @@ std::string end_text(const journalled_end& x) {
   if (!x.cancelled_images.empty())
     to["cancelled_images"] = x.cancelled_images;
   auto& all = to["pictures"] = json::array();
-  for (const auto& p : x.pictures) {
+  for (const auto& p : x.images) {
     json one;
     if (p) {
       writer write{one};
-      visit_picture(write, *p);
+      visit_image(write, *p);
       one["timings_ms"] = timings_json(p->took);
     }
     all.push_back(std::move(one));
@@ -269,12 +269,12 @@ journalled_end read_end(std::string_view text) {
   // Older journals have none.
   x.cancelled_images = from.value("cancelled_images", std::vector<uint32_t>{});
   for (const auto& one : from.at("pictures")) {
-    auto& to = x.pictures.emplace_back();
+    auto& to = x.images.emplace_back();
     if (one.is_null())
       continue;
-    auto p = std::make_shared<picture>();
+    auto p = std::make_shared<generated_image>();
     reader read{one};
-    visit_picture(read, *p);
+    visit_image(read, *p);
     p->took = read_timings(one.at("timings_ms"));
     to = std::move(p);
   }

@@ -125,9 +125,9 @@ void fill_from(level& x, const level& coarse) {
 
 } // namespace
 
-core::result<image::picture> resize_as(resize_mode how, image::picture from,
-                                       core::extent to,
-                                       const stop_predicate& stop) {
+core::result<image::bitmap> resize_as(resize_mode how, image::bitmap from,
+                                      core::extent to,
+                                      const stop_predicate& stop) {
   if (from.px == to)
     return from;
   if (how == resize_mode::stretch)
@@ -155,7 +155,7 @@ core::result<image::picture> resize_as(resize_mode how, image::picture from,
   auto scaled = image::resize(from.view(), px, stop);
   if (!scaled)
     return scaled;
-  image::picture out{to, from.channels, {}};
+  image::bitmap out{to, from.channels, {}};
   out.bytes.resize(image::bytes_of(to, from.channels));
   const auto source = [](uint32_t at, uint32_t out_side, uint32_t in_side) {
     const auto offset =
@@ -184,7 +184,7 @@ core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
   return soft_mask{to, std::move(scaled->bytes)};
 }
 
-soft_mask mask_of(image::picture x) {
+soft_mask mask_of(image::bitmap x) {
   const auto n = x.px.pixels();
   bool opaque = true;
   for (size_t i = 0; opaque && x.channels == 4 && i < n; ++i)
@@ -282,7 +282,7 @@ std::optional<region> region_of(const soft_mask& x, uint32_t padding,
   return region{left, top, {right - left, bottom - top}};
 }
 
-image::picture cut(image::picture from, const region& part) {
+image::bitmap cut(image::bitmap from, const region& part) {
   const auto row = size_t{part.px.width} * from.channels;
   auto* to = from.bytes.data();
   for (uint32_t y = 0; y < part.px.height; ++y, to += row) {
@@ -297,11 +297,11 @@ image::picture cut(image::picture from, const region& part) {
 }
 
 soft_mask cut(soft_mask from, const region& part) {
-  auto x = cut(image::picture{from.px, 1, std::move(from.bytes)}, part);
+  auto x = cut(image::bitmap{from.px, 1, std::move(from.bytes)}, part);
   return {x.px, std::move(x.bytes)};
 }
 
-void fill_masked(image::picture& x, const soft_mask& mask) {
+void fill_masked(image::bitmap& x, const soft_mask& mask) {
   std::vector<level> pyramid(1);
   auto& whole = pyramid.front();
   whole.px = x.px;
@@ -325,7 +325,7 @@ void fill_masked(image::picture& x, const soft_mask& mask) {
           std::lround(filled[i * 4 + c] / filled[i * 4 + 3]));
 }
 
-void blend(image::picture& to, const image::picture& made, const region& part,
+void blend(image::bitmap& to, const image::bitmap& made, const region& part,
            const soft_mask& mask) {
   ATELIER_EXPECTS(made.px == part.px && made.channels == 3 && to.channels == 3,
                   "the image to blend in fits its region");
@@ -344,8 +344,8 @@ void blend(image::picture& to, const image::picture& made, const region& part,
     }
 }
 
-image::picture picture_of(const soft_mask& x) {
-  image::picture p{x.px, 3, {}};
+image::bitmap image_of(const soft_mask& x) {
+  image::bitmap p{x.px, 3, {}};
   p.bytes.reserve(x.bytes.size() * 3);
   for (const auto b : x.bytes)
     p.bytes.insert(p.bytes.end(), 3, b);

@@ -41,9 +41,9 @@ enum class resize_mode : uint8_t {
 using stop_predicate = std::function<bool()>;
 
 /// Returns `from` in the size `to`.
-core::result<image::picture> resize_as(resize_mode how, image::picture from,
-                                       core::extent to,
-                                       const stop_predicate& stop = {});
+core::result<image::bitmap> resize_as(resize_mode how, image::bitmap from,
+                                      core::extent to,
+                                      const stop_predicate& stop = {});
 
 /// Returns the mask in the size `to`, with its values set to 0 or 255 again.
 core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
@@ -54,7 +54,7 @@ core::result<soft_mask> resize_mask(resize_mode how, soft_mask from,
 /// transparency, otherwise the light ones. Needs no memory in addition to that
 /// of `x`.
 /// Source: the web UI's create_binary_mask (modules/processing.py).
-soft_mask mask_of(image::picture x);
+soft_mask mask_of(image::bitmap x);
 
 void invert(soft_mask& x);
 
@@ -72,20 +72,20 @@ std::optional<region> region_of(const soft_mask& x, uint32_t padding,
                                 core::extent like);
 
 /// Crops to a part, in place.
-image::picture cut(image::picture from, const region& part);
+image::bitmap cut(image::bitmap from, const region& part);
 
 soft_mask cut(soft_mask from, const region& part);
 
 /// Fills the repainted pixels with the colours around them.
-void fill_masked(image::picture& x, const soft_mask& mask);
+void fill_masked(image::bitmap& x, const soft_mask& mask);
 
 /// Blends `made` into the part of `to`, as far as the mask repaints it.
 /// @pre made has the extent of the part, the mask that of `to`, all three
 ///      channels
-void blend(image::picture& to, const image::picture& made, const region& part,
+void blend(image::bitmap& to, const image::bitmap& made, const region& part,
            const soft_mask& mask);
 
 /// Returns the mask's pixels in R, G and B.
-image::picture picture_of(const soft_mask& x);
+image::bitmap image_of(const soft_mask& x);
 
 } // namespace atelier::runtime::http::detail

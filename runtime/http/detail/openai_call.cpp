@@ -132,7 +132,7 @@ void read_what_is_not_there(field_reader& r) {
             "save_images", "service_tier"});
 }
 
-/// Reads how the pictures are sent.
+/// Reads how the images are sent.
 void read_output(field_reader& r, openai_call& call, generation& into) {
   if (const auto format = r.choice("output_format", {"png", "jpeg", "webp"}))
     call.format = *format;
@@ -163,7 +163,7 @@ void read_quality(field_reader& r, const api_context& with, openai_call& call,
   call.quality = quality.value_or("auto");
   if (call.quality != "low" || into.steps || !r.good())
     return;
-  const auto known = with.pictures->variants();
+  const auto known = with.images->variants();
   if (const auto* v = variant_for(known, into))
     into.steps = std::max(v->steps / 2, std::min(v->steps, 4u));
 }
@@ -199,7 +199,7 @@ std::variant<openai_call, reply_message> read_openai_call(
   read_output(r, call, one);
   read_quality(r, with, call, one);
   read_what_is_not_there(r);
-  const auto n = r.whole("n", 1, with.pictures_of_call).value_or(1);
+  const auto n = r.whole("n", 1, with.images_of_call).value_or(1);
   if (n > 1 && call.stream)
     r.refuse("n", fmt::format("n {} cannot be combined with stream: its events "
                               "do not name their image; ask for one image, "
@@ -209,11 +209,10 @@ std::variant<openai_call, reply_message> read_openai_call(
   note_ignored_fields(r.notes(), one);
   if (r.good() && call.partial_images > 0)
     one.preview_every =
-      std::max(1u, steps_that_run(with.pictures->variants(), one)
+      std::max(1u, steps_that_run(with.images->variants(), one)
                      / (call.partial_images + 1));
   if (r.good())
-    call.job.pictures =
-      spread(r, with, std::move(one), static_cast<uint32_t>(n));
+    call.job.images = spread(r, with, std::move(one), static_cast<uint32_t>(n));
   if (!r.good()) {
     if (r.why().field == "model" && r.why().code == ec::not_found)
       return error_reply(shape, 404, "model_not_found", r.why().text, "model");

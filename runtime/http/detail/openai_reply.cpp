@@ -12,7 +12,7 @@ namespace atelier::runtime::http::detail {
 namespace {
 
 /// Clients expect tokens: a text's are counted as one for four bytes, a
-/// picture's as one for 16x16 pixels.
+/// image's as one for 16x16 pixels.
 reply_json usage_of(const job_view& v, const openai_echo& how) {
   uint64_t pixels = 0;
   uint64_t of_one = 0;
@@ -33,7 +33,7 @@ reply_json usage_of(const job_view& v, const openai_echo& how) {
     {"total_tokens", text + sources + made}};
 }
 
-std::string size_of(const picture& p) {
+std::string size_of(const generated_image& p) {
   return fmt::format("{}x{}", p.width, p.height);
 }
 
@@ -55,7 +55,7 @@ std::string data_text(const job_view& v, uint32_t index,
 openai_echo echo_of(const openai_call& call, std::string base) {
   openai_echo x{call.as_url, call.background, call.quality, call.format, 0,
                 0,           std::move(base)};
-  for (const auto& g : call.job.pictures) {
+  for (const auto& g : call.job.images) {
     x.text_bytes += g.prompt.size() + g.negative.size();
     x.sources += g.image.empty() ? 0u : 1u;
   }

@@ -45,8 +45,8 @@ export async function post(path, body = {}) {
   return (await call('POST', path, body)).json();
 }
 
-// The address of a picture that the server keeps; to be revoked when done.
-export async function pictureUrl(path) {
+// The address of an image that the server keeps; to be revoked when done.
+export async function imageUrl(path) {
   const reply = await call('GET', path);
   return URL.createObjectURL(await reply.blob());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form, the jobs that it starts, and the images that they bring.
 
-import {events, pictureUrl, post, get} from './api.js';
+import {events, imageUrl, post, get} from './api.js';
 import {MaskEditor} from './mask.js';
 import {number} from './plot.js';
 import * as words from './words.js';
@@ -175,7 +175,7 @@ class Card {
   }
 
   async done(image) {
-    const url = await pictureUrl(image.url);
+    const url = await imageUrl(image.url);
     this.show(url, this.what.prompt || 'an image without a prompt');
     const facts = [`seed ${image.seed}`, image.variant, image.sampler,
       image.steps != null && `${image.steps}\u00a0steps`,

@@ -7,21 +7,21 @@ export class MaskEditor {
   constructor(canvas, brush) {
     this.canvas = canvas;
     this.brush = brush;
-    this.picture = null;
+    this.image = null;
     this.paint = document.createElement('canvas');
     this.before = [];
     this.cursor = null;
     this.listen();
   }
 
-  // Shows a picture, from a Blob or data URL.
+  // Shows an image, from a Blob or data URL.
   async show(source) {
     const url = typeof source === 'string' ? source : URL.createObjectURL(source);
     const image = new Image();
     image.src = url;
     await image.decode();
     if (url !== source) URL.revokeObjectURL(url);
-    this.picture = image;
+    this.image = image;
     for (const c of [this.canvas, this.paint]) {
       c.width = image.naturalWidth;
       c.height = image.naturalHeight;
@@ -32,22 +32,22 @@ export class MaskEditor {
   }
 
   drop() {
-    this.picture = null;
+    this.image = null;
   }
 
-  // The picture as a PNG data URL; null where there is none.
+  // The image as a PNG data URL; null where there is none.
   imageUrl() {
-    if (!this.picture) return null;
+    if (!this.image) return null;
     const c = document.createElement('canvas');
     c.width = this.canvas.width;
     c.height = this.canvas.height;
-    c.getContext('2d').drawImage(this.picture, 0, 0);
+    c.getContext('2d').drawImage(this.image, 0, 0);
     return c.toDataURL('image/png');
   }
 
   // White where painted, black elsewhere; null where nothing is painted.
   maskUrl() {
-    if (!this.picture) return null;
+    if (!this.image) return null;
     const context = this.paint.getContext('2d');
     const pixels = context.getImageData(0, 0, this.paint.width, this.paint.height);
     let any = false;
@@ -108,16 +108,16 @@ export class MaskEditor {
     this.draw();
   }
 
-  // In pixels of the picture: the brush is a share of its shorter side.
+  // In pixels of the image: the brush is a share of its shorter side.
   width() {
     const side = Math.min(this.canvas.width, this.canvas.height);
     return Math.max(1, Number(this.brush.value) / 100 * side);
   }
 
   draw() {
-    if (!this.picture) return;
+    if (!this.image) return;
     const context = this.canvas.getContext('2d');
-    context.drawImage(this.picture, 0, 0);
+    context.drawImage(this.image, 0, 0);
     const tint = document.createElement('canvas');
     tint.width = this.paint.width;
     tint.height = this.paint.height;
@@ -147,7 +147,7 @@ export class MaskEditor {
   listen() {
     let last = null;
     this.canvas.addEventListener('pointerdown', (event) => {
-      if (!this.picture) return;
+      if (!this.image) return;
       this.canvas.setPointerCapture(event.pointerId);
       this.remember();
       last = this.place(event);
@@ -172,7 +172,7 @@ export class MaskEditor {
       ArrowLeft: [-step, 0], ArrowRight: [step, 0],
       ArrowUp: [0, -step], ArrowDown: [0, step],
     };
-    if (!this.picture) return;
+    if (!this.image) return;
     if (event.key in moves) {
       const [x, y] = moves[event.key];
       this.cursor.x = Math.min(this.canvas.width, Math.max(0, this.cursor.x + x));

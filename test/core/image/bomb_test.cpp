@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(lossless_webp_of_many_groups_is_refused) {
   BOOST_TEST(has(why_not(bomb), "bytes beside its pixels, the most is"));
 }
 
-BOOST_AUTO_TEST_CASE(lossless_memory_of_encoded_pictures_is_estimated) {
+BOOST_AUTO_TEST_CASE(lossless_memory_of_encoded_images_is_estimated) {
   philox random{atelier::test::seed(), purpose::test};
   for (size_t i = 0; i < 1 + atelier::test::scaled(300); ++i) {
     const extent px{static_cast<uint32_t>(1 + random.below(500)),

@@ -25,7 +25,7 @@ constexpr image_format formats[] = {image_format::png, image_format::jpeg,
 
 const std::string plain_text = "a red cube\nSteps: 20, Seed: 1, Size: 8x8";
 
-picture round_trip(const picture& original, const encoding& how) {
+bitmap round_trip(const bitmap& original, const encoding& how) {
   const auto file = encode(original.view(), how, plain_text);
   BOOST_REQUIRE(file);
   BOOST_TEST((recognise(*file) == how.format));
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(same_pixels_give_same_bytes) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_pixel_is_a_picture) {
+BOOST_AUTO_TEST_CASE(one_pixel_is_a_image) {
   philox random{1, purpose::test};
   const auto original = test::noise({1, 1}, 3, random);
   for (image_format format : formats)
@@ -192,13 +192,13 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_named) {
     {{{0, 8}, 3, {}},
      {},
      "",
-     "picture 0x8 has a side outside 1..1000000 pixels for png"},
-    {{{8, 8}, 3, {}}, {}, "", "picture 8x8 has 0 bytes, not 192"},
-    {{{8, 8}, 1, bytes}, {}, "", "picture has 1 channels, not 3 or 4"},
+     "image 0x8 has a side outside 1..1000000 pixels for png"},
+    {{{8, 8}, 3, {}}, {}, "", "image 8x8 has 0 bytes, not 192"},
+    {{{8, 8}, 1, bytes}, {}, "", "image has 1 channels, not 3 or 4"},
     {{{16384, 1}, 3, bytes},
      {image_format::webp, 90},
      "",
-     "picture 16384x1 has a side outside 1..16383 pixels for webp"},
+     "image 16384x1 has a side outside 1..16383 pixels for webp"},
     {{{8, 8}, 3, bytes},
      {image_format::jpeg, 0},
      "",

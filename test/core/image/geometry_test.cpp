@@ -15,9 +15,9 @@ using atelier::core::purpose;
 
 namespace {
 
-// The picture whose scaled forms below were made by Pillow 13.
-picture sample(extent px) {
-  picture x{px, 3, {}};
+// The image whose scaled forms below were made by Pillow 13.
+bitmap sample(extent px) {
+  bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
     for (uint32_t column = 0; column < px.width; ++column)
       for (uint32_t c = 0; c < 3; ++c)
@@ -26,7 +26,7 @@ picture sample(extent px) {
   return x;
 }
 
-picture resized(const picture& x, extent to) {
+bitmap resized(const bitmap& x, extent to) {
   auto result = resize(x.view(), to);
   BOOST_REQUIRE(result);
   BOOST_TEST((result->px == to));
@@ -34,19 +34,19 @@ picture resized(const picture& x, extent to) {
   return *std::move(result);
 }
 
-std::string sum_of(const picture& x) {
+std::string sum_of(const bitmap& x) {
   return atelier::core::sha256_hex(std::as_bytes(std::span(x.bytes)));
 }
 
-// A picture of two by three pixels whose first channel numbers them.
-picture numbered() {
-  picture x{{2, 3}, 3, {}};
+// An image of two by three pixels whose first channel numbers them.
+bitmap numbered() {
+  bitmap x{{2, 3}, 3, {}};
   for (uint8_t i = 0; i < 6; ++i)
     x.bytes.insert(x.bytes.end(), {i, 100, 200});
   return x;
 }
 
-std::string numbers_of(const picture& x) {
+std::string numbers_of(const bitmap& x) {
   std::string text;
   for (size_t i = 0; i < x.px.pixels(); ++i) {
     if (i > 0 && i % x.px.width == 0)
@@ -60,7 +60,7 @@ std::string numbers_of(const picture& x) {
 
 BOOST_AUTO_TEST_SUITE(geometry_test)
 
-BOOST_AUTO_TEST_CASE(small_pictures_are_those_of_pillow) {
+BOOST_AUTO_TEST_CASE(small_images_are_those_of_pillow) {
   const auto x = sample({5, 4});
   BOOST_TEST(
     (resized(x, {3, 2}).bytes
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(small_pictures_are_those_of_pillow) {
      == std::vector<uint8_t>{0, 43, 86, 3, 52, 94, 29, 72, 128, 47, 92, 180}));
 }
 
-BOOST_AUTO_TEST_CASE(larger_pictures_are_those_of_pillow) {
+BOOST_AUTO_TEST_CASE(larger_images_are_those_of_pillow) {
   const auto x = sample({61, 43});
   BOOST_TEST(
     sum_of(resized(x, {16, 24}))
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(larger_pictures_are_those_of_pillow) {
     == "fa9d09505ce68d1724da501198a8942fd0d8c71ce03ae27094b521cbf3da09b2");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_size_is_the_same_picture) {
+BOOST_AUTO_TEST_CASE(the_same_size_is_the_same_image) {
   philox random{1, purpose::test};
   for (uint32_t channels : {3u, 4u}) {
     const auto x = test::noise({17, 9}, channels, random);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_same_size_is_the_same_picture) {
 }
 
 BOOST_AUTO_TEST_CASE(one_colour_stays_that_colour_at_every_size) {
-  picture x{{13, 7}, 3, std::vector<uint8_t>(13 * 7 * 3, 201)};
+  bitmap x{{13, 7}, 3, std::vector<uint8_t>(13 * 7 * 3, 201)};
   for (const extent to : {extent{1, 1}, {8, 200}, {200, 1}, {640, 480}})
     for (const auto byte : resized(x, to).bytes)
       BOOST_REQUIRE(byte == 201);
@@ -129,21 +129,21 @@ BOOST_AUTO_TEST_CASE(every_orientation_is_turned_upright) {
 }
 
 BOOST_AUTO_TEST_CASE(transparency_is_dropped_and_colours_stay) {
-  const picture x{{2, 1}, 4, {1, 2, 3, 0, 4, 5, 6, 255}};
-  BOOST_TEST((opaque(x) == picture{{2, 1}, 3, {1, 2, 3, 4, 5, 6}}));
+  const bitmap x{{2, 1}, 4, {1, 2, 3, 0, 4, 5, 6, 255}};
+  BOOST_TEST((opaque(x) == bitmap{{2, 1}, 3, {1, 2, 3, 4, 5, 6}}));
   BOOST_TEST((opaque(numbered()) == numbered()));
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_light_divides_black_from_white) {
-  const picture x{{4, 1},
-                  3,
-                  {127, 127, 127, 128, 128, 128,
-                   // Green counts most, blue least.
-                   0, 255, 0, 0, 0, 255}};
+  const bitmap x{{4, 1},
+                 3,
+                 {127, 127, 127, 128, 128, 128,
+                  // Green counts most, blue least.
+                  0, 255, 0, 0, 0, 255}};
   BOOST_TEST((binarize(x.view()) == std::vector<uint8_t>{0, 255, 255, 0}));
-  BOOST_TEST((binarized(x) == picture{{4, 1}, 1, {0, 255, 255, 0}}));
-  const picture clear{{2, 1}, 4, {255, 255, 255, 0, 0, 0, 0, 255}};
-  BOOST_TEST((binarized(clear) == picture{{2, 1}, 1, {255, 0}}));
+  BOOST_TEST((binarized(x) == bitmap{{4, 1}, 1, {0, 255, 255, 0}}));
+  const bitmap clear{{2, 1}, 4, {255, 255, 255, 0, 0, 0, 0, 255}};
+  BOOST_TEST((binarized(clear) == bitmap{{2, 1}, 1, {255, 0}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

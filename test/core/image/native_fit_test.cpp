@@ -16,17 +16,17 @@ using core::extent;
 
 namespace {
 
-picture drawn(extent px, uint32_t channels = 3, uint64_t seed = 1) {
+bitmap drawn(extent px, uint32_t channels = 3, uint64_t seed = 1) {
   core::philox from{seed, core::purpose::test};
-  picture x{px, channels, {}};
+  bitmap x{px, channels, {}};
   x.bytes.resize(bytes_of(px, channels));
   for (auto& b : x.bytes)
     b = static_cast<uint8_t>(from.below(256));
   return x;
 }
 
-picture cut(const picture& x, uint32_t left, uint32_t top, extent px) {
-  picture out{px, x.channels, {}};
+bitmap cut(const bitmap& x, uint32_t left, uint32_t top, extent px) {
+  bitmap out{px, x.channels, {}};
   for (uint32_t row = 0; row < px.height; ++row) {
     const auto at = (size_t{top + row} * x.px.width + left) * x.channels;
     out.bytes.insert(out.bytes.end(), x.bytes.data() + at,
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(an_image_of_that_size_stays_as_it_is) {
 BOOST_AUTO_TEST_CASE(the_way_back_is_a_resize_of_the_image_with_its_edges) {
   const auto from = drawn({64, 24});
   // 20 rows above and below repeat the edges.
-  picture square{{64, 64}, 3, {}};
+  bitmap square{{64, 64}, 3, {}};
   for (int y = 0; y < 64; ++y) {
     const auto row = static_cast<size_t>(std::clamp(y - 20, 0, 23));
     const auto* at = from.bytes.data() + row * 64 * 3;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(the_way_back_is_a_resize_of_the_image_with_its_edges) {
 }
 
 BOOST_AUTO_TEST_CASE(a_colour_survives_both_ways) {
-  const picture blue{
+  const bitmap blue{
     {200, 56}, 3, std::vector<uint8_t>(size_t{200} * 56 * 3, 130)};
   const auto down = uncover(blue.view(), {128, 128});
   BOOST_TEST_REQUIRE(down.operator bool());

@@ -23,7 +23,7 @@ using test::bytes;
 namespace {
 
 // As libpng makes of a file eight bits of R, G, B and, where it has it, A.
-std::optional<picture> by_libpng(const bytes& file) {
+std::optional<bitmap> by_libpng(const bytes& file) {
   png_image x{};
   x.version = PNG_IMAGE_VERSION;
   if (png_image_begin_read_from_memory(&x, file.data(), file.size()) == 0)
@@ -31,7 +31,7 @@ std::optional<picture> by_libpng(const bytes& file) {
   const bool alpha = (x.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   x.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
   x.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  picture made{{x.width, x.height}, alpha ? 4u : 3u, {}};
+  bitmap made{{x.width, x.height}, alpha ? 4u : 3u, {}};
   made.bytes.resize(bytes_of(made.px, made.channels));
   const bool done =
     png_image_finish_read(&x, nullptr, made.bytes.data(), 0, nullptr) != 0;

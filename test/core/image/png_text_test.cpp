@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-// A picture's file with that chunk in front of its end.
+// An image's file with that chunk in front of its end.
 bytes with_chunk(std::string_view type, std::string_view data) {
   auto file = encode(test::smooth({4, 4}).view(), {});
   BOOST_REQUIRE(file);

@@ -11,9 +11,9 @@
 
 namespace atelier::image::test {
 
-/// Returns a smooth picture, which lossy formats keep well.
-inline picture smooth(core::extent px, uint32_t channels = 3) {
-  picture result{px, channels, {}};
+/// Returns a smooth image, which lossy formats keep well.
+inline bitmap smooth(core::extent px, uint32_t channels = 3) {
+  bitmap result{px, channels, {}};
   for (uint32_t y = 0; y < px.height; ++y)
     for (uint32_t x = 0; x < px.width; ++x)
       for (uint32_t c = 0; c < channels; ++c)
@@ -22,17 +22,17 @@ inline picture smooth(core::extent px, uint32_t channels = 3) {
   return result;
 }
 
-/// Returns a picture of random bytes, which nothing compresses.
-inline picture noise(core::extent px, uint32_t channels, core::philox& random) {
-  picture result{px, channels, {}};
+/// Returns an image of random bytes, which nothing compresses.
+inline bitmap noise(core::extent px, uint32_t channels, core::philox& random) {
+  bitmap result{px, channels, {}};
   result.bytes.resize(bytes_of(px, channels));
   for (auto& byte : result.bytes)
     byte = static_cast<uint8_t>(random.next_u32());
   return result;
 }
 
-/// Returns the peak signal-to-noise ratio of two pictures of one form in dB.
-inline double psnr(const picture& a, const picture& b) {
+/// Returns the peak signal-to-noise ratio of two images of one form in dB.
+inline double psnr(const bitmap& a, const bitmap& b) {
   double squares = 0;
   for (size_t i = 0; i < a.bytes.size(); ++i)
     squares += std::pow(a.bytes[i] - b.bytes[i], 2);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t parts = 6;
 
-/// Writes down what the device does: 's' a step, 'p' a part of a picture, of
+/// Writes down what the device does: 's' a step, 'p' a part of an image, of
 /// which each takes longer than a step; 'd' the part that ends one.
 class noted_rows final : public detail::row_engine {
 public:
@@ -95,13 +95,13 @@ BOOST_AUTO_TEST_CASE(one_part_always_runs_and_more_within_the_bound) {
   BOOST_TEST(!may_decode_more(20ms, 1ns, 10ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_step_waits_for_a_part_and_not_for_a_picture,
+BOOST_FIXTURE_TEST_CASE(a_step_waits_for_a_part_and_not_for_a_image,
                         noted_device) {
   sut->decode(first);
   sut->run({{second}, 8});
-  const auto picture = decoded.take();
+  const auto image = decoded.take();
   const auto steps = ran.take();
-  BOOST_TEST((picture.ticket == first));
+  BOOST_TEST((image.ticket == first));
   BOOST_TEST(steps.steps == 8u);
   // How much of it ran before the steps were asked for is the machine's.
   const auto begin = log->find('s');
@@ -111,12 +111,12 @@ BOOST_FIXTURE_TEST_CASE(a_step_waits_for_a_part_and_not_for_a_picture,
     BOOST_TEST(((*log)[i] == 's') == ((i - begin) % 2 == 0), *log);
   BOOST_TEST(log->size() == 8u + parts);
   // Each is told of its own time alone.
-  BOOST_CHECK(picture.took >= parts * 1ms);
+  BOOST_CHECK(image.took >= parts * 1ms);
   BOOST_CHECK(steps.took < parts * 1ms);
-  BOOST_CHECK(picture.ended <= steps.ended);
+  BOOST_CHECK(image.ended <= steps.ended);
 }
 
-BOOST_FIXTURE_TEST_CASE(pictures_are_done_one_after_the_other, noted_device) {
+BOOST_FIXTURE_TEST_CASE(images_are_done_one_after_the_other, noted_device) {
   sut->decode(first);
   sut->decode(second);
   sut->run({{third}, 3 * parts});
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(pictures_are_done_one_after_the_other, noted_device) {
   BOOST_TEST(ran.take().steps == 3 * parts);
 }
 
-BOOST_FIXTURE_TEST_CASE(pictures_go_on_where_nothing_runs, noted_device) {
+BOOST_FIXTURE_TEST_CASE(images_go_on_where_nothing_runs, noted_device) {
   sut->decode(first);
   BOOST_TEST((decoded.take().ticket == first));
   BOOST_TEST(*log == std::string(parts - 1, 'p') + 'd');

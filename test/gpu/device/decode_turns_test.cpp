@@ -21,61 +21,61 @@ constexpr core::tenant_id much{1};
 constexpr core::tenant_id little{2};
 
 struct crowd {
-  // Eight rows whose steps take 80 ms, and pictures of eight that ended.
+  // Eight rows whose steps take 80 ms, and images of eight that ended.
   crowd() {
     for (uint64_t i = 1; i <= 16; ++i)
       sut.enter(of(i), much);
     for (uint64_t i = 1; i <= 8; ++i)
       running.push_back(of(i));
     for (uint64_t i = 9; i <= 16; ++i)
-      pictures.push_back(of(i));
+      images.push_back(of(i));
     for (int i = 0; i < 10; ++i)
       sut.ran(running, 80ms);
   }
 
   decode_turns sut;
   std::vector<core::ticket> running;
-  std::vector<core::ticket> pictures;
+  std::vector<core::ticket> images;
 };
 
 } // namespace
 
 BOOST_FIXTURE_TEST_CASE(of_one_tenant_the_first_goes_first, crowd) {
-  BOOST_TEST(sut.first(pictures) == 0u);
-  BOOST_TEST(sut.may_go(pictures[0], running, 0ms, 9ms, 80ms));
-  BOOST_TEST(sut.may_go(pictures[0], running, 150ms, 9ms, 80ms));
-  BOOST_TEST(!sut.may_go(pictures[0], running, 155ms, 9ms, 80ms));
+  BOOST_TEST(sut.first(images) == 0u);
+  BOOST_TEST(sut.may_go(images[0], running, 0ms, 9ms, 80ms));
+  BOOST_TEST(sut.may_go(images[0], running, 150ms, 9ms, 80ms));
+  BOOST_TEST(!sut.may_go(images[0], running, 155ms, 9ms, 80ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_pictures, crowd) {
+BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_images, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};
   for (uint32_t i = 0; i < 4; ++i) {
     // What was done before counts: one part may have been long ago.
-    sut.decoded(pictures[0], 9ms);
-    BOOST_TEST(!sut.may_go(pictures[0], own, 0ms, 9ms, 10ms));
+    sut.decoded(images[0], 9ms);
+    BOOST_TEST(!sut.may_go(images[0], own, 0ms, 9ms, 10ms));
     sut.ran(own, 10ms);
   }
-  pictures.push_back(of(100));
-  BOOST_TEST(sut.first(pictures) == 8u);
+  images.push_back(of(100));
+  BOOST_TEST(sut.first(images) == 8u);
   BOOST_TEST(sut.may_go(of(100), running, 0ms, 9ms, 80ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(others_pictures_end_all_the_same, crowd) {
+BOOST_FIXTURE_TEST_CASE(others_images_end_all_the_same, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};
-  sut.decoded(pictures[0], 9ms);
+  sut.decoded(images[0], 9ms);
   int steps = 0;
-  while (!sut.may_go(pictures[0], own, 0ms, 9ms, 1ms)) {
+  while (!sut.may_go(images[0], own, 0ms, 9ms, 1ms)) {
     BOOST_REQUIRE(++steps <= 4);
     sut.ran(own, 1ms);
   }
   BOOST_TEST(steps == 4);
   // Only a part, and more once the other had as much.
-  BOOST_TEST(!sut.may_go(pictures[0], own, 9ms, 9ms, 10ms));
+  BOOST_TEST(!sut.may_go(images[0], own, 9ms, 9ms, 10ms));
   for (int i = 0; i < 200; ++i)
     sut.ran(own, 10ms);
-  BOOST_TEST(sut.may_go(pictures[0], own, 9ms, 9ms, 10ms));
+  BOOST_TEST(sut.may_go(images[0], own, 9ms, 9ms, 10ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(nobody_saves_up_time, crowd) {
@@ -87,7 +87,7 @@ BOOST_FIXTURE_TEST_CASE(nobody_saves_up_time, crowd) {
   const std::vector<core::ticket> own{of(101)};
   // A step to the good, and no more.
   sut.ran(own, 90ms);
-  BOOST_TEST(sut.may_go(pictures[0], own, 0ms, 9ms, 10ms));
+  BOOST_TEST(sut.may_go(images[0], own, 0ms, 9ms, 10ms));
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_are_unknown_are_of_nobody) {

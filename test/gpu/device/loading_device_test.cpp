@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(rows_run_while_a_model_is_loaded) {
   sut->open(first);
   BOOST_TEST(run({first.ticket}, 4).steps == 4u);
   BOOST_CHECK(decode(first.ticket).failure.code == core::ec::none);
-  BOOST_CHECK(picture(first) == expected(first));
+  BOOST_CHECK(image(first) == expected(first));
   sut->close(first.ticket);
   gate.set_value();
   BOOST_CHECK(loaded.take().code == core::ec::none);

@@ -33,9 +33,9 @@ struct keeping : test::live_executor {
     return did.rows.front();
   }
 
-  void expect_picture(const open_job& job) {
+  void expect_image(const open_job& job) {
     BOOST_TEST(decode(job.ticket).failure.text == "");
-    BOOST_TEST((picture(job) == expected(job)));
+    BOOST_TEST((image(job) == expected(job)));
   }
 };
 
@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_what_is_published_without_its_preview) {
     BOOST_TEST((kept(into[n - 1]) == state(plain)));
     BOOST_TEST(parse_state(state(keeps))->preview.rgb.empty() == (n == 6));
   }
-  expect_picture(keeps);
-  expect_picture(plain);
+  expect_image(keeps);
+  expect_image(plain);
 }
 
 BOOST_AUTO_TEST_CASE(a_row_that_starts_from_a_kept_state_ends_alike) {
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_starts_from_a_kept_state_ends_alike) {
     sut->open(first);
     BOOST_TEST(run_alone(first, 50).captured == all,
                boost::test_tools::per_element());
-    expect_picture(first);
+    expect_image(first);
     auto last = first;
     for (const auto n : all) {
       last = from_kept(last, into[n - 1], n);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_starts_from_a_kept_state_ends_alike) {
       const auto did = run_alone(last, 50);
       BOOST_TEST(did.failure.text == "");
       BOOST_TEST(did.steps_done == count);
-      expect_picture(last);
+      expect_image(last);
     }
   };
   check(job(++id, 8));
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(captures_do_not_wait_for_a_publication) {
   BOOST_TEST(run_alone(x, 3).captured.empty());
   BOOST_TEST(run_alone(x, 3).captured == steps{10},
              boost::test_tools::per_element());
-  expect_picture(x);
+  expect_image(x);
 }
 
 BOOST_AUTO_TEST_CASE(states_that_a_row_has_passed_are_left_out) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_capture_that_fails_is_logged_once_and_fails_no_row) {
   BOOST_TEST(did.steps_done == 6u);
   BOOST_TEST(did.captured == (steps{3, 4}), boost::test_tools::per_element());
   BOOST_TEST(published(into[1]) == 0u);
-  expect_picture(x);
+  expect_image(x);
   BOOST_TEST(log.lines_with("is not kept") == 2u);
 }
 
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_too_small_keeps_nothing) {
   BOOST_TEST(did.failure.text == "");
   BOOST_TEST(did.captured.empty());
   BOOST_TEST(published(into[0]) == 0u);
-  expect_picture(x);
+  expect_image(x);
   BOOST_TEST(log.lines_with("does not fit its slot") == 1u);
 }
 
@@ -176,11 +176,11 @@ BOOST_AUTO_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for) {
              boost::test_tools::per_element());
   BOOST_TEST(did.rows.at(2).captured.empty());
   for (const auto& x : {first, second, third})
-    expect_picture(x);
+    expect_image(x);
   const auto again = from_kept(second, of_second[2], 5);
   sut->open(again);
   run_alone(again, 1);
-  expect_picture(again);
+  expect_image(again);
 }
 
 BOOST_AUTO_TEST_CASE(a_row_that_fails_tells_what_it_kept) {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(test_card_executor_)
 
-BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, test::live_executor) {
+BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_image, test::live_executor) {
   const auto job = this->job(1, 20);
   sut->open(job);
   const auto report = run({job.ticket}, 50);
@@ -27,13 +27,13 @@ BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, test::live_executor) {
   BOOST_CHECK(report.first_step != core::never);
   BOOST_CHECK(report.took >= report.opening);
   BOOST_TEST(published(job.state) == 21u);
-  const auto picture = decode(job.ticket);
-  BOOST_TEST(picture.failure.text == "");
-  BOOST_TEST(picture.bytes == 768u);
-  BOOST_CHECK(this->picture(job) == expected(job));
+  const auto image = decode(job.ticket);
+  BOOST_TEST(image.failure.text == "");
+  BOOST_TEST(image.bytes == 768u);
+  BOOST_CHECK(this->image(job) == expected(job));
 }
 
-BOOST_FIXTURE_TEST_CASE(resuming_at_any_step_gives_the_same_picture,
+BOOST_FIXTURE_TEST_CASE(resuming_at_any_step_gives_the_same_image,
                         test::live_executor) {
   for (auto at = 1u; at < 8; ++at) {
     const auto first = job(at, 8);
@@ -46,11 +46,11 @@ BOOST_FIXTURE_TEST_CASE(resuming_at_any_step_gives_the_same_picture,
     BOOST_TEST(report.steps == 8 - at);
     BOOST_TEST(report.rows[0].steps_done == 8u);
     decode(second.ticket);
-    BOOST_CHECK(picture(second) == expected(second));
+    BOOST_CHECK(image(second) == expected(second));
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_picture,
+BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_image,
                         test::live_executor) {
   uint64_t id = 0;
   for (const bool masked : {false, true})
@@ -63,15 +63,15 @@ BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_picture,
       BOOST_TEST(report.rows[0].steps_done == steps);
       BOOST_TEST(published(job.state) == steps + 1);
       decode(job.ticket);
-      BOOST_CHECK(picture(job) == expected(job));
-      // Another source, another picture.
+      BOOST_CHECK(image(job) == expected(job));
+      // Another source, another image.
       auto other = image_job(++id, 10, strength, masked);
       other.ticket.id = job.ticket.id;
       BOOST_CHECK(expected(other) != expected(job));
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_picture,
+BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_image,
                         test::live_executor) {
   for (auto at = 1u; at < 5; ++at) {
     const auto first = image_job(at, 10, 0.5f, at % 2 == 0);
@@ -83,7 +83,7 @@ BOOST_FIXTURE_TEST_CASE(resuming_from_a_source_gives_the_same_picture,
     const auto report = run({second.ticket}, 50);
     BOOST_TEST(report.steps == 5 - at);
     decode(second.ticket);
-    BOOST_CHECK(picture(second) == expected(second));
+    BOOST_CHECK(image(second) == expected(second));
   }
 }
 
@@ -129,10 +129,10 @@ BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due,
   next.preview_every = 1;
   sut->open(next);
   BOOST_TEST(preview_after(next, 1));
-  // The picture itself is next, and not a bit of it another.
+  // The image itself is next, and not a bit of it another.
   BOOST_TEST(!preview_after(next, 1));
   decode(next.ticket);
-  BOOST_TEST((picture(next) == expected(next)));
+  BOOST_TEST((image(next) == expected(next)));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_complete_state_ends_the_run_at_once,
@@ -151,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(a_complete_state_ends_the_run_at_once,
   BOOST_TEST(report.rows[1].steps_done == 3u);
   BOOST_TEST(!report.rows[1].published);
   decode(second.ticket);
-  BOOST_CHECK(picture(second) == expected(second));
+  BOOST_CHECK(image(second) == expected(second));
 }
 
 BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_do_not_mix, test::live_executor) {
@@ -165,7 +165,7 @@ BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_do_not_mix, test::live_executor) {
   BOOST_TEST(run(rows, 6).steps == 6u);
   for (const auto& x : jobs) {
     decode(x.ticket);
-    BOOST_CHECK(picture(x) == expected(x));
+    BOOST_CHECK(image(x) == expected(x));
   }
 }
 
@@ -261,7 +261,7 @@ BOOST_FIXTURE_TEST_CASE(jobs_from_the_reports_of_the_thread,
       BOOST_REQUIRE_EQUAL(published(job.state), done > 0 ? done + 1 : 0);
     }
     decode(job.ticket);
-    BOOST_REQUIRE(picture(job) == expected(job));
+    BOOST_REQUIRE(image(job) == expected(job));
     sut->close(job.ticket);
   }
 }

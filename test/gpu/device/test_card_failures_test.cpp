@@ -175,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
   BOOST_CHECK(decode(rows[0]).failure.code == core::ec::incompatible);
   BOOST_CHECK(decode(rows[6]).failure.code == core::ec::not_found);
   BOOST_CHECK(decode(rows[7]).failure.code == core::ec::none);
-  BOOST_CHECK(picture(jobs[7]) == expected(jobs[7]));
+  BOOST_CHECK(image(jobs[7]) == expected(jobs[7]));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_state_beyond_the_requests_steps_is_refused,
@@ -264,7 +264,7 @@ BOOST_FIXTURE_TEST_CASE(rehearsed_faults_come_every_so_many_steps,
               == core::ec::internal);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,
+BOOST_FIXTURE_TEST_CASE(a_image_that_does_not_fit_is_a_failure,
                         test::live_executor) {
   auto big = job(1, 1);
   big.recipe.px = {24, 16};
@@ -281,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(a_picture_that_does_not_fit_is_a_failure,
   BOOST_TEST(published(big.image) == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_picture_is_drawn_once, test::live_executor) {
+BOOST_FIXTURE_TEST_CASE(a_image_is_drawn_once, test::live_executor) {
   const auto job = this->job(1, 1);
   sut->open(job);
   run({job.ticket}, 1);

@@ -44,7 +44,7 @@ struct course {
   /// Published after each step, by steps done.
   std::map<uint32_t, bytes> states;
   steps captured;
-  bytes picture;
+  bytes image;
 };
 
 /// A device with one model, and slots that are granted again and again.
@@ -170,7 +170,7 @@ public:
       device->decode(who[i]);
       const auto made = decoded.take();
       BOOST_REQUIRE_EQUAL(made.failure.text, "");
-      out[i].picture = kept(jobs[i].image);
+      out[i].image = kept(jobs[i].image);
       device->close(who[i]);
     }
     return out;
@@ -231,11 +231,11 @@ void check_run(bench& on, const core::recipe& how, bool masked) {
   const auto kept = on.run(keeps);
   BOOST_TEST((kept.captured == up_to(count)));
   BOOST_TEST((kept.states == undisturbed.states));
-  BOOST_TEST((kept.picture == undisturbed.picture));
+  BOOST_TEST((kept.image == undisturbed.image));
   for (uint32_t n = 1; n <= count; ++n) {
     BOOST_TEST((on.kept(into[n - 1]) == undisturbed.states.at(n)));
     const auto resumed = on.run(on.from_kept(plain, into[n - 1], n));
-    BOOST_TEST((resumed.picture == undisturbed.picture));
+    BOOST_TEST((resumed.image == undisturbed.image));
     BOOST_TEST(resumed.states.size() == count - n);
     if (n < count)
       BOOST_TEST((resumed.states.at(count) == undisturbed.states.at(count)));
@@ -304,7 +304,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_kept_has_no_preview, of_unet) {
   const auto did = run(shown);
   BOOST_TEST(did.states.at(2).size() > undisturbed.states.at(2).size());
   BOOST_TEST((kept(into[0]) == undisturbed.states.at(2)));
-  BOOST_TEST((did.picture == undisturbed.picture));
+  BOOST_TEST((did.image == undisturbed.image));
 }
 
 BOOST_FIXTURE_TEST_CASE(captures_do_not_wait_for_a_publication, of_unet) {
@@ -320,7 +320,7 @@ BOOST_FIXTURE_TEST_CASE(captures_do_not_wait_for_a_publication, of_unet) {
     const auto after = seldom.captures[i].steps;
     BOOST_TEST((kept(into[i]) == undisturbed.states.at(after)));
   }
-  BOOST_TEST((did.picture == undisturbed.picture));
+  BOOST_TEST((did.image == undisturbed.image));
 }
 
 BOOST_FIXTURE_TEST_CASE(states_that_a_row_has_passed_are_left_out, of_unet) {
@@ -349,7 +349,7 @@ BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for, of_unet) {
   BOOST_TEST((did[1].captured == (steps{1, 2, 5})));
   for (size_t i = 0; i < 2; ++i) {
     BOOST_TEST((did[i].states == undisturbed[i].states));
-    BOOST_TEST((did[i].picture == undisturbed[i].picture));
+    BOOST_TEST((did[i].image == undisturbed[i].image));
   }
   BOOST_TEST((kept(of_first[0]) == undisturbed[0].states.at(2)));
   BOOST_TEST((kept(of_second[1]) == undisturbed[1].states.at(2)));
@@ -357,7 +357,7 @@ BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for, of_unet) {
   const auto resumed =
     run({from_kept(one, of_first[0], 2), from_kept(two, of_second[1], 2)});
   for (size_t i = 0; i < 2; ++i)
-    BOOST_TEST((resumed[i].picture == undisturbed[i].picture));
+    BOOST_TEST((resumed[i].image == undisturbed[i].image));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_capture_that_fails_is_logged_once, of_small_slots) {
@@ -374,7 +374,7 @@ BOOST_FIXTURE_TEST_CASE(a_capture_that_fails_is_logged_once, of_small_slots) {
   const auto did = run(keeps);
   BOOST_TEST(did.captured.empty());
   BOOST_TEST((did.states == undisturbed.states));
-  BOOST_TEST((did.picture == undisturbed.picture));
+  BOOST_TEST((did.image == undisturbed.image));
   BOOST_TEST(taken(slots->published(into[0])) == 0u);
   BOOST_TEST(taken(slots->published(other)) == 0u);
   BOOST_TEST(log.lines_with("is not kept") == 3u);

@@ -36,7 +36,7 @@ struct keeping : test::rig {
     drain();
     BOOST_REQUIRE(ran.back().rows.size() == 1u);
     BOOST_TEST(ran.back().rows[0].failure.text == "");
-    BOOST_TEST((picture(job) == expected(job)));
+    BOOST_TEST((image(job) == expected(job)));
   }
 
   std::shared_ptr<test::manual_timers> timers;

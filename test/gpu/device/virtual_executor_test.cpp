@@ -63,7 +63,7 @@ BOOST_FIXTURE_TEST_CASE(a_run_takes_the_profiles_time, simulated) {
   BOOST_CHECK(ran[1].took == 20ms);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, simulated) {
+BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_image, simulated) {
   const auto job = this->job(1, 20);
   sut->open(job);
   sut->run({{job.ticket}, 50});
@@ -73,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_becomes_its_picture, simulated) {
   BOOST_REQUIRE(decoded.size() == 1u);
   BOOST_CHECK(decoded[0].took == 5ms);
   BOOST_TEST(decoded[0].bytes == 768u);
-  BOOST_CHECK(picture(job) == expected(job));
+  BOOST_CHECK(image(job) == expected(job));
 }
 
 BOOST_FIXTURE_TEST_CASE(without_payload_only_counts_are_published, counting) {
@@ -263,7 +263,7 @@ BOOST_FIXTURE_TEST_CASE(reports_may_give_the_next_job, simulated) {
   sut->run({{job.ticket}, 1});
   drain();
   BOOST_TEST(decoded.size() == 1u);
-  BOOST_CHECK(picture(job) == expected(job));
+  BOOST_CHECK(image(job) == expected(job));
 }
 
 BOOST_FIXTURE_TEST_CASE(timers_may_outlive_the_executor, simulated) {

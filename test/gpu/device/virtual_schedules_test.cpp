@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random schedules: whatever is interrupted, closed, hung or killed, and
-// wherever a request goes on, its picture is the one that it must give.
+// wherever a request goes on, its image is the one that it must give.
 #include "../rig.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -140,7 +140,7 @@ private:
     BOOST_REQUIRE(!hung_);
     BOOST_REQUIRE_EQUAL(report.failure.text, "");
     const auto& job = open_.at(report.ticket).job;
-    BOOST_REQUIRE(rig_.picture(job) == rig_.expected(job));
+    BOOST_REQUIRE(rig_.image(job) == rig_.expected(job));
     device_->close(report.ticket);
     open_.erase(report.ticket);
   }
@@ -186,7 +186,7 @@ private:
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(every_schedule_ends_with_the_right_pictures) {
+BOOST_AUTO_TEST_CASE(every_schedule_ends_with_the_right_images) {
   const auto schedules = test::scaled(100'000);
   for (auto i = uint64_t{1}; i <= schedules; ++i)
     BOOST_TEST_CONTEXT("schedule " << i)

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_row_is_the_same_to_the_bit_in_any_batch) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(parts_make_the_picture_that_one_go_makes) {
+BOOST_AUTO_TEST_CASE(parts_make_the_image_that_one_go_makes) {
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     const auto x = load(tensors(), type);
     BOOST_REQUIRE(x);

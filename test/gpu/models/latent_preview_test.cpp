@@ -43,7 +43,7 @@ made_autoencoder made(const std::string& class_name,
   return out;
 }
 
-/// The decoded picture as bytes, one pixel for each `factor` x `factor`.
+/// The decoded image as bytes, one pixel for each `factor` x `factor`.
 torch::Tensor decoded(const gpu::autoencoder& from, const torch::Tensor& x0,
                       int64_t factor) {
   auto pixels = from.decode(x0.unsqueeze(0)).squeeze(0);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_slow_autoencoder_is_stood_in_for_by_a_linear_map) {
   const auto& vae = kept.net;
   const gpu::latent_preview sut{*vae};
   torch::manual_seed(1);
-  // Even over some places, as pictures are.
+  // Even over some places, as images are.
   const auto x0 = torch::randn({4, 6, 5})
                     .repeat_interleave(4, 1)
                     .repeat_interleave(4, 2)
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_slow_autoencoder_is_stood_in_for_by_a_linear_map) {
   BOOST_REQUIRE((drawn.sizes() == torch::IntArrayRef{24, 20, 3}));
   BOOST_CHECK(drawn.dtype() == torch::kUInt8);
   const auto alike = correlation(drawn, decoded(*vae, x0, 2));
-  BOOST_TEST_MESSAGE("correlation with the decoded picture " << alike);
+  BOOST_TEST_MESSAGE("correlation with the decoded image " << alike);
   BOOST_TEST(alike > 0.5);
   // The same latent, the same bytes; another row's, others.
   BOOST_CHECK(sut.draw(x0, 10'000).equal(drawn));

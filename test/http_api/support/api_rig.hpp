@@ -24,8 +24,8 @@ struct api_rig : job_rig {
 
   runtime::http::api_context context() {
     runtime::http::api_context x;
-    x.pictures = pictures;
-    x.pictures_of_call = 10;
+    x.images = images;
+    x.images_of_call = 10;
     x.wall = clocks().wall;
     x.draw = [this] { return 0xffff'0000'0000'0000u + ++seeds; };
     return x;
@@ -73,7 +73,7 @@ struct api_rig : job_rig {
                 {{"content-type", "application/json"}});
   }
 
-  /// A picture's file: one colour; with transparency where `alpha` is not 255.
+  /// An image's file: one colour; with transparency where `alpha` is not 255.
   static std::vector<uint8_t> png(uint32_t width, uint32_t height,
                                   uint8_t value = 200, int alpha = -1) {
     const uint32_t channels = alpha < 0 ? 3 : 4;

@@ -38,7 +38,7 @@ public:
                std::function<void()> then) override {
     order([this, x = std::move(x), then = std::move(then)] {
       if (const auto i = by_number.find(x.number); i != by_number.end())
-        there.jobs[i->second].was.wanted.pictures.at(x.index).suspected =
+        there.jobs[i->second].was.wanted.images.at(x.index).suspected =
           x.details;
       then();
     });

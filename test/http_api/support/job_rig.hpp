@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fake_pictures.hpp"
+#include "fake_images.hpp"
 #include <atelier/runtime/http/jobs.hpp>
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace atelier::test {
 /// Jobs over a fake engine, with clocks that the test moves.
 struct job_rig {
   explicit job_rig(runtime::http::job_limits within = {})
-    : pictures(std::make_shared<fake_pictures>()),
-      all(std::make_shared<runtime::http::jobs>(pictures, within, clocks())) {}
+    : images(std::make_shared<fake_images>()),
+      all(std::make_shared<runtime::http::jobs>(images, within, clocks())) {}
 
   runtime::http::jobs::clocks clocks() {
     return {
@@ -37,19 +37,19 @@ struct job_rig {
     for (uint32_t i = 0; i < n; ++i) {
       generation g;
       g.prompt = fmt::format("p{}", i);
-      x.pictures.push_back(g);
+      x.images.push_back(g);
     }
     return x;
   }
 
-  /// Notes all news as "progressed 1/8", "pictured 0", "ended completed".
+  /// Notes all news as "progressed 1/8", "imaged 0", "ended completed".
   runtime::http::job_listener note(std::vector<std::string>& into) {
     return {[&into](const auto& v) {
               into.push_back(
                 fmt::format("progressed {}/{}", v.steps_done, v.steps));
             },
             [&into](const auto&, uint32_t index) {
-              into.push_back(fmt::format("pictured {}", index));
+              into.push_back(fmt::format("imaged {}", index));
             },
             [&into](const auto& v) {
               into.push_back(
@@ -69,7 +69,7 @@ struct job_rig {
   /// How far somebody has set the wall clock.
   std::chrono::system_clock::duration set_off{};
   uint64_t drawn = 0;
-  std::shared_ptr<fake_pictures> pictures;
+  std::shared_ptr<fake_images> images;
   std::shared_ptr<runtime::http::jobs> all;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture in this process, then one made by processes of the engine.
+// One image in this process, then one made by processes of the engine.
 #include <atelier/atelier.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool complain(const atelier::failure& why) {
   return false;
 }
 
-bool makes_a_picture(const std::string& mode, size_t processes) {
+bool makes_a_image(const std::string& mode, size_t processes) {
   atelier::engine_options options;
   options.set = {"processes.mode = \"" + mode + "\"", "arena.image_slots = 4",
                  "arena.state_slots = 4"};
@@ -47,7 +47,7 @@ bool makes_a_picture(const std::string& mode, size_t processes) {
   const auto answer = std::get<atelier::submission>(handed_in).result.get();
   if (const auto* why = std::get_if<atelier::failure>(&answer))
     return complain(*why);
-  if (!is_png(std::get<atelier::picture>(answer).bytes)) {
+  if (!is_png(std::get<atelier::generated_image>(answer).bytes)) {
     std::cerr << mode << ": no PNG signature\n";
     return false;
   }
@@ -58,7 +58,7 @@ bool makes_a_picture(const std::string& mode, size_t processes) {
 
 int main() {
   // One for CPU work, one for the default device.
-  if (!makes_a_picture("single", 0) || !makes_a_picture("split", 2))
+  if (!makes_a_image("single", 0) || !makes_a_image("split", 2))
     return 1;
   std::cout << atelier::version() << '\n';
 }

@@ -130,14 +130,14 @@ BOOST_AUTO_TEST_CASE(alike_kinds_keep_their_cascades_to_themselves) {
               == std::set<kinds>{{"quick", "quick"}, {"slow", "slow"}}));
 }
 
-BOOST_AUTO_TEST_CASE(atelier_draws_heavy_pictures_on_quick_devices) {
+BOOST_AUTO_TEST_CASE(atelier_draws_heavy_images_on_quick_devices) {
   mixed x{"atelier"};
   x.settle(4);
   BOOST_TEST(hosting(x.now, x.there, heavy, "slow") == 0u);
   BOOST_TEST(hosting(x.now, x.there, heavy, "quick") > 0u);
   BOOST_TEST(hosting(x.now, x.there, light, "slow") == 4u);
   BOOST_TEST((x.now.feasible == feasibility::yes), x.now.reason);
-  // Some heavy pictures though light ones alone would do.
+  // Some heavy images though light ones alone would do.
   double heavies = 0;
   for (size_t r = 0; r < x.now.routes.size(); ++r)
     if (x.now.routes[r].legs.back().any_of.front() == heavy)
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(idle_devices_make_ready_each_for_what_it_can) {
 }
 
 BOOST_AUTO_TEST_CASE(what_many_devices_can_is_what_their_kinds_can) {
-  // Two quick devices and four slow ones make 2 * 10 + 4 * 1.25 light pictures.
+  // Two quick devices and four slow ones make 2 * 10 + 4 * 1.25 light images.
   const auto feasible = [](std::string_view policy, double rate) {
     mixed x{policy};
     x.settle(rate);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_batch_takes_what_it_does_on_its_worker) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_first_picture_is_judged_on_the_quickest_kind) {
+BOOST_AUTO_TEST_CASE(a_first_image_is_judged_on_the_quickest_kind) {
   auto known = test::two_kinds();
   known.cascades[0].deadline = 110ms;
   known.cascades[0].judging = 0ms;

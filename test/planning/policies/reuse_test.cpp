@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_measurement_without_thresholds_leaves_atelier_no_reuse) {
   known.ladders.clear();
   known.reuse->latents.clear();
   known.reuse->images.clear();
-  BOOST_TEST((sut->compares(known) == compared::pictures));
+  BOOST_TEST((sut->compares(known) == compared::images));
   known.reuse->measured.emplace();
   BOOST_TEST((sut->compares(known) == compared::nothing));
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
               == need{false, true, false, compared::prompts, false}));
 }
 
-BOOST_AUTO_TEST_CASE(picture_caches_answer_with_what_they_find) {
+BOOST_AUTO_TEST_CASE(image_caches_answer_with_what_they_find) {
   for (const auto& [name, from] :
        {std::pair{"gptcache", 0.8}, {"pinecone", 0.85}, {"crs", 0.25}}) {
     const auto s = scene_of(name);

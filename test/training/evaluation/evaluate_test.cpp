@@ -2,12 +2,12 @@
 #include "../../cli/scratch_folder.hpp"
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/judge/discriminator_net.hpp>
-#include <atelier/gpu/models/judge/picture_judge.hpp>
+#include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
 #include <atelier/training/evaluation/detail/frechet.hpp>
 #include <atelier/training/evaluation/detail/measured_cascade.hpp>
-#include <atelier/training/evaluation/detail/scored_pictures.hpp>
+#include <atelier/training/evaluation/detail/scored_images.hpp>
 #include <atelier/training/evaluation/evaluation.hpp>
 #include <atelier/training/evaluation/run_names.hpp>
 #include <atelier/training/export_model.hpp>
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_REQUIRE(found->runs.size() == 2u);
   BOOST_TEST(found->runs[0].guidance == 2);
   BOOST_TEST(found->runs[1].guidance == 1);
-  BOOST_TEST(found->runs[0].all.pictures == 6u);
+  BOOST_TEST(found->runs[0].all.images == 6u);
   BOOST_TEST(*found->runs[0].distance > 0);
   BOOST_TEST(found->runs[0].took.denoise > 0);
   std::vector<std::string> sheets;
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_TEST(cascade.points.back().deferred == 1);
   BOOST_TEST(cascade.points.back().distance.has_value());
 
-  const auto judge = picture_judge::load(models / "discriminator", torch::kCPU);
+  const auto judge = image_judge::load(models / "discriminator", torch::kCPU);
   BOOST_REQUIRE_MESSAGE(judge, (judge ? "" : judge.why().text));
   torch::manual_seed(2);
   const auto pixels = torch::rand({3, 128, 128}) * 255;
@@ -180,16 +180,16 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_CHECK(ended.why().code == core::ec::cancelled);
 
   std::ofstream{models / "discriminator" / "config.json"} << "{}";
-  const auto other = picture_judge::load(models / "discriminator", torch::kCPU);
+  const auto other = image_judge::load(models / "discriminator", torch::kCPU);
   BOOST_REQUIRE(!other);
   BOOST_CHECK(other.why().code == core::ec::bad_payload);
-  const auto nobody = picture_judge::load(models / "nobody", torch::kCPU);
+  const auto nobody = image_judge::load(models / "nobody", torch::kCPU);
   BOOST_REQUIRE(!nobody);
   BOOST_CHECK(nobody.why().code == core::ec::not_found);
 }
 
-BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_picture_where_it_passes) {
-  gpu::detail::judged_pictures light, heavy;
+BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_image_where_it_passes) {
+  gpu::detail::judged_images light, heavy;
   light.objects = {1, 0, 0.5, 0};
   light.confidences = {0.9, 0.1, 0.5, 0.3};
   heavy.objects = {0.5, 1, 1, 1};
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(distances_of_a_cascade_have_an_error) {
   torch::manual_seed(6);
   constexpr int64_t n = 200;
   const auto renders = torch::randn({n, 4}, torch::kFloat64);
-  gpu::detail::judged_pictures light, heavy;
+  gpu::detail::judged_images light, heavy;
   for (int64_t i = 0; i < n; ++i) {
     light.objects.push_back(0);
     heavy.objects.push_back(1);

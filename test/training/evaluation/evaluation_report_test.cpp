@@ -70,14 +70,14 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   BOOST_TEST(base.name == "base@50");
   BOOST_TEST(base.quality == 0.75);
   BOOST_TEST(base.guidance == 3);
-  BOOST_TEST(base.quality_pictures == 6u);
+  BOOST_TEST(base.quality_images == 6u);
   BOOST_TEST(base.quality_deviation == 0.25);
   BOOST_TEST(core::to_ms(base.load) == 12);
   BOOST_TEST(base.memory_bytes == 4096u);
   BOOST_TEST(base.step[0].batch == 4u);
-  // One whole batch of six pictures.
+  // One whole batch of six images.
   BOOST_TEST(base.step[0].samples == 50u);
-  // 40 ms a picture, four at a time, in 50 steps.
+  // 40 ms an image, four at a time, in 50 steps.
   BOOST_TEST(core::to_ms(base.step[0].took) == 40.0 * 4 / 50,
              boost::test_tools::tolerance(1e-6));
   BOOST_REQUIRE(read->cascades.size() == 1u);

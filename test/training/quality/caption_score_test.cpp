@@ -22,8 +22,8 @@ seen_object seen(object_shape shape, object_colour colour, grid_place place) {
 }
 
 // A red circle at the top left, a blue star below it, on white.
-seen_picture example() {
-  seen_picture x;
+seen_image example() {
+  seen_image x;
   x.background = scene_background{};
   x.objects = {
     seen(object_shape::star, object_colour::blue, grid_place::bottom_left),
@@ -31,10 +31,10 @@ seen_picture example() {
   return x;
 }
 
-caption_score score(std::string_view text, const seen_picture& of = example()) {
+caption_score score(std::string_view text, const seen_image& of = example()) {
   const auto read = parse_caption(text);
   BOOST_TEST(read.remarks.empty());
-  return score_picture(of, read.says);
+  return score_image(of, read.says);
 }
 
 constexpr score_count all_of(uint32_t n) {
@@ -47,7 +47,7 @@ constexpr score_count none_of(uint32_t n) {
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_right_picture_is_fully_right) {
+BOOST_AUTO_TEST_CASE(a_right_image_is_fully_right) {
   const auto x = score("a small red circle at the top left above a plain blue "
                        "star on a white background");
   BOOST_TEST((x.objects == all_of(2)));
@@ -57,12 +57,12 @@ BOOST_AUTO_TEST_CASE(a_right_picture_is_fully_right) {
   BOOST_TEST((x.places == all_of(1)));
   BOOST_TEST((x.relations == all_of(1)));
   BOOST_TEST((x.backgrounds == all_of(1)));
-  BOOST_TEST((x.pictures == all_of(1)));
+  BOOST_TEST((x.images == all_of(1)));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_said_does_not_count) {
   const auto x = score("a star and a circle");
-  BOOST_TEST((x.pictures == all_of(1)));
+  BOOST_TEST((x.images == all_of(1)));
   BOOST_TEST((x.colours == none_of(0)));
   BOOST_TEST((x.backgrounds == none_of(0)));
 }
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(each_error_is_counted_where_it_is) {
   BOOST_TEST((x.objects == score_count{2, 1}));
   BOOST_TEST((x.main == all_of(2)));
   BOOST_TEST((x.sizes == none_of(1)));
-  BOOST_TEST((x.pictures == none_of(1)));
+  BOOST_TEST((x.images == none_of(1)));
   x = score("a red circle and a green star");
   BOOST_TEST((x.main == score_count{2, 1}));
   BOOST_TEST((x.colours == score_count{2, 1}));
@@ -83,19 +83,19 @@ BOOST_AUTO_TEST_CASE(each_error_is_counted_where_it_is) {
   x = score("a red circle and a blue star on a navy background");
   BOOST_TEST((x.objects == all_of(2)));
   BOOST_TEST((x.backgrounds == none_of(1)));
-  BOOST_TEST((x.pictures == none_of(1)));
+  BOOST_TEST((x.images == none_of(1)));
 }
 
-BOOST_AUTO_TEST_CASE(missing_and_further_objects_make_a_picture_wrong) {
+BOOST_AUTO_TEST_CASE(missing_and_further_objects_make_a_image_wrong) {
   auto x = score("a red circle");
   BOOST_TEST((x.objects == all_of(1)));
   BOOST_TEST((x.counts == none_of(1)));
-  BOOST_TEST((x.pictures == none_of(1)));
+  BOOST_TEST((x.images == none_of(1)));
   x = score("a red circle, a blue star and a small green ring in the center");
   BOOST_TEST((x.objects == score_count{3, 2}));
   BOOST_TEST((x.places == none_of(1)));
   BOOST_TEST((x.sizes == none_of(1)));
-  const seen_picture empty;
+  const seen_image empty;
   x = score("a red circle above a star on a white background", empty);
   BOOST_TEST((x.objects == none_of(2)));
   BOOST_TEST((x.shapes == none_of(2)));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nothing_seen_is_nothing_right) {
 
 BOOST_AUTO_TEST_CASE(the_best_assignment_counts) {
   // Both could be the star; only one way makes all right.
-  seen_picture shown;
+  seen_image shown;
   shown.objects = {
     seen(object_shape::star, object_colour::blue, grid_place::left),
     seen(object_shape::star, object_colour::blue, grid_place::right)};
@@ -144,10 +144,10 @@ BOOST_AUTO_TEST_CASE(a_gradient_may_leave_its_direction_open) {
 BOOST_AUTO_TEST_CASE(long_texts_are_judged_quickly) {
   description many;
   many.objects.resize(200);
-  seen_picture shown;
+  seen_image shown;
   shown.objects.resize(
     50, seen(object_shape::circle, object_colour::red, grid_place::left));
-  const auto x = score_picture(shown, many);
+  const auto x = score_image(shown, many);
   BOOST_TEST(x.objects.said == 200u);
   BOOST_TEST(x.objects.right == most_objects);
 }
@@ -156,8 +156,8 @@ BOOST_AUTO_TEST_CASE(scores_add_up) {
   auto sum = score("a red circle");
   sum += score("a red circle and a blue star");
   BOOST_TEST((sum.objects == all_of(3)));
-  BOOST_TEST((sum.pictures == score_count{2, 1}));
-  BOOST_TEST(sum.pictures.share() == 0.5);
+  BOOST_TEST((sum.images == score_count{2, 1}));
+  BOOST_TEST(sum.images.share() == 0.5);
   BOOST_TEST(caption_score{}.sizes.share() == 1);
 }
 

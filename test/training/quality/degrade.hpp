@@ -15,7 +15,7 @@
 
 namespace atelier::test {
 
-/// Return where channel `c` of pixel (x, y) stands in a picture of that width.
+/// Return where channel `c` of pixel (x, y) stands in an image of that width.
 inline size_t byte_at(long x, long y, int c, int width) {
   return (static_cast<size_t>(y) * static_cast<size_t>(width)
           + static_cast<size_t>(x))
@@ -24,7 +24,7 @@ inline size_t byte_at(long x, long y, int c, int width) {
 }
 
 /// Return `from` smoothed by a Gaussian of `sigma` pixels.
-inline image::picture blurred(const image::picture& from, double sigma) {
+inline image::bitmap blurred(const image::bitmap& from, double sigma) {
   const auto half = static_cast<int>(std::ceil(3 * sigma));
   std::vector<double> by;
   auto sum = 0.0;
@@ -61,8 +61,8 @@ inline image::picture blurred(const image::picture& from, double sigma) {
 }
 
 /// Return `from` with normal noise of `sigma` 255ths on every channel.
-inline image::picture noisy(image::picture from, double sigma,
-                            core::philox& draws) {
+inline image::bitmap noisy(image::bitmap from, double sigma,
+                           core::philox& draws) {
   for (auto& x : from.bytes)
     x = static_cast<uint8_t>(
       std::clamp(x + sigma * draws.normal() + 0.5, 0.0, 255.0));
@@ -70,8 +70,7 @@ inline image::picture noisy(image::picture from, double sigma,
 }
 
 /// Return `from` after it was a JPEG file.
-inline image::picture through_jpeg(const image::picture& from,
-                                   uint32_t quality) {
+inline image::bitmap through_jpeg(const image::bitmap& from, uint32_t quality) {
   const auto file =
     image::encode(from.view(), {core::image_format::jpeg, quality});
   BOOST_REQUIRE(file);
@@ -82,7 +81,7 @@ inline image::picture through_jpeg(const image::picture& from,
 
 /// Return `from` averaged over squares of `factor` pixels, and brought back to
 /// its extent on straight lines.
-inline image::picture coarse(const image::picture& from, int factor) {
+inline image::bitmap coarse(const image::bitmap& from, int factor) {
   const auto side = static_cast<int>(from.px.width);
   const auto cells = side / factor;
   std::vector<double> small(byte_at(0, cells, 0, cells));
@@ -111,7 +110,7 @@ inline image::picture coarse(const image::picture& from, int factor) {
   return out;
 }
 
-/// Smooth random values over the picture, of standard deviation 1: normal at
+/// Smooth random values over the image, of standard deviation 1: normal at
 /// the corners of squares of 16 pixels, on straight lines between.
 class slow_field {
 public:
@@ -141,8 +140,7 @@ private:
 /// Return `from`, of 128 x 128 pixels, as a weak network might draw it:
 /// outlines that waver by a pixel and a half, colours that are off by 10 255ths
 /// and waver by 5, all smoothed.
-inline image::picture wavering(const image::picture& from,
-                               core::philox& draws) {
+inline image::bitmap wavering(const image::bitmap& from, core::philox& draws) {
   const slow_field dx{draws};
   const slow_field dy{draws};
   auto out = from;

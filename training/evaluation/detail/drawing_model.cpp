@@ -49,7 +49,7 @@ std::vector<int64_t> drawing_model::latent_shape() const {
 }
 
 torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
-                                  picture_times& took) const {
+                                  image_times& took) const {
   const c10::InferenceMode guard;
   auto begun = clock::now();
   auto planned = plan(how.steps, how.sampler);
@@ -96,7 +96,7 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
 }
 
 torch::Tensor drawing_model::decode(const torch::Tensor& latents,
-                                    picture_times& took) const {
+                                    image_times& took) const {
   const auto begun = clock::now();
   const c10::InferenceMode guard;
   auto out = model_->vae().decode(latents).to(torch::kFloat32).cpu();

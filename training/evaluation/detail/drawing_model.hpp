@@ -59,11 +59,11 @@ public:
   /// Returns the last latents, float32, and adds the time to `took`.
   /// Throws model_error.
   torch::Tensor draw(const drawn_batch& what, const drawn_how& how,
-                     picture_times& took) const;
+                     image_times& took) const;
 
   /// Returns images [n, 3, side, side] in about -1..1, on the CPU, and adds
   /// the time to `took`.
-  torch::Tensor decode(const torch::Tensor& latents, picture_times& took) const;
+  torch::Tensor decode(const torch::Tensor& latents, image_times& took) const;
 
   /// Returns the shape of the noise for one image of the family's size:
   /// [1, c, h, w].

@@ -29,7 +29,7 @@ std::vector<torch::Tensor> resampled(int64_t n, uint64_t seed) {
 /// Measures the points of one cascade.
 class measuring {
 public:
-  measuring(const judged_pictures& light, const judged_pictures& heavy,
+  measuring(const judged_images& light, const judged_images& heavy,
             const torch::Tensor& renders, uint64_t seed)
     : light_(light), heavy_(heavy), renders_(renders) {
     const auto n = static_cast<int64_t>(light.objects.size());
@@ -90,8 +90,8 @@ private:
                      / (resamples - 1));
   }
 
-  const judged_pictures& light_;
-  const judged_pictures& heavy_;
+  const judged_images& light_;
+  const judged_images& heavy_;
   const torch::Tensor& renders_;
   std::vector<torch::Tensor> samples_;
   std::vector<double> alone_;
@@ -101,7 +101,7 @@ private:
 } // namespace
 
 std::vector<evaluated_cascade_point> measure_cascade(
-  const judged_pictures& light, const judged_pictures& heavy,
+  const judged_images& light, const judged_images& heavy,
   const torch::Tensor& renders, uint64_t seed) {
   measuring of{light, heavy, renders, seed};
   std::vector<evaluated_cascade_point> out;

@@ -12,7 +12,7 @@
 namespace atelier::gpu::detail {
 
 /// Measurements of one variant's images of all captions, in that order.
-struct judged_pictures {
+struct judged_images {
   /// Shares of right objects.
   std::vector<double> objects;
   /// The judge's scores, 0..1.
@@ -32,7 +32,7 @@ struct judged_pictures {
 /// Source: DiffServe, section 3.2 and figure 1.
 /// @pre both variants have the same captions, at least one
 std::vector<evaluated_cascade_point> measure_cascade(
-  const judged_pictures& light, const judged_pictures& heavy,
+  const judged_images& light, const judged_images& heavy,
   const torch::Tensor& renders, uint64_t seed);
 
 } // namespace atelier::gpu::detail

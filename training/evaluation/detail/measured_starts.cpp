@@ -32,15 +32,15 @@ std::vector<uint32_t> skipped_of(uint32_t steps) {
   return {out.begin(), out.end()};
 }
 
-struct wanted_picture {
+struct wanted_image {
   scene content;
   description says;
   caption said;
   uint64_t number = 0;
 };
 
-wanted_picture draw_wanted(uint64_t seed, uint64_t number) {
-  wanted_picture out;
+wanted_image draw_wanted(uint64_t seed, uint64_t number) {
+  wanted_image out;
   out.number = (uint64_t{5} << 32) + number;
   auto from = data_stream(seed, data_use::evaluation, out.number);
   const auto objects = 1 + static_cast<uint32_t>(number % most_objects);
@@ -51,7 +51,7 @@ wanted_picture draw_wanted(uint64_t seed, uint64_t number) {
 
 // Returns the text of a prompt that is like that of `x`, or of another scene if
 // `changes` is empty.
-std::string alike(const wanted_picture& x, std::optional<uint32_t> changes,
+std::string alike(const wanted_image& x, std::optional<uint32_t> changes,
                   uint64_t seed, uint64_t which) {
   auto from = data_stream(seed, data_use::evaluation,
                           (uint64_t{6 + which} << 32) + x.number % (1 << 30));
@@ -82,16 +82,16 @@ starts_found measure_starts(
   if (!planned)
     throw model_error{planned.why()};
   using key = std::tuple<start_kind, uint32_t, size_t>;
-  std::map<key, scored_pictures> found;
+  std::map<key, scored_images> found;
   std::map<key, std::vector<double>> similarities;
-  scored_pictures from_noise{scorer, where};
-  picture_times ignored;
+  scored_images from_noise{scorer, where};
+  image_times ignored;
   const auto decoded = [&](const torch::Tensor& latents) {
     return model.decode(latents, ignored);
   };
   for (uint32_t begin = 0; begin < plan.starts; begin += plan.batch) {
     const auto end = std::min(begin + plan.batch, plan.starts);
-    std::vector<wanted_picture> wanted;
+    std::vector<wanted_image> wanted;
     std::vector<caption> said;
     drawn_batch own;
     for (auto i = begin; i < end; ++i) {
@@ -125,14 +125,14 @@ starts_found measure_starts(
                         kept[taken] = x.cpu();
                     }},
                    ignored);
-      torch::Tensor texts, images;
+      torch::Tensor by_text, by_image;
       if (scorer) {
         const torch::NoGradGuard guard;
         const auto to = embed(*scorer, own.prompts, where);
-        texts = (to * embed(*scorer, other.prompts, where)).sum(1);
-        images =
+        by_text = (to * embed(*scorer, other.prompts, where)).sum(1);
+        by_image =
           (to
-           * scorer->embed_pictures(decoded(last).clamp(-1, 1).to(where)).cpu())
+           * scorer->embed_images(decoded(last).clamp(-1, 1).to(where)).cpu())
             .sum(1);
       }
       for (const auto left_out : skipped)
@@ -143,12 +143,11 @@ starts_found measure_starts(
             kind == start_kind::latent
               ? kept.at(left_out)
               : last.cpu() * rule.keep_clean + own.noise * rule.keep_noise;
-          const auto pictures = decoded(model.draw(
+          const auto images = decoded(model.draw(
             again, {steps, guidance, core::sampler::ddim, left_out}, ignored));
           const key at{kind, left_out, like};
-          found.try_emplace(at, scorer, where)
-            .first->second.add(pictures, said);
-          const auto& near = kind == start_kind::latent ? texts : images;
+          found.try_emplace(at, scorer, where).first->second.add(images, said);
+          const auto& near = kind == start_kind::latent ? by_text : by_image;
           for (size_t i = 0; scorer && i < wanted.size(); ++i)
             similarities[at].push_back(
               near[static_cast<int64_t>(i)].item<double>());
@@ -167,7 +166,7 @@ starts_found measure_starts(
       pairs all;
       for (size_t like = 0; like < likeness.size(); ++like) {
         const key at{kind, left_out, like};
-        const auto& pictures = found.at(at);
+        const auto& images = found.at(at);
         const auto& near = similarities[at];
         evaluated_start x;
         x.from = kind;
@@ -175,11 +174,11 @@ starts_found measure_starts(
         x.changes = likeness[like];
         for (const auto s : near)
           x.similarity += s / static_cast<double>(near.size());
-        x.quality = pictures.quality(0, pictures.count());
+        x.quality = images.quality(0, images.count());
         out.starts.push_back(x);
         all.similarity.insert(all.similarity.end(), near.begin(), near.end());
-        all.objects.insert(all.objects.end(), pictures.objects().begin(),
-                           pictures.objects().end());
+        all.objects.insert(all.objects.end(), images.objects().begin(),
+                           images.objects().end());
       }
       if (scorer)
         out.trends.push_back(

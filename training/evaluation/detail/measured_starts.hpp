@@ -4,7 +4,7 @@
 // Includes LibTorch: only for sources that torch.cmake lists.
 
 #include <atelier/training/evaluation/detail/drawing_model.hpp>
-#include <atelier/training/evaluation/detail/scored_pictures.hpp>
+#include <atelier/training/evaluation/detail/scored_images.hpp>
 #include <atelier/training/evaluation/evaluation.hpp>
 
 #include <functional>

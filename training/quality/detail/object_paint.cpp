@@ -91,8 +91,8 @@ const wave& wave_at(int phase) {
   return all[static_cast<size_t>(phase & 15)];
 }
 
-lab colour_at(const planes& lab_picture, uint16_t pixel) {
-  return {lab_picture[0][pixel], lab_picture[1][pixel], lab_picture[2][pixel]};
+lab colour_at(const planes& lab_image, uint16_t pixel) {
+  return {lab_image[0][pixel], lab_image[1][pixel], lab_image[2][pixel]};
 }
 
 // Returns the colour with the least sum of distances from the pixels, measured
@@ -119,7 +119,7 @@ struct wave_strengths {
 // Measures the patterns' waves: stripes are a wave along one diagonal, dots are
 // waves along both. Phases are unknown, so this is a least-squares fit of a
 // constant and both waves.
-wave_strengths waves_of(const segment& core, const planes& lab_picture,
+wave_strengths waves_of(const segment& core, const planes& lab_image,
                         const colour_line& line) {
   normal_equations sum{};
   for (const auto pixel : core) {
@@ -133,7 +133,7 @@ wave_strengths waves_of(const segment& core, const planes& lab_picture,
       u.sine,
       v.cosine,
       v.sine,
-      std::clamp<double>(line.along(colour_at(lab_picture, pixel)), -0.5, 1.5)};
+      std::clamp<double>(line.along(colour_at(lab_image, pixel)), -0.5, 1.5)};
     for (auto i = size_t{0}; i < terms; ++i)
       for (auto j = size_t{0}; j <= terms; ++j)
         sum[i][j] += row[i] * row[j];
@@ -158,17 +158,17 @@ object_texture texture_of(const wave_strengths& waves) {
 
 } // namespace
 
-paint paint_of(const segment& core, const planes& lab_picture) {
+paint paint_of(const segment& core, const planes& lab_image) {
   auto best = nearest_colour(core, [&](const colour_line& line, auto pixel) {
-    return line.off(colour_at(lab_picture, pixel));
+    return line.off(colour_at(lab_image, pixel));
   });
   paint out;
   out.texture =
-    texture_of(waves_of(core, lab_picture, colour_lines()[best.first]));
+    texture_of(waves_of(core, lab_image, colour_lines()[best.first]));
   // No plain object has the colour of a pattern, so only base colours count.
   if (out.texture == object_texture::plain)
     best = nearest_colour(core, [&](const colour_line& line, auto pixel) {
-      return distance(line.base, colour_at(lab_picture, pixel));
+      return distance(line.base, colour_at(lab_image, pixel));
     });
   out.colour = static_cast<object_colour>(best.first);
   out.distance = best.second;

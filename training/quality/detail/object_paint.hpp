@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/training/quality/detail/lab_picture.hpp>
+#include <atelier/training/quality/detail/lab_image.hpp>
 #include <atelier/training/quality/detail/segments.hpp>
 #include <atelier/training/scene.hpp>
 
@@ -17,6 +17,6 @@ struct paint {
 
 /// Finds the colour and the texture of an object from its inner pixels.
 /// @pre `core` is not empty
-paint paint_of(const segment& core, const planes& lab_picture);
+paint paint_of(const segment& core, const planes& lab_image);
 
 } // namespace atelier::gpu::detail

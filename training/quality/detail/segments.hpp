@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/training/quality/detail/lab_picture.hpp>
+#include <atelier/training/quality/detail/lab_image.hpp>
 
 #include <cstdint>
 #include <span>

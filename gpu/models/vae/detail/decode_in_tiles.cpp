@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t rows_axis = 2;
 constexpr int64_t columns_axis = 3;
 
-torch::Tensor empty_picture(const torch::Tensor& latent, int64_t factor) {
+torch::Tensor empty_image(const torch::Tensor& latent, int64_t factor) {
   return torch::zeros(
     {latent.size(0), 3, latent.size(2) * factor, latent.size(3) * factor},
     torch::TensorOptions(torch::kFloat32).device(latent.device()));
@@ -46,7 +46,7 @@ torch::Tensor decode_blending_neighbours(const torch::Tensor& latent,
   const auto step = how.latent_side - how.overlap;
   const auto extent = how.overlap * how.factor;
   const auto limit = step * how.factor;
-  auto out = empty_picture(latent, how.factor);
+  auto out = empty_image(latent, how.factor);
   std::vector<torch::Tensor> above;
   for (int64_t y = 0; y < latent.size(2); y += step) {
     std::vector<torch::Tensor> here;
@@ -71,11 +71,11 @@ torch::Tensor decode_blending_neighbours(const torch::Tensor& latent,
   return out;
 }
 
-torch::Tensor decode_blending_picture(const torch::Tensor& latent,
-                                      const tiling& how,
-                                      const tile_decoder& decode) {
+torch::Tensor decode_blending_image(const torch::Tensor& latent,
+                                    const tiling& how,
+                                    const tile_decoder& decode) {
   const auto step = how.latent_side - how.overlap;
-  auto out = empty_picture(latent, how.factor);
+  auto out = empty_image(latent, how.factor);
   const auto ramp = torch::arange(how.latent_side * how.factor,
                                   torch::TensorOptions(torch::kFloat32))
                       .div_(static_cast<double>(how.overlap * how.factor - 1))

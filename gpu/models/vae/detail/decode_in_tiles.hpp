@@ -30,8 +30,8 @@ torch::Tensor decode_blending_neighbours(const torch::Tensor& latent,
 
 /// Decodes one tile after another; each is blended into the image so far.
 /// Source: diffusers, AutoencoderTiny._tiled_decode.
-torch::Tensor decode_blending_picture(const torch::Tensor& latent,
-                                      const tiling& how,
-                                      const tile_decoder& decode);
+torch::Tensor decode_blending_image(const torch::Tensor& latent,
+                                    const tiling& how,
+                                    const tile_decoder& decode);
 
 } // namespace atelier::gpu::detail

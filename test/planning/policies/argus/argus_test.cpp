@@ -9,7 +9,7 @@ using namespace atelier::planning;
 
 namespace {
 
-// 4.2 s for a full picture, 2.15 s from K=25: eight workers serve 1.9 to 3.7 a
+// 4.2 s for a full image, 2.15 s from K=25: eight workers serve 1.9 to 3.7 a
 // second.
 test::scene scene_at(std::string_view name, double rate) {
   test::scene s{name};
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(ablations_lack_one_part_each) {
   BOOST_TEST((phase_of(stays.now) == argus::switch_phase::latents));
 }
 
-BOOST_AUTO_TEST_CASE(a_picture_at_a_time) {
+BOOST_AUTO_TEST_CASE(a_image_at_a_time) {
   for (const char* name : {"argus", "argus-paper", "proteus"})
     for (const auto& a : scene_at(name, 2).now.workers)
       BOOST_TEST((a.batch == 1u && a.join == joining::single));

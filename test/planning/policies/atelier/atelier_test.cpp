@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_CASE(cascades_judge_and_answer_late_ones_with_what_there_is) {
   BOOST_TEST(found);
 }
 
-// A heavy picture takes 4.2 s. With any time to wait it would end after 5 s,
-// but what then waits too long has its light picture.
+// A heavy image takes 4.2 s. With any time to wait it would end after 5 s,
+// but what then waits too long has its light image.
 BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
   const auto deferring = [](core::timespan deadline) {
     test::scene s{"atelier"};
@@ -244,11 +244,11 @@ BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
     return share;
   };
   BOOST_TEST(deferring(std::chrono::seconds{5}) > 0.9);
-  // No picture of the heavy variant would ever be there.
+  // No image of the heavy variant would ever be there.
   BOOST_TEST(deferring(std::chrono::seconds{4}) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(pictures_are_refined_where_the_cache_has_pictures) {
+BOOST_AUTO_TEST_CASE(images_are_refined_where_the_cache_has_images) {
   test::scene s{"atelier"};
   s.known.ladders.clear();
   s.known.cascades.clear();

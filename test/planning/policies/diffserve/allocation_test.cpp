@@ -17,7 +17,7 @@ using namespace atelier::planning::diffserve;
 
 namespace {
 
-// 0.1 s and 1 s a picture; half of the pictures lie below 0.5.
+// 0.1 s and 1 s an image; half of the images lie below 0.5.
 cascade_problem simple() {
   cascade_problem p;
   p.light.batches = {{1, 0.1}, {4, 0.2}};

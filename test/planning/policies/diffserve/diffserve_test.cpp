@@ -31,7 +31,7 @@ double threshold_of(const test::scene& s) {
 
 BOOST_AUTO_TEST_SUITE(diffserve_policy_test)
 
-BOOST_AUTO_TEST_CASE(legs_are_measured_batches_with_all_their_pictures) {
+BOOST_AUTO_TEST_CASE(legs_are_measured_batches_with_all_their_images) {
   auto known = test::full_profile();
   known.variants[2].text = 5ms;
   const auto light = leg_of(known, core::variant_id{2}, 4, 10ms);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(trial_batches_that_leave_no_heavy_leg_shrink) {
 BOOST_AUTO_TEST_CASE(seen_confidences_change_the_threshold) {
   auto s = scene_at("diffserve-paper", 3);
   const double before = threshold_of(s);
-  // Every light picture is poor.
+  // Every light image is poor.
   auto& w = s.window(3);
   w.confidences.assign(201, 0);
   w.confidences[10] = 100'000;
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(without_a_queueing_model_waits_count_otherwise) {
     return s;
   };
   BOOST_TEST(waits("no-waits").route({}).name == "cascade");
-  // Twice the execution of a full picture does not fit the deadline.
+  // Twice the execution of a full image does not fit the deadline.
   BOOST_TEST(waits("no-queueing").route({}).name == "turbo@1");
 }
 

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(direct_routing_never_lowers_the_threshold) {
 }
 
 BOOST_AUTO_TEST_CASE(direct_routing_pays_above_a_share) {
-  // 0.055 s and 0.92 s a picture: C1's break-even is .940.
+  // 0.055 s and 0.92 s an image: C1's break-even is .940.
   BOOST_TEST(direct_is_cheaper(0.941, {4, 0.22}, {4, 3.68}));
   BOOST_TEST(!direct_is_cheaper(0.939, {4, 0.22}, {4, 3.68}));
   std::vector<difficulty> half(1);

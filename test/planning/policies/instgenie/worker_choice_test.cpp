@@ -14,7 +14,7 @@ using namespace atelier::planning::instgenie;
 
 namespace {
 
-// A second for each whole picture of a batch.
+// A second for each whole image of a batch.
 const step_model by_ratio = [](std::span<const batch_member> members) {
   double sum = 0.25;
   for (const batch_member& m : members)

@@ -14,7 +14,7 @@ using namespace atelier::planning::modm;
 
 BOOST_AUTO_TEST_SUITE(modm_refinement_test)
 
-BOOST_AUTO_TEST_CASE(nearer_pictures_skip_more_from_their_threshold_on) {
+BOOST_AUTO_TEST_CASE(nearer_images_skip_more_from_their_threshold_on) {
   const auto table = published_table();
   const auto skip = [&](double s) {
     return allowed_skip(table, s, threshold_rule::from);

@@ -13,7 +13,7 @@ using test::at_s;
 
 namespace {
 
-// Large workers run one picture a second, small ones four; all hits run half.
+// Large workers run one image a second, small ones four; all hits run half.
 settled_split split_at(double rate, double hits, const settled_memory& before,
                        int64_t now_s, double load_seconds = 10) {
   hit_counts seen;

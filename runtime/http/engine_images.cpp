@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/engine_images.hpp>
+
+#include <mutex>
+#include <utility>
+
+namespace atelier::runtime::http {
+
+void engine_images::attach(std::unique_ptr<engine> x) {
+  const std::unique_lock guard{mutex_};
+  engine_ = std::move(x);
+}
+
+bool engine_images::attached() const {
+  return get() != nullptr;
+}
+
+std::variant<uint64_t, failure> engine_images::submit(const generation& wanted,
+                                                      callbacks calls) {
+  const auto x = get();
+  if (x == nullptr)
+    return failure{"unavailable", "the server is starting: its models load",
+                   std::chrono::seconds{1}};
+  auto handed_in = x->submit(wanted, std::move(calls));
+  if (auto* refusal = std::get_if<failure>(&handed_in))
+    return std::move(*refusal);
+  return std::get<submission>(handed_in).request;
+}
+
+bool engine_images::cancel(uint64_t request) {
+  const auto x = get();
+  return x != nullptr && x->cancel(request);
+}
+
+engine_status engine_images::status() const {
+  const auto x = get();
+  return x == nullptr ? engine_status{} : x->status();
+}
+
+std::vector<variant_status> engine_images::variants() const {
+  const auto x = get();
+  return x == nullptr ? std::vector<variant_status>{} : x->variants();
+}
+
+std::optional<failure> engine_images::host_model(const std::string& model,
+                                                 bool there) {
+  const auto x = get();
+  if (x == nullptr)
+    return failure{"unavailable", "the server is starting: its models load",
+                   std::chrono::seconds{1}};
+  return x->host_model(model, there);
+}
+
+bool engine_images::stop(std::chrono::nanoseconds grace) {
+  const auto x = get();
+  return x == nullptr || x->stop(grace);
+}
+
+std::shared_ptr<engine> engine_images::get() const {
+  const std::shared_lock guard{mutex_};
+  return engine_;
+}
+
+} // namespace atelier::runtime::http

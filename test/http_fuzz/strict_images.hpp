@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/config/settings.hpp>
+#include <atelier/runtime/http/image_service.hpp>
+#include <atelier/runtime/profile_of.hpp>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atelier::test {
+
+/// Reads requests as the engine does, the pixels of their images included, and
+/// answers at once with an image of 16x16.
+/// Threads: any.
+class strict_images : public runtime::http::image_service {
+public:
+  explicit strict_images(const config::settings& within);
+
+  std::variant<uint64_t, failure> submit(const generation& wanted,
+                                         callbacks calls) override;
+
+  bool cancel(uint64_t) override {
+    return false;
+  }
+
+  engine_status status() const override {
+    engine_status x;
+    x.workers = {{"cpu:0", {}, true, 0, 16, 8, false}};
+    return x;
+  }
+
+  std::vector<variant_status> variants() const override {
+    return variants_;
+  }
+
+  std::optional<failure> host_model(const std::string&, bool) override {
+    return std::nullopt;
+  }
+
+private:
+  const config::settings within_;
+  runtime::known_variants known_;
+  std::vector<variant_status> variants_;
+  /// An image's file by its format.
+  std::map<std::string, std::vector<uint8_t>> files_;
+  std::atomic<uint64_t> last_{0};
+};
+
+} // namespace atelier::test

@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(news_come_in_order_to_those_who_listened_then) {
   sut.push(kind::progressed, view());
   sut.add(x.listener("b"));
   sut.push(kind::imaged, view(), 3);
-  BOOST_TEST(x.tell(sut) == (lines{"a progress", "an image 3", "b image 3"}),
+  BOOST_TEST(x.tell(sut) == (lines{"a progress", "a image 3", "b image 3"}),
              boost::test_tools::per_element());
 }
 

@@ -82,6 +82,7 @@ BOOST_AUTO_TEST_CASE(a_sentence_encoder_is_known_by_the_files_of_its_parts) {
     std::filesystem::create_directories(folder(name + part));
   scratch.write(name + "/modules.json",
                 R"([{"path": "0_Transformer", "type": "x.Transformer"}])");
+  scratch.write(name + "/0_Transformer/config.json", "{}");
   auto before = identity(folder(name)).revision;
   for (const auto* const file :
        {"0_Transformer/model.safetensors", "0_Transformer/vocab.txt",

@@ -19,7 +19,7 @@ import suite
 THINGS = {
     "sampler dpmpp_2m": r"dpmpp|dpm\+\+|dpm[-_ ]?solver",
     "parameter guidance_rescale": r"(guidance|cfg)[-_ ]?rescale",
-    "stage postprocess": r"post[-_ ]?process",
+    "stage postprocess": r"post[-_ ]?process(?!or\b)",
     "policy modm": r"modm",
     "policy nirvana": r"nirvana",
     "family mmdit": r"mm[-_ ]?dit|sd[-_ ]?3|stable[-_ ]?diffusion[-_ ]?3|joint_blocks",

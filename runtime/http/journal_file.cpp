@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/database.hpp>
 #include <atelier/core/error.hpp>
-#include <atelier/runtime/http/detail/database.hpp>
 #include <atelier/runtime/http/detail/journal_json.hpp>
 #include <atelier/runtime/http/journal_file.hpp>
 
@@ -20,12 +20,12 @@ namespace atelier::runtime::http {
 namespace {
 
 namespace fs = std::filesystem;
+using core::database;
+using core::database_error;
 using core::ec;
 using core::fail;
 using core::result;
-using detail::database;
-using detail::database_error;
-using detail::statement;
+using core::statement;
 
 /// SQLite's `application_id` in our files: "ATLR".
 constexpr int64_t mark = 0x41544c52;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long, because all statements of one file of SQLite are here.
+#include <atelier/core/database.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <system_error>
 
 namespace atelier::index::detail {
@@ -19,7 +17,10 @@ namespace atelier::index::detail {
 namespace {
 
 namespace fs = std::filesystem;
+using core::database;
+using core::database_error;
 using core::ec;
+using core::statement;
 
 /// The letters "ATKW", for kept work of Atelier.
 constexpr int64_t application_id = 0x41544b57;
@@ -43,10 +44,9 @@ constexpr std::string_view vector_table =
   " entry INTEGER PRIMARY KEY, encoder TEXT NOT NULL, vector BLOB NOT NULL);"
   "DELETE FROM vectors WHERE entry NOT IN (SELECT number FROM entries);";
 
-/// The exception for a fault that SQLite reports. It is caught in this source.
-struct catalog_fault : std::runtime_error {
-  using runtime_error::runtime_error;
-};
+constexpr std::string_view entry_columns =
+  "SELECT number, key, text, tenant, depth, width, height, made, used,"
+  " saved_steps FROM entries";
 
 /// Converts a number to SQLite's numbers, which have a sign.
 int64_t stored(uint64_t x) {
@@ -80,148 +80,20 @@ uint64_t counted_bytes(const entry_row& row) {
   return entry_overhead + row.key.size() + row.text.size() + payload_bytes(row);
 }
 
-class catalog::connection {
+/// A connection to the rows' file.
+class catalog::connection : public database {
 public:
-  explicit connection(fs::path file) : file_(std::move(file)) {
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-    const int result = sqlite3_open_v2(file_.c_str(), &it_, flags, nullptr);
-    if (result == SQLITE_OK)
-      return;
-    const std::string why =
-      it_ != nullptr ? sqlite3_errmsg(it_) : sqlite3_errstr(result);
-    sqlite3_close_v2(it_);
-    throw catalog_fault{why};
-  }
-
-  ~connection() {
-    sqlite3_close_v2(it_);
-  }
-
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
+  explicit connection(fs::path file) : database(file), file_(std::move(file)) {}
 
   const fs::path& file() const {
     return file_;
   }
 
-  void run(std::string_view statements) {
-    if (sqlite3_exec(it_, std::string{statements}.c_str(), nullptr, nullptr,
-                     nullptr)
-        != SQLITE_OK)
-      complain();
-  }
-
-  [[noreturn]] void complain() const {
-    throw catalog_fault{sqlite3_errmsg(it_)};
-  }
-
-  sqlite3* handle() const {
-    return it_;
-  }
-
 private:
   fs::path file_;
-  sqlite3* it_ = nullptr;
 };
 
 namespace {
-
-/// One statement of a connection.
-template <class Connection>
-class query {
-public:
-  query(Connection& in, std::string_view text) : in_(in) {
-    if (sqlite3_prepare_v2(in.handle(), text.data(),
-                           static_cast<int>(text.size()), &it_, nullptr)
-        != SQLITE_OK)
-      in.complain();
-  }
-
-  ~query() {
-    sqlite3_finalize(it_);
-  }
-
-  query(const query&) = delete;
-  query& operator=(const query&) = delete;
-
-  query& put(int64_t x) {
-    return bound(sqlite3_bind_int64(it_, next_++, x));
-  }
-
-  // Texts are not copied: they exist until the statement has run.
-  query& put_text(std::string_view x) {
-    return bound(sqlite3_bind_text64(it_, next_++, x.data(), x.size(),
-                                     SQLITE_STATIC, SQLITE_UTF8));
-  }
-
-  query& put_blob(std::string_view x) {
-    return bound(
-      sqlite3_bind_blob64(it_, next_++, x.data(), x.size(), SQLITE_STATIC));
-  }
-
-  /// Returns whether the statement has another row.
-  bool next() {
-    const int result = sqlite3_step(it_);
-    if (result != SQLITE_ROW && result != SQLITE_DONE)
-      in_.complain();
-    return result == SQLITE_ROW;
-  }
-
-  /// Runs the statement to its end.
-  void run() {
-    while (next()) {
-    }
-    reset();
-  }
-
-  /// Prepares the statement to run again.
-  void reset() {
-    sqlite3_reset(it_);
-    next_ = 1;
-  }
-
-  int64_t number(int column) const {
-    return sqlite3_column_int64(it_, column);
-  }
-
-  std::string bytes(int column) const {
-    const auto* const at =
-      static_cast<const char*>(sqlite3_column_blob(it_, column));
-    const auto size = static_cast<size_t>(sqlite3_column_bytes(it_, column));
-    return at == nullptr ? std::string{} : std::string{at, size};
-  }
-
-private:
-  query& bound(int result) {
-    if (result != SQLITE_OK)
-      in_.complain();
-    return *this;
-  }
-
-  Connection& in_;
-  sqlite3_stmt* it_ = nullptr;
-  int next_ = 1;
-};
-
-template <class Connection>
-int64_t number_of(Connection& in, std::string_view text) {
-  query x{in, text};
-  return x.next() ? x.number(0) : 0;
-}
-
-/// Runs `what` as a whole or not at all.
-template <class Connection, class F>
-void at_once(Connection& in, F what) {
-  in.run("BEGIN IMMEDIATE");
-  try {
-    what();
-    in.run("COMMIT");
-  } catch (const catalog_fault&) {
-    // SQLite may have ended the transaction itself.
-    sqlite3_exec(in.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    throw;
-  }
-}
 
 /// Calls `what`, and turns a fault of SQLite into an error that names the file.
 template <class Connection, class F>
@@ -229,15 +101,43 @@ core::result<void> guarded(const Connection& in, F what) {
   try {
     what();
     return {};
-  } catch (const catalog_fault& e) {
+  } catch (const database_error& e) {
     return core::fail(ec::io_failed, "{}: {}", in.file().string(), e.what());
   }
 }
 
-template <class Connection>
-void note_uses(Connection& in, std::span<const numbered_uses> uses) {
-  query update{in, "UPDATE entries SET used = ?, saved_steps = ?"
-                   " WHERE number = ?"};
+/// Calls `take` with each entry that `rows` finds: its columns are those of
+/// `entry_columns`.
+void take_entries(database& in, statement& rows,
+                  const std::function<void(entry_row)>& take) {
+  statement parts{in, "SELECT steps, bytes, checksum FROM parts"
+                      " WHERE entry = ? ORDER BY steps"};
+  while (rows.next()) {
+    entry_row x;
+    x.number = static_cast<uint64_t>(rows.get_number(0));
+    const auto key = rows.get_bytes(1);
+    x.key.assign(key.begin(), key.end());
+    x.text = rows.get_text(2);
+    x.whose = core::tenant_id{static_cast<uint32_t>(rows.get_number(3))};
+    x.depth = static_cast<uint32_t>(rows.get_number(4));
+    x.px = {static_cast<uint32_t>(rows.get_number(5)),
+            static_cast<uint32_t>(rows.get_number(6))};
+    x.made = rows.get_number(7);
+    x.uses.last = static_cast<uint64_t>(rows.get_number(8));
+    x.uses.saved_steps = static_cast<uint64_t>(rows.get_number(9));
+    parts.put(rows.get_number(0));
+    while (parts.next())
+      x.parts.push_back({static_cast<uint32_t>(parts.get_number(0)),
+                         static_cast<uint64_t>(parts.get_number(1)),
+                         static_cast<uint64_t>(parts.get_number(2))});
+    parts.reset();
+    take(std::move(x));
+  }
+}
+
+void note_uses(database& in, std::span<const numbered_uses> uses) {
+  statement update{in, "UPDATE entries SET used = ?, saved_steps = ?"
+                       " WHERE number = ?"};
   for (const auto& x : uses)
     update.put(stored(x.uses.last))
       .put(stored(x.uses.saved_steps))
@@ -246,22 +146,21 @@ void note_uses(Connection& in, std::span<const numbered_uses> uses) {
 }
 
 /// Upgrades the file to the newest version; returns the reason if that fails.
-template <class Connection>
-std::optional<std::string> upgrade(Connection& in,
+std::optional<std::string> upgrade(database& in,
                                    std::span<const std::string_view> steps) {
   const auto newest = static_cast<int64_t>(steps.size());
-  const auto version = number_of(in, "PRAGMA user_version");
-  const bool empty = number_of(in, "SELECT count(*) FROM sqlite_schema") == 0;
-  if (!empty && number_of(in, "PRAGMA application_id") != application_id)
+  const auto version = in.number("PRAGMA user_version");
+  const bool empty = in.number("SELECT count(*) FROM sqlite_schema") == 0;
+  if (!empty && in.number("PRAGMA application_id") != application_id)
     return "is a file of another program";
   if (version > newest || version < 0)
     return fmt::format("is of version {}, and this program knows 1..{}",
                        version, newest);
   if (version == newest)
     return std::nullopt;
-  at_once(in, [&] {
+  in.at_once([&] {
     for (const auto& x : steps.subspan(static_cast<size_t>(version)))
-      in.run(x);
+      in.run(std::string{x});
     in.run(fmt::format("PRAGMA application_id = {}", application_id));
     in.run(fmt::format("PRAGMA user_version = {}", newest));
   });
@@ -289,9 +188,9 @@ core::result<catalog> catalog::open(const fs::path& file,
     to->run("PRAGMA synchronous = NORMAL");
     if (const auto why = upgrade(*to, steps))
       return core::fail(ec::incompatible, "{} {}", file.string(), *why);
-    to->run(vector_table);
+    to->run(std::string{vector_table});
     return catalog{std::move(to)};
-  } catch (const catalog_fault& e) {
+  } catch (const database_error& e) {
     return core::fail(ec::io_failed, "{}: {}", file.string(), e.what());
   }
 }
@@ -299,31 +198,8 @@ core::result<catalog> catalog::open(const fs::path& file,
 core::result<void> catalog::read(
   const std::function<void(entry_row)>& take) const {
   return guarded(*to_, [&] {
-    query rows{*to_,
-               "SELECT number, key, text, tenant, depth, width, height,"
-               " made, used, saved_steps FROM entries ORDER BY used, number"};
-    query parts{*to_, "SELECT steps, bytes, checksum FROM parts"
-                      " WHERE entry = ? ORDER BY steps"};
-    while (rows.next()) {
-      entry_row x;
-      x.number = static_cast<uint64_t>(rows.number(0));
-      x.key = rows.bytes(1);
-      x.text = rows.bytes(2);
-      x.whose = core::tenant_id{static_cast<uint32_t>(rows.number(3))};
-      x.depth = static_cast<uint32_t>(rows.number(4));
-      x.px = {static_cast<uint32_t>(rows.number(5)),
-              static_cast<uint32_t>(rows.number(6))};
-      x.made = rows.number(7);
-      x.uses.last = static_cast<uint64_t>(rows.number(8));
-      x.uses.saved_steps = static_cast<uint64_t>(rows.number(9));
-      parts.put(rows.number(0));
-      while (parts.next())
-        x.parts.push_back({static_cast<uint32_t>(parts.number(0)),
-                           static_cast<uint64_t>(parts.number(1)),
-                           static_cast<uint64_t>(parts.number(2))});
-      parts.reset();
-      take(std::move(x));
-    }
+    statement rows{*to_, std::string{entry_columns} + " ORDER BY used, number"};
+    take_entries(*to_, rows, take);
   });
 }
 
@@ -332,8 +208,8 @@ core::result<uint64_t> catalog::last_number() const {
   if (auto ok = guarded(*to_,
                         [&] {
                           out = static_cast<uint64_t>(
-                            number_of(*to_, "SELECT seq FROM sqlite_sequence"
-                                            " WHERE name = 'entries'"));
+                            to_->number("SELECT seq FROM sqlite_sequence"
+                                        " WHERE name = 'entries'"));
                         });
       !ok)
     return ok.why();
@@ -343,12 +219,13 @@ core::result<uint64_t> catalog::last_number() const {
 core::result<void> catalog::add(const entry_row& row,
                                 std::span<const numbered_uses> uses) const {
   return guarded(*to_, [&] {
-    at_once(*to_, [&] {
-      query{*to_, "INSERT INTO entries"
-                  " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
+    to_->at_once([&] {
+      statement{*to_, "INSERT INTO entries"
+                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
         .put(stored(row.number))
-        .put_blob(row.key)
-        .put_text(row.text)
+        .put(std::span{reinterpret_cast<const uint8_t*>(row.key.data()),
+                       row.key.size()})
+        .put(row.text)
         .put(row.whose.value)
         .put(row.depth)
         .put(row.px.width)
@@ -357,7 +234,7 @@ core::result<void> catalog::add(const entry_row& row,
         .put(stored(row.uses.last))
         .put(stored(row.uses.saved_steps))
         .run();
-      query part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?)"};
+      statement part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?)"};
       for (const auto& x : row.parts)
         part.put(stored(row.number))
           .put(x.steps)
@@ -371,10 +248,10 @@ core::result<void> catalog::add(const entry_row& row,
 
 core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
   return guarded(*to_, [&] {
-    at_once(*to_, [&] {
-      query entry{*to_, "DELETE FROM entries WHERE number = ?"};
-      query parts{*to_, "DELETE FROM parts WHERE entry = ?"};
-      query vector{*to_, "DELETE FROM vectors WHERE entry = ?"};
+    to_->at_once([&] {
+      statement entry{*to_, "DELETE FROM entries WHERE number = ?"};
+      statement parts{*to_, "DELETE FROM parts WHERE entry = ?"};
+      statement vector{*to_, "DELETE FROM vectors WHERE entry = ?"};
       for (const auto x : numbers) {
         entry.put(stored(x)).run();
         parts.put(stored(x)).run();
@@ -385,18 +262,18 @@ core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
 }
 
 core::result<void> catalog::note(std::span<const numbered_uses> uses) const {
-  return guarded(*to_, [&] { at_once(*to_, [&] { note_uses(*to_, uses); }); });
+  return guarded(*to_, [&] { to_->at_once([&] { note_uses(*to_, uses); }); });
 }
 
 core::result<void> catalog::read_vectors(
   const std::function<void(vector_row)>& take) const {
   return guarded(*to_, [&] {
-    query rows{*to_, "SELECT entry, encoder, vector FROM vectors"};
+    statement rows{*to_, "SELECT entry, encoder, vector FROM vectors"};
     while (rows.next()) {
       vector_row x;
-      x.number = static_cast<uint64_t>(rows.number(0));
-      x.encoder = rows.bytes(1);
-      const auto bytes = rows.bytes(2);
+      x.number = static_cast<uint64_t>(rows.get_number(0));
+      x.encoder = rows.get_text(1);
+      const auto bytes = rows.get_bytes(2);
       x.vector.resize(bytes.size() / sizeof(float));
       std::memcpy(x.vector.data(), bytes.data(),
                   x.vector.size() * sizeof(float));
@@ -408,13 +285,13 @@ core::result<void> catalog::read_vectors(
 core::result<void> catalog::put_vectors(
   std::span<const vector_row> rows) const {
   return guarded(*to_, [&] {
-    at_once(*to_, [&] {
-      query vector{*to_, "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"};
+    to_->at_once([&] {
+      statement vector{*to_, "INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)"};
       for (const auto& x : rows)
         vector.put(stored(x.number))
-          .put_text(x.encoder)
-          .put_blob({reinterpret_cast<const char*>(x.vector.data()),
-                     x.vector.size() * sizeof(float)})
+          .put(x.encoder)
+          .put(std::span{reinterpret_cast<const uint8_t*>(x.vector.data()),
+                         x.vector.size() * sizeof(float)})
           .run();
     });
   });
@@ -424,9 +301,9 @@ core::result<std::string> catalog::faults() const {
   std::string out;
   if (auto ok = guarded(*to_,
                         [&] {
-                          query x{*to_, "PRAGMA integrity_check(1)"};
+                          statement x{*to_, "PRAGMA integrity_check(1)"};
                           if (x.next())
-                            out = x.bytes(0);
+                            out = x.get_text(0);
                         });
       !ok)
     return ok.why();

@@ -12,9 +12,10 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace atelier::runtime::http::detail {
+namespace atelier::core {
 
-/// An error that SQLite reports. It does not leave journal_file.
+/// An error that SQLite reports. It does not leave the source that uses a
+/// database.
 struct database_error : std::runtime_error {
   database_error(int result, const std::string& text)
     : std::runtime_error(text), code(result) {}
@@ -43,8 +44,23 @@ public:
   /// @throws database_error with SQLite's last message
   [[noreturn]] void complain(int result) const;
 
+  /// Calls `work`, and undoes its changes if it throws.
+  template <class F>
+  void at_once(F work) {
+    run("BEGIN IMMEDIATE");
+    try {
+      work();
+      run("COMMIT");
+    } catch (const database_error&) {
+      undo();
+      throw;
+    }
+  }
+
 private:
   friend class statement;
+
+  void undo();
 
   sqlite3* it_ = nullptr;
 };
@@ -68,6 +84,9 @@ public:
   /// Runs the statement to its end and resets it for the next run.
   void run();
 
+  /// Resets the statement for the next run.
+  void reset();
+
   int64_t get_number(int column) const;
   std::string get_text(int column) const;
   std::vector<uint8_t> get_bytes(int column) const;
@@ -79,4 +98,4 @@ private:
   int next_ = 1;
 };
 
-} // namespace atelier::runtime::http::detail
+} // namespace atelier::core

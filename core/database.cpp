@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/database.hpp>
+#include <atelier/core/database.hpp>
 
 #include <sqlite3.h>
 
-namespace atelier::runtime::http::detail {
+namespace atelier::core {
 
 database::database(const std::filesystem::path& path) {
   const int flags =
@@ -33,6 +33,11 @@ void database::run(const std::string& statements) {
     sqlite3_exec(it_, statements.c_str(), nullptr, nullptr, nullptr);
   if (result != SQLITE_OK)
     complain(result);
+}
+
+void database::undo() {
+  // SQLite may have ended the transaction itself.
+  sqlite3_exec(it_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 int64_t database::number(const std::string& query) {
@@ -92,6 +97,10 @@ bool statement::next() {
 void statement::run() {
   while (next()) {
   }
+  reset();
+}
+
+void statement::reset() {
   sqlite3_reset(it_);
   next_ = 1;
 }
@@ -120,4 +129,4 @@ bool statement::is_null(int column) const {
   return sqlite3_column_type(it_, column) == SQLITE_NULL;
 }
 
-} // namespace atelier::runtime::http::detail
+} // namespace atelier::core

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +37,41 @@ struct leftover {
   uint32_t depth = 0;
   /// The tenant of the request.
   core::tenant_id whose;
+};
+
+/// An entry, for people.
+struct kept_entry {
+  uint64_t number = 0;
+  /// The key under which it was kept; empty if it belongs to other models.
+  std::string key;
+  core::tenant_id whose;
+  /// The SHA-256 of its text in hexadecimal, and the text itself if it is kept.
+  std::string text_sha256;
+  std::optional<std::string> text;
+  /// The size by which the entry counts, in bytes.
+  uint64_t bytes = 0;
+  /// The numbers of steps of its states, rising.
+  std::vector<uint32_t> steps;
+  bool has_image = false;
+  /// How many times reuse was chained to make it.
+  uint32_t depth = 0;
+  /// Seconds since 1970.
+  int64_t made = 0;
+  /// The requests that it answered since the start, and the number of steps
+  /// that all of them skipped.
+  uint64_t answers = 0;
+  uint64_t saved_steps = 0;
+  /// Every payload of the entry is in memory.
+  bool is_in_memory = false;
+};
+
+/// Selects a page of entries.
+struct entry_page {
+  /// Only entries with higher numbers, at most `most`, by rising number.
+  uint64_t after = 0;
+  size_t most = 0;
+  /// Only entries of one tenant; none: of all.
+  std::optional<core::tenant_id> whose{};
 };
 
 struct kept_counts {
@@ -104,6 +141,11 @@ public:
                     leftover what) = 0;
 
   virtual kept_counts counts() const = 0;
+
+  /// Returns a page of the entries. May wait for a disk.
+  /// Errors: ec::io_failed.
+  virtual core::result<std::vector<kept_entry>> list(
+    const entry_page& which) = 0;
 };
 
 } // namespace atelier::index

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace atelier::index {
@@ -31,6 +32,16 @@ std::string key_of(const core::recipe& how, std::string_view negative,
 std::string_view tenant_part(std::string_view key) {
   // key_of writes the tenant last.
   return key.substr(key.size() - std::min(key.size(), sizeof(core::tenant_id)));
+}
+
+std::optional<core::recipe> recipe_in(std::string_view key) {
+  core::recipe how;
+  std::string negative;
+  core::tenant_id whose;
+  core::record_reader source{std::as_bytes(std::span{key})};
+  if (!source(how, negative, whose) || source.left() > 0)
+    return std::nullopt;
+  return how;
 }
 
 std::string key_for(const core::request& wanted,

@@ -5,6 +5,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/planning/profile.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ std::string key_of(const core::recipe& how, std::string_view negative,
 /// Returns the part of a key that holds its tenant; the whole key if it is
 /// shorter.
 std::string_view tenant_part(std::string_view key);
+
+/// Returns the recipe in a key that key_of returned, with the seed 0; none if
+/// the bytes are no such key.
+std::optional<core::recipe> recipe_in(std::string_view key);
 
 /// Returns the key under which a request looks for earlier work: the key of its
 /// own whole run by the variant that draws from scratch.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/sha256.hpp>
 #include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/memory.hpp>
 #include <atelier/ipc/checksum.hpp>
@@ -33,6 +34,10 @@ struct memory::kept {
   part image;
   core::extent px;
   uint32_t depth = 0;
+  core::tenant_id whose;
+  uint64_t bytes = 0;
+  std::string text_sha256;
+  int64_t made = 0;
 };
 
 uint64_t bytes_of(std::string_view key, const leftover& what,
@@ -44,9 +49,10 @@ uint64_t bytes_of(std::string_view key, const leftover& what,
 }
 
 memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
-               vector_options how)
+               vector_options how, std::function<int64_t()> date)
   : most_(most),
     encoder_(std::move(encoder)),
+    date_(std::move(date)),
     shares_(std::make_unique<detail::ledger>(
       detail::budget{most.bytes, most.entries, 0, most.rule})),
     texts_(encoder_->dimensions(), how) {}
@@ -138,8 +144,9 @@ void memory::count_answer(uint64_t entry, uint32_t skips) {
   kept_ptr spent;
   const std::lock_guard hold{lock_};
   shares_->save(entry, skips);
-  if (most_.answers == 0 || !by_number_.contains(entry)
-      || ++answers_[entry] < most_.answers)
+  if (!by_number_.contains(entry))
+    return;
+  if (++answers_[entry] < most_.answers || most_.answers == 0)
     return;
   spent = take_out(entry);
   ++counts_.spent;
@@ -177,6 +184,10 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
     entry->px = what.px;
   }
   entry->depth = what.depth;
+  entry->whose = what.whose;
+  entry->bytes = bytes;
+  entry->text_sha256 = core::sha256_hex(text);
+  entry->made = date_();
   // The entries are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
@@ -215,6 +226,34 @@ kept_counts memory::counts() const {
   out.searches_checked = of_texts.checked;
   out.searches_agreed = of_texts.agreed;
   out.encoder = encoder_->counts();
+  return out;
+}
+
+core::result<std::vector<kept_entry>> memory::list(const entry_page& which) {
+  std::vector<kept_entry> out;
+  const std::lock_guard hold{lock_};
+  for (auto at = by_number_.upper_bound(which.after);
+       at != by_number_.end() && out.size() < which.most; ++at) {
+    const auto& from = *at->second;
+    if (which.whose && from.whose != *which.whose)
+      continue;
+    kept_entry x;
+    x.number = from.number;
+    x.key = from.key;
+    x.whose = from.whose;
+    x.text_sha256 = from.text_sha256;
+    x.bytes = from.bytes;
+    for (const auto& state : from.states)
+      x.steps.push_back(state.steps);
+    x.has_image = from.image.bytes != nullptr;
+    x.depth = from.depth;
+    x.made = from.made;
+    x.is_in_memory = true;
+    x.saved_steps = shares_->uses_of(from.number)->saved_steps;
+    if (const auto given = answers_.find(from.number); given != answers_.end())
+      x.answers = given->second;
+    out.push_back(std::move(x));
+  }
   return out;
 }
 

@@ -6,8 +6,11 @@
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/text_encoder.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,9 +49,15 @@ uint64_t bytes_of(std::string_view key, const leftover& what,
 ///          without the lock.
 class memory final : public kept_work {
 public:
-  explicit memory(memory_bounds most,
-                  std::shared_ptr<const text_encoder> encoder = words_encoder(),
-                  vector_options how = {});
+  /// @param date seconds since 1970
+  explicit memory(
+    memory_bounds most,
+    std::shared_ptr<const text_encoder> encoder = words_encoder(),
+    vector_options how = {}, std::function<int64_t()> date = [] {
+      return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+    });
   ~memory() override;
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
@@ -60,6 +69,7 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 
 private:
   struct part;
@@ -82,11 +92,13 @@ private:
 
   const memory_bounds most_;
   const std::shared_ptr<const text_encoder> encoder_;
+  const std::function<int64_t()> date_;
   mutable std::mutex lock_;
   /// The entries' sizes and uses. One tenant has them all.
   const std::unique_ptr<detail::ledger> shares_;
-  std::unordered_map<uint64_t, kept_ptr> by_number_;
-  /// Payloads given, if their number is limited.
+  /// Ordered, so that pages of entries are found by their first number.
+  std::map<uint64_t, kept_ptr> by_number_;
+  /// Payloads given.
   std::unordered_map<uint64_t, uint64_t> answers_;
   nearest_by_key texts_;
   uint64_t last_number_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/sha256.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/ipc/checksum.hpp>
@@ -119,11 +120,51 @@ bool store::keep(std::string_view key, std::string_view text, leftover what) {
 }
 
 kept_counts store::counts() const {
+  const auto of_vectors = impl_->vectors.counts();
   const std::lock_guard hold{impl_->lock};
   auto out = impl_->counts;
   out.entries = impl_->shares.entries();
   out.bytes = impl_->shares.bytes();
+  out.searches_checked = of_vectors.checked;
+  out.searches_agreed = of_vectors.agreed;
   out.encoder = impl_->with.encoder->counts();
+  return out;
+}
+
+core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
+  auto& my = *impl_;
+  std::vector<kept_entry> out;
+  const std::lock_guard turn{my.writing};
+  const auto ok = my.rows.read_page(which, [&](entry_row row) {
+    kept_entry x;
+    x.number = row.number;
+    x.whose = row.whose;
+    x.text_sha256 = core::sha256_hex(row.text);
+    x.bytes = detail::counted_bytes(row);
+    x.depth = row.depth;
+    x.made = row.made;
+    if (row.key.starts_with(my.with.scope))
+      x.key = row.key.substr(my.with.scope.size());
+    x.text = std::move(row.text);
+    const std::lock_guard hold{my.lock};
+    // The uses of the row may be older.
+    const auto* const uses = my.shares.uses_of(row.number);
+    x.saved_steps = uses == nullptr ? row.uses.saved_steps : uses->saved_steps;
+    if (const auto given = my.answers.find(row.number);
+        given != my.answers.end())
+      x.answers = given->second;
+    x.is_in_memory = true;
+    for (const auto& part : row.parts) {
+      if (part.steps == 0)
+        x.has_image = true;
+      else
+        x.steps.push_back(part.steps);
+      x.is_in_memory = x.is_in_memory && my.hot.holds(row.number, part.steps);
+    }
+    out.push_back(std::move(x));
+  });
+  if (!ok)
+    return ok.why();
   return out;
 }
 

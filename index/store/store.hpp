@@ -6,6 +6,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/index/text_encoder.hpp>
+#include <atelier/index/vectors/vector_index.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -47,6 +48,8 @@ struct store_options {
   uint32_t most_failures = 3;
   core::timespan retry = std::chrono::seconds{30};
   std::function<core::time_point()> now = std::chrono::steady_clock::now;
+  /// How vectors are searched.
+  vector_options search = {};
   /// Seconds since 1970.
   std::function<int64_t()> date = [] {
     return std::chrono::duration_cast<std::chrono::seconds>(
@@ -99,6 +102,7 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 
 private:
   struct impl;

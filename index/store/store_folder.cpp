@@ -168,13 +168,14 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
 }
 
 core::result<uint64_t> clear_store(const fs::path& folder,
-                                   core::tenant_id whose) {
+                                   const entry_filter& which) {
   const auto opened = rows_in(folder);
   if (!opened)
     return opened.why();
   std::vector<uint64_t> leaving;
   if (auto ok = opened->rows.read([&](const entry_row& row) {
-        if (row.whose == whose)
+        if ((!which.tenant || row.whose == *which.tenant)
+            && (!which.made_before || row.made < *which.made_before))
           leaving.push_back(row.number);
       });
       !ok)
@@ -188,6 +189,35 @@ core::result<uint64_t> clear_store(const fs::path& folder,
     if (auto ok = files.remove(entry); !ok)
       return ok.why();
   return leaving.size();
+}
+
+core::result<void> read_texts(const fs::path& folder, std::string_view scope,
+                              const std::function<void(kept_text)>& take) {
+  const auto opened = rows_in(folder);
+  if (!opened && opened.why().code == ec::not_found)
+    return {};
+  if (!opened)
+    return opened.why();
+  const detail::payload_files files{detail::payloads_of(folder)};
+  const auto there = files.list();
+  if (!there)
+    return there.why();
+  return opened->rows.read([&](entry_row row) {
+    const auto size = there->sizes.find(row.number);
+    // The next start removes an entry whose file is not whole.
+    if (!row.key.starts_with(scope) || size == there->sizes.end()
+        || size->second != detail::payload_bytes(row))
+      return;
+    kept_text out;
+    out.key = row.key.substr(scope.size());
+    out.text = std::move(row.text);
+    for (const auto& part : row.parts)
+      if (part.steps == 0)
+        out.has_image = true;
+      else
+        out.steps.push_back(part.steps);
+    take(std::move(out));
+  });
 }
 
 } // namespace atelier::index

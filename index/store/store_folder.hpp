@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::index {
@@ -44,6 +47,23 @@ struct store_damage {
   }
 };
 
+/// A text that a folder keeps work of, under one key.
+struct kept_text {
+  /// Without the scope, as store::keep took it.
+  std::string key;
+  std::string text;
+  /// The numbers of steps of its states, rising.
+  std::vector<uint32_t> steps;
+  bool has_image = false;
+};
+
+/// Selects entries; an empty field selects any.
+struct entry_filter {
+  std::optional<core::tenant_id> tenant{};
+  /// Only entries that were made before that second since 1970.
+  std::optional<int64_t> made_before{};
+};
+
 /// Returns the contents of a folder that no store has open, and changes no
 /// entry.
 /// Errors: ec::not_found if the folder holds no store; those of store::open.
@@ -59,10 +79,17 @@ core::result<store_damage> verify_store(const std::filesystem::path& folder);
 /// Errors: as facts_of_store.
 core::result<uint64_t> clear_store(const std::filesystem::path& folder);
 
-/// Removes the entries of one tenant and their files. Returns their number.
+/// Removes the selected entries and their files. Returns their number.
 /// Errors: as facts_of_store; a folder whose rows are damaged can only be
 ///         cleared of everything.
 core::result<uint64_t> clear_store(const std::filesystem::path& folder,
-                                   core::tenant_id whose);
+                                   const entry_filter& which);
+
+/// Calls `take` with each entry of a scope whose file is whole. A folder that
+/// holds no store has none. Changes no entry.
+/// Errors: those of store::open.
+core::result<void> read_texts(const std::filesystem::path& folder,
+                              std::string_view scope,
+                              const std::function<void(kept_text)>& take);
 
 } // namespace atelier::index

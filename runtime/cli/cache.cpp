@@ -129,7 +129,7 @@ exit_status stats(const cache_place& place, bool as_json,
 exit_status clear(const std::filesystem::path& folder,
                   const std::optional<std::string>& key, bool as_json,
                   const console& terminal) {
-  const auto removed = key ? index::clear_store(folder, core::tenant_of(*key))
+  const auto removed = key ? index::clear_store(folder, {core::tenant_of(*key), {}})
                            : index::clear_store(folder);
   if (!removed)
     return refuse(terminal, removed.why());

@@ -44,6 +44,11 @@ struct tenant_witness : index::kept_work {
     return {};
   }
 
+  core::result<std::vector<index::kept_entry>> list(
+    const index::entry_page&) override {
+    return std::vector<index::kept_entry>{};
+  }
+
   core::tenant_id whose;
 };
 

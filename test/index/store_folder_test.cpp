@@ -76,13 +76,22 @@ BOOST_AUTO_TEST_CASE(it_is_cleared) {
 }
 
 BOOST_AUTO_TEST_CASE(it_is_cleared_of_one_tenant) {
-  BOOST_TEST(*index::clear_store(path(), core::tenant_id{7}) == 0u);
-  BOOST_TEST(*index::clear_store(path(), core::tenant_id{1}) == 2u);
+  BOOST_TEST(*index::clear_store(path(), {core::tenant_id{7}, {}}) == 0u);
+  BOOST_TEST(*index::clear_store(path(), {core::tenant_id{1}, {}}) == 2u);
   const auto left = *index::verify_store(path());
   BOOST_TEST(left.is_sound());
   BOOST_TEST(left.checked == 1u);
   BOOST_TEST(left.files_without_entry == 0u);
   BOOST_TEST(open()->counts().entries == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_cleared_of_old_entries) {
+  BOOST_TEST(*index::clear_store(path(), {{}, 1'001}) == 0u);
+  BOOST_TEST(*index::clear_store(path(), {core::tenant_id{0}, 1'003}) == 1u);
+  BOOST_TEST(*index::clear_store(path(), {{}, 1'003}) == 1u);
+  const auto left = *index::verify_store(path());
+  BOOST_TEST(left.is_sound());
+  BOOST_TEST(left.checked == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_are_damaged_are_told_and_can_be_cleared) {

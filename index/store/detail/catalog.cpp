@@ -203,6 +203,20 @@ core::result<void> catalog::read(
   });
 }
 
+core::result<void> catalog::read_page(
+  const entry_page& which, const std::function<void(entry_row)>& take) const {
+  return guarded(*to_, [&] {
+    statement rows{*to_, std::string{entry_columns}
+                           + " WHERE number > ? AND (? OR tenant = ?)"
+                             " ORDER BY number LIMIT ?"};
+    rows.put(stored(which.after))
+      .put(which.whose ? 0 : 1)
+      .put(which.whose ? which.whose->value : 0)
+      .put(stored(which.most));
+    take_entries(*to_, rows, take);
+  });
+}
+
 core::result<uint64_t> catalog::last_number() const {
   uint64_t out = 0;
   if (auto ok = guarded(*to_,

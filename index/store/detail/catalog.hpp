@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/index/detail/ledger.hpp>
+#include <atelier/index/kept_work.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -95,6 +96,11 @@ public:
   /// Calls `take` with each entry, the least recently used first.
   /// Errors: ec::io_failed.
   core::result<void> read(const std::function<void(entry_row)>& take) const;
+
+  /// Calls `take` with a page of the entries, by rising number.
+  /// Errors: ec::io_failed.
+  core::result<void> read_page(
+    const entry_page& which, const std::function<void(entry_row)>& take) const;
 
   /// Returns the highest number that an entry ever had.
   /// Errors: ec::io_failed.

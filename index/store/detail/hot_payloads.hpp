@@ -20,6 +20,11 @@ public:
   /// Returns the copy of a part of an entry, or null.
   payload find(uint64_t entry, uint32_t steps);
 
+  /// Returns whether a copy of a part exists, which does not count as a use.
+  bool holds(uint64_t entry, uint32_t steps) const {
+    return by_name_.contains({entry, steps});
+  }
+
   /// Adds a copy unless it is larger than the bound.
   void put(uint64_t entry, uint32_t steps, payload bytes);
 

@@ -53,7 +53,7 @@ store::impl::impl(store_options options, detail::folder_lock its,
     reads(with.most_failures, with.retry),
     shares({with.disk_bytes, with.entries, with.tenant_floor, with.rule}),
     hot(with.memory_bytes),
-    vectors(with.encoder->dimensions()) {}
+    vectors(with.encoder->dimensions(), with.search) {}
 
 core::result<std::unique_ptr<store::impl>> store::impl::open(
   store_options options) {
@@ -244,7 +244,7 @@ void store::impl::count_answer(uint64_t entry, uint32_t skips) {
       return;
     shares.save(entry, skips);
     unwritten.insert(entry);
-    if (with.answers == 0 || ++answers[entry] < with.answers)
+    if (++answers[entry] < with.answers || with.answers == 0)
       return;
   }
   drop(entry, &kept_counts::spent);

@@ -127,7 +127,7 @@ struct store::impl {
   detail::hot_payloads hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;
   nearest_by_key vectors;
-  /// Payloads given since the start, if their number is limited.
+  /// Payloads given since the start.
   std::unordered_map<uint64_t, uint64_t> answers;
   /// Entries whose uses are queued to be written.
   std::set<uint64_t> unwritten;

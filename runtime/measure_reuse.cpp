@@ -7,7 +7,6 @@
 #include <atelier/runtime/detail/drawing_device.hpp>
 #include <atelier/runtime/detail/image_quality.hpp>
 #include <atelier/runtime/encoder_identity.hpp>
-#include <atelier/runtime/make_text_encoder.hpp>
 #include <atelier/runtime/measure_reuse.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
@@ -290,9 +289,6 @@ core::result<planning::reuse_profile> measure_reuse(
   const auto prompts = prompts_of(wanted, draws_scenes, variant.name);
   if (!prompts)
     return prompts.why();
-  auto encoder = make_text_encoder(wanted.settings);
-  if (!encoder)
-    return encoder.why();
   const auto identity = encoder_identity_of(wanted.settings);
   if (!identity)
     return identity.why();
@@ -301,12 +297,8 @@ core::result<planning::reuse_profile> measure_reuse(
     return quality.why();
   const auto known =
     std::make_shared<const planning::profile>(described->costs);
-  reuse_run run{wanted,
-                *full,
-                skips_of(variant.steps),
-                known,
-                std::move(*encoder),
-                std::move(*quality),
+  reuse_run run{wanted,  *full,          skips_of(variant.steps),
+                known,   wanted.encoder, std::move(*quality),
                 progress};
   if (auto ok = run.load(); !ok)
     return ok.why();

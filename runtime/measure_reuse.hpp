@@ -3,10 +3,12 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/index/text_encoder.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,8 @@ struct reuse_measurement {
   /// The first device is measured, with its first variant that has steps to
   /// skip.
   config::settings settings;
+  /// Compares the prompts: that of the settings (make_text_encoder).
+  std::shared_ptr<const index::text_encoder> encoder;
   /// In the order of their arrival; empty: captions of scenes are drawn.
   std::vector<std::string> prompts;
   /// The number of the first prompts, which leave their states.

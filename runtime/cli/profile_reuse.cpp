@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/profile_reuse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/make_text_encoder.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -128,6 +129,11 @@ result<std::optional<reuse_measurement>> plan_profile_reuse(
                 "start from them",
                 *arguments.prompts, out.prompts.size(), out.stored,
                 out.resumed);
+  // A wrong one is told before the costs are measured.
+  auto encoder = make_text_encoder(settings);
+  if (!encoder)
+    return encoder.why();
+  out.encoder = std::move(*encoder);
   return std::optional{std::move(out)};
 }
 

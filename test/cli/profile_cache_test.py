@@ -98,10 +98,14 @@ def case_what_cannot_be_measured_is_told(program):
                                       "-o", "p.json"])
         expect(code in (2, 3) and re.search(pattern, err), arguments, code, err)
         expect(out == "" and not (program.folder / "p.json").exists(), out)
-    code, _, err = program.run(
-        ["profile", "--set", "devices=[{name='cpu:0',executor='test_card',"
-         "variants=['card@1']}]", *QUICK, "--cache"])
+    one_step = ["profile", "--set", "devices=[{name='cpu:0',"
+                "executor='test_card',variants=['card@1']}]", *QUICK, "--cache"]
+    code, _, err = program.run(one_step)
     expect(code == 2 and "at least 2 steps" in err, code, err)
+    # The encoder is opened before anything is measured.
+    code, _, err = program.run([*one_step, "--set", "cache.memory_mib=1",
+                                "--set", "cache.encoder='/nowhere'"])
+    expect(code in (2, 3) and "cache.encoder" in err, code, err)
 
 
 def case_an_interrupt_leaves_no_torn_file(program):

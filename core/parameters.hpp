@@ -86,6 +86,9 @@ struct settled_parameters {
   /// routes and bypasses caches.
   bool deterministic = false;
   cache_use cache = cache_use::on;
+  /// The lowest similarity of earlier work from which the request may start;
+  /// the profile's thresholds hold too.
+  float cache_similarity = 0;
 
   friend bool operator==(const settled_parameters&,
                          const settled_parameters&) = default;
@@ -145,7 +148,18 @@ using any_member =
   std::variant<chosen_member<bool>, chosen_member<uint32_t>,
                chosen_member<float>, chosen_member<sampler>,
                settled_member<bool>, settled_member<noise_source>,
-               request_member<cache_use>>;
+               request_member<cache_use>, request_member<float>>;
+
+template <class T>
+inline constexpr bool is_request_member = false;
+
+template <class T>
+inline constexpr bool is_request_member<request_member<T>> = true;
+
+/// Returns whether only the request has a parameter, no stage's run.
+constexpr bool is_of_request_only(const any_member& x) {
+  return std::visit([]<class T>(const T&) { return is_request_member<T>; }, x);
+}
 
 /// The group in which the command line's help shows an option.
 enum class option_group : uint8_t {
@@ -300,6 +314,12 @@ inline constexpr parameter parameters[] = {
    .member = request_member<cache_use>{&settled_parameters::cache},
    .value = "USE",
    .webui_field = "cache"},
+  {.name = "cache_similarity",
+   .doc = "Start only from earlier images' work whose prompts are at least so "
+          "similar, from the profile's threshold to 1 (default: the threshold)",
+   .member = request_member<float>{&settled_parameters::cache_similarity},
+   .value = "S",
+   .webui_field = "cache_similarity"},
 };
 
 inline constexpr size_t parameter_count = std::size(parameters);
@@ -314,19 +334,16 @@ constexpr auto member_of() {
 /// The parameters that a stage runs with: the first ones of the table.
 inline constexpr size_t used_parameter_count =
   static_cast<size_t>(std::count_if(
-    std::begin(parameters), std::end(parameters), [](const parameter& x) {
-      return !std::holds_alternative<request_member<cache_use>>(x.member);
-    }));
+    std::begin(parameters), std::end(parameters),
+    [](const parameter& x) { return !is_of_request_only(x.member); }));
 using used_parameter_numbers = std::make_index_sequence<used_parameter_count>;
 
-static_assert(
-  std::all_of(std::begin(parameters) + used_parameter_count,
-              std::end(parameters),
-              [](const parameter& x) {
-                return std::holds_alternative<request_member<cache_use>>(
-                  x.member);
-              }),
-  "parameters that only a request has come last");
+static_assert(std::all_of(std::begin(parameters) + used_parameter_count,
+                          std::end(parameters),
+                          [](const parameter& x) {
+                            return is_of_request_only(x.member);
+                          }),
+              "parameters that only a request has come last");
 
 /// Calls f(parameter, member) for each parameter, in order.
 template <class F>

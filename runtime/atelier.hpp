@@ -166,6 +166,9 @@ struct generation {
   /// off, read, write or on. None: as cache.use says, but the cache is not read
   /// for a deterministic request, nor for a seed that the client chose.
   std::optional<std::string> cache;
+  /// Starts only from earlier work whose prompts are at least that similar:
+  /// from the lowest threshold of the profile to 1.
+  std::optional<float> cache_similarity;
   /// The host drew `seed`, its client chose none: the cache may be read.
   bool seed_drawn = false;
   /// The number of steps between previews in callbacks::progressed; 0: none.

@@ -7,6 +7,7 @@
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/planning/reuse/least_similarity.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/public_parameters.hpp>
 
@@ -65,6 +66,32 @@ core::cache_use cache_use_of(const generation& wanted,
   ATELIER_EXPECTS(use.has_value(), "cache.use is one of its choices");
   const bool chosen = wanted.seed && !wanted.seed_drawn;
   return chosen || wanted.deterministic ? core::without_reading(*use) : *use;
+}
+
+/// A client may raise the profile's threshold for itself, and not lower it.
+core::result<void> check_similarity(const generation& wanted,
+                                    const planning::profile& known) {
+  if (!wanted.cache_similarity)
+    return {};
+  const auto value = *wanted.cache_similarity;
+  if (known.reuse)
+    if (const auto least = planning::least_similarity(*known.reuse);
+        value < static_cast<float>(least))
+      return core::fail(ec::invalid_argument,
+                        "cache_similarity {} outside {}..1: the profile starts "
+                        "images from earlier work from {} on",
+                        value, least, least);
+  if (!wanted.cache)
+    return {};
+  // Its name was checked with the other parameters.
+  const auto use = core::parse_name<core::cache_use>(*wanted.cache);
+  if (use && !core::reads(*use))
+    return core::fail(
+      ec::invalid_argument,
+      "cache_similarity {} has no effect with cache '{}', which "
+      "starts from no earlier work",
+      value, *wanted.cache);
+  return {};
 }
 
 template <class Name>
@@ -283,6 +310,8 @@ core::result<core::request> to_request(const generation& wanted,
   x.prio = *prio;
   x.cache = cache_use_of(wanted, within);
   if (auto good = take_parameters(wanted, x); !good)
+    return good.why();
+  if (auto good = check_similarity(wanted, known.costs); !good)
     return good.why();
   if (wanted.deadline) {
     if (wanted.deadline->count() <= 0)

@@ -45,6 +45,7 @@ inline constexpr public_parameter public_parameters[] = {
    &generated_image::guidance_rescale},
   {"deterministic", &generation::deterministic},
   {"cache", &generation::cache},
+  {"cache_similarity", &generation::cache_similarity},
 };
 
 static_assert(std::ranges::equal(public_parameters, core::parameters, {},

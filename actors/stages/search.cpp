@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/stages/search.hpp>
 #include <atelier/index/key.hpp>
+#include <atelier/planning/reuse/least_similarity.hpp>
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -12,21 +13,13 @@ namespace {
 /// Maximum number of entries that a policy is shown.
 constexpr uint32_t most_matches = 10;
 
-/// Returns the lowest similarity from which anything may be reused.
-double least_similarity(const planning::reuse_profile& by) {
-  const auto& table = by.latents.empty() ? by.images : by.latents;
-  double out = table.empty() ? 0 : 1;
-  for (const auto& x : table)
-    out = std::min(out, x.similarity);
-  return out;
-}
-
 } // namespace
 
 search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
                            core::timespan budget, double budget_share)
   : kept_(std::move(kept)) {
   row_.name = "search";
+  row_.version = 2;
   row_.place = planning::place::background;
   row_.hook = planning::hook::before_route;
   row_.budget = budget;
@@ -48,7 +41,8 @@ std::optional<search_stage::work> search_stage::begin(
   order.most = asked.near ? most_matches : 1;
   order.near = asked.near;
   order.hit_likely = asked.hit_likely;
-  order.hit_from = least_similarity(*of.costs.reuse);
+  order.least = of.wanted.cache_similarity;
+  order.hit_from = planning::least_similarity(*of.costs.reuse);
   return order;
 }
 
@@ -61,6 +55,9 @@ core::result<search_stage::done> search_stage::run(
   const work& order, planning::worker_context&) const {
   done out;
   out.near = kept_->near(order.key, order.text, order.most);
+  std::erase_if(out.near, [&](const planning::match& x) {
+    return static_cast<float>(x.similarity) < order.least;
+  });
   out.tells_near = order.near;
   out.tells_hit = order.hit_likely;
   out.hit_likely =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/request.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/planning/stage.hpp>
 
@@ -28,10 +29,13 @@ public:
     bool near = false;
     bool hit_likely = false;
     double hit_from = 0;
+    /// Less similar work does not exist for the request.
+    float least = 0;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.key, x.text, x.most, x.near, x.hit_likely, x.hit_from);
+      return f(x.key, x.text, x.most, x.near, x.hit_likely, x.hit_from,
+               core::as_inspected(x.least));
     }
   };
 

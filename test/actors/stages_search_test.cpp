@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 namespace {
 
 using namespace atelier;
@@ -77,6 +79,25 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_finds_what_it_left) {
   BOOST_TEST(known.near->front().similarity > 1 - 1e-6);
   BOOST_TEST((known.near->front().stored == std::vector<uint32_t>{5}));
   BOOST_TEST(known.near->front().depth == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_may_want_more_similar_work) {
+  keep(one_state());
+  wanted.text.positive += " beside a wall";
+  const auto nearest = [&] {
+    planning::facts told;
+    const auto order = test::crossed(*stage.begin(asking()));
+    BOOST_REQUIRE(stage.end(*stage.run(order, here), told));
+    return *told.near;
+  };
+  const auto found = nearest();
+  BOOST_TEST_REQUIRE(found.size() == 1u);
+  const auto similarity = static_cast<float>(found.front().similarity);
+  BOOST_TEST_REQUIRE(similarity < 1);
+  wanted.cache_similarity = similarity;
+  BOOST_TEST(nearest().size() == 1u);
+  wanted.cache_similarity = std::nextafter(similarity, 1.0f);
+  BOOST_TEST(nearest().empty());
 }
 
 BOOST_AUTO_TEST_CASE(nothing_near_is_a_fact_too) {

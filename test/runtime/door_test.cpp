@@ -151,6 +151,36 @@ BOOST_AUTO_TEST_CASE(a_chosen_seed_is_not_read_from_the_cache) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_client_may_only_raise_the_threshold_of_similarity) {
+  const auto within = two_variants();
+  auto known = *runtime::know_variants(within);
+  generation wanted;
+  const auto got = [&](float similarity) {
+    wanted.cache_similarity = similarity;
+    return runtime::to_request(wanted, within, known, core::request_id{9},
+                               fresh_seed, entered);
+  };
+  // A profile without thresholds lets nothing be reused anyway.
+  BOOST_TEST(got(0.1f)->cache_similarity == 0.1f);
+  known.costs.reuse.emplace();
+  known.costs.reuse->latents = {{10, 0.7}, {20, 0.9}};
+  BOOST_TEST(got(0.7f)->cache_similarity == 0.7f);
+  BOOST_TEST(got(1)->cache_similarity == 1);
+  for (const float outside : {0.0f, 0.69f}) {
+    const auto no = got(outside);
+    BOOST_TEST_REQUIRE(!no);
+    BOOST_TEST((no.why().code == core::ec::invalid_argument));
+    BOOST_TEST(no.why().text.find("outside 0.7..1") != std::string::npos,
+               no.why().text);
+  }
+  BOOST_TEST(got(1.5f).why().text.starts_with("cache_similarity 1.5 "));
+  wanted.cache = "write";
+  BOOST_TEST(got(0.8f).why().text.find("has no effect with cache 'write'")
+             != std::string::npos);
+  wanted.cache = "read";
+  BOOST_TEST(bool{got(0.8f)});
+}
+
 BOOST_AUTO_TEST_CASE(options_of_sampling_are_taken_over) {
   generation wanted;
   wanted.guidance_rescale = 0.7f;

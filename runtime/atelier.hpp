@@ -503,6 +503,10 @@ struct engine_status {
   std::vector<double> deferred;
   /// Accepted requests a second, by class; infinite: all; empty: no limit.
   std::vector<double> admitted_rates;
+  /// The policy's reasons for the plan, a sentence each; its value, if the
+  /// policy compares plans by a number.
+  std::vector<std::string> reasons;
+  std::optional<double> objective;
   /// By the plan, the workers cannot serve the whole demand.
   bool saturated = false;
   /// The requirement that the plan cannot meet, such as a deadline; empty: none

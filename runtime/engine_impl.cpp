@@ -200,6 +200,9 @@ void engine::impl::tell_plan(const planning::plan& plan,
   s.admitted_rates = plan.admitted_rates;
   s.saturated = plan.saturated;
   s.infeasible = plan.reason;
+  auto reasons = policy->explain(plan);
+  s.reasons = std::move(reasons.lines);
+  s.objective = reasons.objective;
   for (const auto v : plan.wishes.there)
     s.wanted.push_back(profile->variants.at(v.value).name);
   for (const auto v : plan.wishes.away)

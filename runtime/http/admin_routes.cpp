@@ -60,6 +60,9 @@ void admin_api::plan(const exchange_ptr& x) const {
                        {"thresholds", now.thresholds},
                        {"deferred", now.deferred},
                        {"admitted_rates", now.admitted_rates},
+                       {"reasons", now.reasons},
+                       {"objective", now.objective ? reply_json(*now.objective)
+                                                   : reply_json(nullptr)},
                        {"saturated", now.saturated},
                        {"infeasible", now.infeasible},
                        {"wanted", now.wanted},

@@ -28,6 +28,8 @@ struct shown_images : test::fake_images {
     x.thresholds = {0.5};
     x.deferred = {0.375};
     x.admitted_rates = {1.5, 0.25};
+    x.reasons = {"base@50 is too slow", "so tiny@8 draws"};
+    x.objective = 0.75;
     x.saturated = true;
     x.infeasible = "deadline_ms 40: one image takes 50 ms";
     x.profiles = costs;
@@ -105,6 +107,9 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
   BOOST_TEST(x["thresholds"][0] == 0.5);
   BOOST_TEST(x["deferred"][0] == 0.375);
   BOOST_TEST(x["admitted_rates"].dump() == "[1.5,0.25]");
+  BOOST_TEST(x["reasons"].dump()
+             == R"(["base@50 is too slow","so tiny@8 draws"])");
+  BOOST_TEST(x["objective"] == 0.75);
   BOOST_TEST(x["saturated"] == true);
   BOOST_TEST(x["infeasible"] == "deadline_ms 40: one image takes 50 ms");
 }

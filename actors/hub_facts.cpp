@@ -280,12 +280,14 @@ void hub::note_reuse(row& r) {
   x.entry = from->entry;
   x.similarity = from->similarity;
   r.reused = x;
-  note(r,
-       {{core::note_code::from_cache,
-         fmt::format("The image started from {} of an earlier image and left "
-                     "out {} of {} steps (entry {}, similarity {:.3f}).",
-                     x.from == origin::image ? "the pixels" : "the state",
-                     x.steps, r.recipe.steps, x.entry, x.similarity)}});
+  note(
+    r,
+    {{core::note_code::from_cache,
+      fmt::format("The image started from {} of an earlier image and left "
+                  "out {} of {} steps (route '{}', entry {}, similarity "
+                  "{:.3f}).",
+                  x.from == origin::image ? "the pixels" : "the state", x.steps,
+                  r.recipe.steps, along.name, x.entry, x.similarity)}});
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,

@@ -25,6 +25,9 @@ const Histogram::BucketBoundaries seconds_bounds{
   0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
   0.5,    1,      2,      5,     10,    20,    50,   100,  200,  500};
 
+const Histogram::BucketBoundaries similarity_bounds{
+  0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1};
+
 double seconds(std::chrono::nanoseconds x) {
   return std::chrono::duration<double>(x).count();
 }
@@ -74,6 +77,23 @@ struct metrics::impl {
       .Help("Mean duration of an image's denoising steps, by variant.")
       .Register(all);
 
+  prometheus::Family<prometheus::Counter>& reused =
+    prometheus::BuildCounter()
+      .Name("atelier_reuse_total")
+      .Help("Images delivered that started from earlier work, by its kind.")
+      .Register(all);
+  prometheus::Family<prometheus::Counter>& reused_steps =
+    prometheus::BuildCounter()
+      .Name("atelier_reuse_saved_steps_total")
+      .Help("Denoising steps that earlier work saved, by its kind.")
+      .Register(all);
+  prometheus::Family<Histogram>& reuse_similarity =
+    prometheus::BuildHistogram()
+      .Name("atelier_reuse_similarity")
+      .Help("Similarity of the prompts of images that started from earlier "
+            "work, by its kind.")
+      .Register(all);
+
   prometheus::Family<Histogram>& door_seconds =
     prometheus::BuildHistogram()
       .Name("atelier_http_door_seconds")
@@ -95,7 +115,15 @@ struct metrics::impl {
   }
 };
 
-metrics::metrics() : impl_(std::make_unique<impl>()) {}
+metrics::metrics() : impl_(std::make_unique<impl>()) {
+  // They are 0 until something is reused.
+  for (const auto* const kind : {"latent", "image"}) {
+    const prometheus::Labels labels{{"kind", kind}};
+    impl_->reused.Add(labels);
+    impl_->reused_steps.Add(labels);
+    impl_->reuse_similarity.Add(labels, similarity_bounds);
+  }
+}
 
 metrics::~metrics() = default;
 
@@ -129,6 +157,13 @@ void metrics::count_image(const generated_image& x) {
   i.images.Add({{"variant", x.variant}, {"route", x.route}}).Increment();
   i.request_seconds.Add({{"variant", x.variant}}, seconds_bounds)
     .Observe(seconds(x.took.total));
+  if (x.reused) {
+    const prometheus::Labels kind{{"kind", x.reused->kind}};
+    i.reused.Add(kind).Increment();
+    i.reused_steps.Add(kind).Increment(x.reused->steps);
+    i.reuse_similarity.Add(kind, similarity_bounds)
+      .Observe(x.reused->similarity);
+  }
   i.observe("queue", x.took.queue);
   i.observe("classify", x.took.classify);
   i.observe("retrieve", x.took.retrieve);

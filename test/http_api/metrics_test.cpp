@@ -63,6 +63,24 @@ BOOST_AUTO_TEST_CASE(images_are_counted_by_variant_and_route) {
     all, "atelier_request_stage_seconds_count{stage=\"postprocess\"} 3"));
 }
 
+BOOST_AUTO_TEST_CASE(what_images_started_from_is_counted) {
+  for (uint64_t i = 1; i <= 3; ++i) {
+    BOOST_REQUIRE(std::get<uint64_t>(sut->submit({}, {})) == i);
+    auto p = engine->image_for(i);
+    if (i > 1)
+      p.reused = {"latent", 12, 0.72, 5};
+    engine->answer_with(i, p);
+  }
+  const auto all = text();
+  BOOST_TEST(has_line(all, "atelier_reuse_total{kind=\"latent\"} 2"));
+  BOOST_TEST(
+    has_line(all, "atelier_reuse_saved_steps_total{kind=\"latent\"} 10"));
+  BOOST_TEST(has_line(
+    all, "atelier_reuse_similarity_bucket{kind=\"latent\",le=\"0.7\"} 0"));
+  BOOST_TEST(has_line(
+    all, "atelier_reuse_similarity_bucket{kind=\"latent\",le=\"0.75\"} 2"));
+}
+
 BOOST_AUTO_TEST_CASE(refusals_and_failures_are_counted_by_reason) {
   BOOST_REQUIRE(std::holds_alternative<uint64_t>(sut->submit({}, {})));
   engine->fail(1, "poison");

@@ -52,6 +52,10 @@ struct fixture : test::recall_rig {
     BOOST_TEST(x.notes.front().code == "from_cache");
     const std::string file{x.bytes.begin(), x.bytes.end()};
     BOOST_TEST(file.find("from_cache") != std::string::npos);
+    BOOST_TEST(file.find("route '" + x.route + "', entry "
+                         + std::to_string(x.reused->entry))
+                 != std::string::npos,
+               x.notes.front().text);
   }
 
   // Draws while the device's process is killed as soon as it tells of a step.

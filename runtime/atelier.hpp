@@ -458,6 +458,53 @@ struct cache_status {
   uint64_t recalled = 0;
 };
 
+/// An entry of the cache of answered requests.
+struct cache_entry {
+  /// The number by which reuse::entry names it.
+  uint64_t entry = 0;
+  /// The number of generation::tenant (see cache_query); 0: no name.
+  uint32_t tenant = 0;
+  /// The SHA-256 of the prompt in hexadecimal, and the prompt itself, which
+  /// only a cache with a folder keeps.
+  std::string prompt_sha256;
+  std::optional<std::string> prompt;
+  /// The model and the variant, and the size of the image; empty and 0 if the
+  /// entry belongs to models that this engine does not have.
+  std::string model;
+  std::string variant;
+  uint32_t width = 0;
+  uint32_t height = 0;
+  /// The numbers of steps after which states are kept, rising.
+  std::vector<uint32_t> steps;
+  bool image = false;
+  /// How many times reuse was chained to make it.
+  uint32_t depth = 0;
+  /// The size by which the entry counts, in bytes.
+  uint64_t bytes = 0;
+  /// The requests that it answered since the start, and the number of steps
+  /// that all of them skipped.
+  uint64_t answers = 0;
+  uint64_t saved_steps = 0;
+  /// Seconds since 1970.
+  int64_t made = 0;
+  /// "memory", or "disk" if some of it is only there.
+  std::string tier;
+};
+
+/// Selects a page of the cache's entries.
+struct cache_query {
+  /// Only entries with higher numbers, by rising number.
+  uint64_t after = 0;
+  /// The maximum number of entries.
+  uint32_t most = 100;
+  /// Only entries of one tenant, by the name in generation::tenant, which may
+  /// be empty; none: of all.
+  std::optional<std::string> tenant;
+};
+
+/// Returns the number of a tenant's name, as cache_entry::tenant has it.
+uint32_t tenant_number(std::string_view name);
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   uint64_t accepted = 0;
@@ -585,6 +632,11 @@ public:
   /// Returns the configured variants; the first one is the default. Does not
   /// block.
   std::vector<variant_status> variants() const;
+
+  /// Returns a page of the cache's entries. May wait for a disk.
+  /// Errors: not_found (the engine has no cache), io_failed, stopping.
+  result<std::vector<cache_entry>> cache_entries(
+    const cache_query& which) const;
 
   /// Requests a model on a device, beside the hosted models, as soon as a
   /// device has room for it; or its removal from all devices, as soon as no

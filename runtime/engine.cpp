@@ -3,8 +3,10 @@
 #include <atelier/atelier.hpp>
 #include <atelier/config/device_kind.hpp>
 #include <atelier/config/load.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/core/version.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
+#include <atelier/index/key.hpp>
 #include <atelier/planning/automatic.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
@@ -74,6 +76,34 @@ cache_status cache_of(const config::cache_settings& most,
   return out;
 }
 
+/// @param known the variants of the engine, by whose numbers keys name them
+cache_entry entry_of(const index::kept_entry& x,
+                     const planning::profile& known) {
+  cache_entry out;
+  out.entry = x.number;
+  out.tenant = x.whose.value;
+  out.prompt_sha256 = x.text_sha256;
+  out.prompt = x.text;
+  if (const auto how = index::recipe_in(x.key);
+      how && how->variant.value < known.variants.size()) {
+    const auto& variant = known.variants[how->variant.value];
+    out.model = variant.model;
+    out.variant = variant.name;
+    const auto px = core::answered_px(*how);
+    out.width = px.width;
+    out.height = px.height;
+  }
+  out.steps = x.steps;
+  out.image = x.has_image;
+  out.depth = x.depth;
+  out.bytes = x.bytes;
+  out.answers = x.answers;
+  out.saved_steps = x.saved_steps;
+  out.made = x.made;
+  out.tier = x.is_in_memory ? "memory" : "disk";
+  return out;
+}
+
 /// Returns the words for which a model was made, if it states them.
 std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   const gpu::model_traits& of) {
@@ -106,6 +136,10 @@ std::string kind_of(const config::settings& x, const std::string& device) {
 
 std::string_view version() {
   return core::version();
+}
+
+uint32_t tenant_number(std::string_view name) {
+  return core::tenant_of(name).value;
 }
 
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
@@ -281,6 +315,26 @@ std::vector<variant_status> engine::variants() const {
                    traits.most_guidance, vocabulary_of(traits)});
   }
   return all;
+}
+
+result<std::vector<cache_entry>> engine::cache_entries(
+  const cache_query& which) const {
+  const runtime::turnstile::visit inside{impl_->hall};
+  if (!inside)
+    return runtime::to_failure(core::fail(ec::stopping, "the engine stops"));
+  if (!impl_->kept)
+    return runtime::to_failure(core::fail(
+      ec::not_found, "the engine has no cache (cache.memory_mib is 0)"));
+  index::entry_page page{which.after, which.most, std::nullopt};
+  if (which.tenant)
+    page.whose = core::tenant_of(*which.tenant);
+  const auto found = impl_->kept->list(page);
+  if (!found)
+    return runtime::to_failure(found.why());
+  std::vector<cache_entry> out;
+  for (const auto& x : *found)
+    out.push_back(entry_of(x, impl_->known->costs));
+  return out;
 }
 
 std::optional<failure> engine::host_model(const std::string& model,

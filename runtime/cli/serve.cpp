@@ -230,6 +230,7 @@ private:
       keys = std::move(*read);
     }
     keys_ = keys.size();
+    who_ = std::make_shared<http::access>(std::move(keys));
     claim_data_folder();
     raise_descriptor_limit();
     condition_ = std::make_shared<http::health>(
@@ -240,11 +241,11 @@ private:
     journal_ = kept->journal;
     auto doors = http::doors::make(
       {images_, condition_, chosen_.settings, std::move(kept->results),
-       std::move(kept->journal), std::move(kept->found)});
+       std::move(kept->journal), std::move(kept->found), who_});
     http::server::options with;
     with.settings = http;
     with.routes = doors.routes;
-    with.callers = who_ = std::make_shared<http::access>(std::move(keys));
+    with.callers = who_;
     with.done = [counted = doors.counted](const auto& method,
                                           const auto& pattern, unsigned status,
                                           double seconds) {

@@ -247,6 +247,13 @@ access::key_list access::keys() const {
   return keys_;
 }
 
+std::vector<std::string> access::names() const {
+  std::vector<std::string> out;
+  for (const auto& x : *keys())
+    out.push_back(x.name);
+  return out;
+}
+
 bool access::asks_for_keys() const {
   return !keys()->empty();
 }

@@ -49,6 +49,9 @@ public:
   /// @pre both or neither require keys
   void replace(std::vector<access_key> keys);
 
+  /// Returns the names of the keys.
+  std::vector<std::string> names() const;
+
   struct verdict {
     enum class kind : uint8_t { let_in, no_key, wrong_key, not_allowed, later };
     kind outcome = kind::let_in;

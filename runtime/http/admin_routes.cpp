@@ -6,6 +6,7 @@
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/cache_entries.hpp>
 #include <atelier/runtime/http/detail/cluster_json.hpp>
 #include <atelier/runtime/http/detail/field_reader.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
@@ -33,6 +34,7 @@ struct admin_api {
   void workers(const exchange_ptr& x) const;
   void topology(const exchange_ptr& x) const;
   void caches(const exchange_ptr& x) const;
+  void cache_entries(const exchange_ptr& x) const;
   void look_at_drain(const exchange_ptr& x) const;
   void drain(const exchange_ptr& x) const;
   void end_drain(const exchange_ptr& x) const;
@@ -151,6 +153,34 @@ void admin_api::caches(const exchange_ptr& x) const {
   x->reply(json_reply(all));
 }
 
+void admin_api::cache_entries(const exchange_ptr& x) const {
+  auto page = detail::read_cache_query(x->asked());
+  if (!page)
+    return x->reply(
+      error_reply(shape, 400, core::to_string(page.why().code), page.why().text,
+                  page.why().text.substr(0, page.why().text.find(' '))));
+  const auto most = page->most;
+  // One more, to know whether there are others.
+  ++page->most;
+  detail::run_unless_gone(
+    context.calls, x, shape, [x, page = *page, most, with = context] {
+      auto found = with.images->cache_entries(page);
+      if (!found)
+        return x->reply(detail::failure_reply(shape, found.why()));
+      auto& entries = found.value();
+      const bool has_more = entries.size() > most;
+      if (has_more)
+        entries.pop_back();
+      const auto names = detail::names_by_tenant(
+        with.callers ? with.callers->names() : std::vector<std::string>{});
+      const auto now = with.calls.wall
+                       ? with.calls.wall()
+                       : std::chrono::system_clock::time_point{};
+      x->reply(
+        json_reply(detail::cache_entries_json(entries, has_more, names, now)));
+    });
+}
+
 void admin_api::look_at_drain(const exchange_ptr& x) const {
   const auto now = context.condition->last();
   x->reply(json_reply({{"draining", context.condition->draining()},
@@ -229,6 +259,7 @@ void add_admin_routes(route_table& to, admin_context with) {
   add("GET", "/v1/admin/workers", &admin_api::workers);
   add("GET", "/v1/admin/topology", &admin_api::topology);
   add("GET", "/v1/admin/caches", &admin_api::caches);
+  add("GET", "/v1/admin/caches/entries", &admin_api::cache_entries);
   add("GET", "/v1/admin/drain", &admin_api::look_at_drain);
   add("POST", "/v1/admin/drain", &admin_api::drain);
   add("DELETE", "/v1/admin/drain", &admin_api::end_drain);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atelier/config/settings.hpp>
+#include <atelier/runtime/http/access.hpp>
+#include <atelier/runtime/http/api_context.hpp>
 #include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 #include <atelier/runtime/http/route_table.hpp>
@@ -16,6 +18,10 @@ struct admin_context {
   std::shared_ptr<health> condition;
   std::shared_ptr<const jobs> all;
   config::settings settings;
+  /// Clocks, and the thread for work that waits.
+  api_context calls = {};
+  /// The keys of the server; null: none are known.
+  std::shared_ptr<const access> callers = nullptr;
 };
 
 /// Adds the routes under /v1/admin, for admins alone: what the server is made

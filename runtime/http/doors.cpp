@@ -103,7 +103,8 @@ doors doors::make(door_context from) {
   add_openai_routes(*routes, all, with);
   add_a1111_routes(*routes, all, with);
   add_cluster_routes(*routes, shown);
-  add_admin_routes(*routes, {images, from.condition, all, from.settings});
+  add_admin_routes(*routes, {images, from.condition, all, from.settings, with,
+                             std::move(from.callers)});
   out.routes = std::move(routes);
 
   out.chores.emplace_back([x = from.condition] { x->refresh(); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/config/settings.hpp>
+#include <atelier/runtime/http/access.hpp>
 #include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
@@ -27,6 +28,8 @@ struct door_context {
   /// null: no journal is kept.
   std::shared_ptr<job_journal> journal = nullptr;
   journal_contents restored = {};
+  /// The keys of the server, whose names lists show; null: none are known.
+  std::shared_ptr<const access> callers = nullptr;
 };
 
 /// All APIs that a server answers.

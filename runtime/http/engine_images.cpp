@@ -42,8 +42,17 @@ std::vector<variant_status> engine_images::variants() const {
   return x == nullptr ? std::vector<variant_status>{} : x->variants();
 }
 
+atelier::result<std::vector<cache_entry>> engine_images::cache_entries(
+  const cache_query& which) const {
+  const auto x = get();
+  if (x == nullptr)
+    return failure{"unavailable", "the server is starting: its models load",
+                   std::chrono::seconds{1}};
+  return x->cache_entries(which);
+}
+
 std::optional<failure> engine_images::host_model(const std::string& model,
-                                                 bool there) {
+                                                   bool there) {
   const auto x = get();
   if (x == nullptr)
     return failure{"unavailable", "the server is starting: its models load",

@@ -28,6 +28,9 @@ public:
 
   std::vector<variant_status> variants() const override;
 
+  atelier::result<std::vector<cache_entry>> cache_entries(
+    const cache_query& which) const override;
+
   std::optional<failure> host_model(const std::string& model,
                                     bool there) override;
 

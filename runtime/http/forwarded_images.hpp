@@ -38,6 +38,11 @@ public:
     return to_->variants();
   }
 
+  atelier::result<std::vector<cache_entry>> cache_entries(
+    const cache_query& which) const override {
+    return to_->cache_entries(which);
+  }
+
   std::optional<failure> host_model(const std::string& model,
                                     bool there) override {
     return to_->host_model(model, there);

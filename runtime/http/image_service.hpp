@@ -33,6 +33,13 @@ public:
   /// Does the same as engine::variants.
   virtual std::vector<variant_status> variants() const = 0;
 
+  /// Does the same as engine::cache_entries. It may wait for a disk, so the
+  /// server's threads must not call it.
+  virtual atelier::result<std::vector<cache_entry>> cache_entries(
+    const cache_query&) const {
+    return failure{"not_found", "there is no cache", {}};
+  }
+
   /// Does the same as engine::host_model, without waiting.
   virtual std::optional<failure> host_model(const std::string& model,
                                             bool there) = 0;

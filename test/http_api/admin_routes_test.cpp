@@ -6,6 +6,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <utility>
+
 using namespace atelier;
 using namespace atelier::runtime::http;
 using nlohmann::json;
@@ -47,6 +49,45 @@ struct shown_images : test::fake_images {
   std::optional<cache_status> cache;
 };
 
+/// An engine with a cache of these entries.
+struct cached_images : test::fake_images {
+  atelier::result<std::vector<cache_entry>> cache_entries(
+    const cache_query& which) const override {
+    if (fault)
+      return *fault;
+    std::vector<cache_entry> out;
+    for (const auto& x : entries)
+      if (x.entry > which.after && out.size() < which.most
+          && (!which.tenant || x.tenant == tenant_number(*which.tenant)))
+        out.push_back(x);
+    return out;
+  }
+
+  static cache_entry entry(uint64_t number, std::string_view tenant) {
+    cache_entry x;
+    x.entry = number;
+    x.tenant = tenant_number(tenant);
+    x.prompt_sha256 = "abc";
+    x.prompt = "a red ball";
+    x.model = "tiny";
+    x.variant = "tiny@8";
+    x.width = 64;
+    x.height = 32;
+    x.steps = {5, 10};
+    x.depth = 1;
+    x.bytes = 300;
+    x.answers = 2;
+    x.saved_steps = 15;
+    x.made = -100;
+    x.tier = "disk";
+    return x;
+  }
+
+  std::vector<cache_entry> entries{entry(3, "alice"), entry(5, ""),
+                                   entry(8, "alice"), entry(9, "mallory")};
+  std::optional<failure> fault;
+};
+
 struct rig : test::api_rig {
   rig() {
     settings.http.keys = "/etc/secret/keys";
@@ -60,7 +101,14 @@ struct rig : test::api_rig {
     with.images = drained(images, condition);
     jobs_here = std::make_shared<jobs>(with.images, job_limits{}, clocks());
     add_job_routes(routes, jobs_here, with);
+    callers = std::make_shared<runtime::http::access>(std::vector<access_key>{
+      {"alice", "", scope::user, 0}, {"bob", "", scope::user, 0}});
+    // The list of entries has an engine of its own.
+    route_table of_entries;
+    add_admin_routes(of_entries,
+                     {cached, condition, jobs_here, settings, with, callers});
     add_admin_routes(routes, {images, condition, jobs_here, settings});
+    entries = std::move(of_entries);
     who = scope::admin;
   }
 
@@ -73,6 +121,21 @@ struct rig : test::api_rig {
     return ask(std::move(x));
   }
 
+  /// Returns the reply to a call for entries.
+  exchange_ptr list(fields query) {
+    request_message x;
+    x.method = "GET";
+    x.path = "/v1/admin/caches/entries";
+    x.query = std::move(query);
+    std::swap(routes, entries);
+    auto out = ask(std::move(x));
+    std::swap(routes, entries);
+    return out;
+  }
+
+  std::shared_ptr<cached_images> cached = std::make_shared<cached_images>();
+  std::shared_ptr<runtime::http::access> callers;
+  route_table entries;
   std::shared_ptr<shown_images> shown = std::make_shared<shown_images>();
   config::settings settings;
   std::shared_ptr<health> condition;
@@ -90,7 +153,7 @@ BOOST_AUTO_TEST_CASE(all_of_them_are_for_admins_alone) {
       ++count;
       BOOST_TEST((x.needs == scope::admin), x.pattern);
     }
-  BOOST_TEST(count == 12u);
+  BOOST_TEST(count == 13u);
 }
 
 BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told) {
@@ -198,6 +261,48 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
                 R"("encoded":37,"entries":2,"evicted":11,"eviction":"lru",)"
                 R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
                 R"("most_entries":9,"recalled":41,"spent":31,"torn":13})");
+}
+
+BOOST_AUTO_TEST_CASE(entries_of_the_cache_are_listed_page_by_page) {
+  const auto first = list({{"limit", "2"}});
+  BOOST_TEST(first->status() == 200u);
+  BOOST_TEST(first->body()["object"] == "list");
+  BOOST_TEST(first->body()["has_more"] == true);
+  auto x = first->body()["data"][0];
+  BOOST_TEST(x.value("age_s", 0) > 0);
+  x.erase("age_s");
+  auto expected = json::parse(
+    R"({"entry":3,"key":"alice","prompt":"a red ball","prompt_sha256":"abc",
+        "model":"tiny","variant":"tiny@8","size":"64x32","steps":[5,10],
+        "image":false,"depth":1,"bytes":300,"answers":2,"saved_steps":15,
+        "created":-100,"tier":"disk"})");
+  expected["tenant"] = tenant_number("alice");
+  BOOST_TEST((x == expected), x.dump());
+  // Clients without a key have the tenant 0.
+  BOOST_TEST(first->body()["data"][1]["key"] == "");
+  BOOST_TEST(first->body()["data"][1]["tenant"] == 0);
+  const auto rest = list({{"limit", "2"}, {"after", "5"}})->body();
+  BOOST_TEST(rest["has_more"] == false);
+  BOOST_TEST(rest["data"].size() == 2u);
+  BOOST_TEST(rest["data"][0]["entry"] == 8);
+  // The server has no key of this name any more.
+  BOOST_TEST(!rest["data"][1].contains("key"));
+  BOOST_TEST(list({{"key", "alice"}})->body()["data"].size() == 2u);
+  BOOST_TEST(list({{"key", ""}})->body()["data"].size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_of_entries_is_refused_by_name) {
+  for (const auto& [name, value] : {std::pair{"limit", "0"},
+                                    {"limit", "1001"},
+                                    {"after", "x"},
+                                    {"after", "-1"}}) {
+    const auto got = list({{name, value}});
+    BOOST_TEST(got->status() == 400u, name << " " << value);
+    BOOST_TEST(got->body()["error"]["param"] == name);
+  }
+  cached->fault = failure{"not_found", "the engine has no cache", {}};
+  BOOST_TEST(list({})->status() == 404u);
+  BOOST_TEST(list({})->body()["error"]["message"] == "the engine has no cache");
 }
 
 BOOST_AUTO_TEST_CASE(a_drained_server_finishes_what_runs_and_takes_no_more) {

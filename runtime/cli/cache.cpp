@@ -13,9 +13,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace atelier::runtime::cli {
 
@@ -42,11 +44,8 @@ struct cache_place {
 /// Returns the folder of --folder, otherwise that of the configuration.
 core::result<cache_place> place_of(const cache_arguments& arguments,
                                    const common_arguments& common) {
-  if (arguments.folder) {
-    if (arguments.folder->empty())
-      return fail(ec::invalid_argument, "--folder: '' is not a folder");
+  if (arguments.folder)
     return cache_place{*arguments.folder, std::nullopt};
-  }
   const auto set = read_common(common);
   if (!set)
     return set.why();
@@ -126,11 +125,45 @@ exit_status stats(const cache_place& place, bool as_json,
   return exit_status::done;
 }
 
+/// Reads an age: a whole number with a unit, such as 30d.
+core::result<std::chrono::seconds> read_age(const std::string& text) {
+  constexpr std::pair<char, int64_t> units[] = {
+    {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86'400}};
+  // Ten thousand days.
+  constexpr uint64_t most_seconds = 10'000 * 86'400ull;
+  for (const auto& [letter, seconds] : units)
+    if (text.ends_with(letter)) {
+      const auto number =
+        parse_whole("--older-than", text.substr(0, text.size() - 1), 1,
+                    most_seconds / static_cast<uint64_t>(seconds));
+      if (!number)
+        return number.why();
+      return std::chrono::seconds{static_cast<int64_t>(*number) * seconds};
+    }
+  return fail(ec::invalid_argument,
+              "--older-than: {} is not a whole number with a unit: s, m, h or "
+              "d, such as 30d",
+              show_value(text));
+}
+
 exit_status clear(const std::filesystem::path& folder,
-                  const std::optional<std::string>& key, bool as_json,
+                  const cache_arguments& arguments, bool as_json,
                   const console& terminal) {
-  const auto removed = key ? index::clear_store(folder, {core::tenant_of(*key), {}})
-                           : index::clear_store(folder);
+  index::entry_filter which;
+  if (arguments.key)
+    which.tenant = core::tenant_of(*arguments.key);
+  if (arguments.older_than) {
+    const auto age = read_age(*arguments.older_than);
+    if (!age)
+      return refuse(terminal, age.why());
+    which.made_before =
+      std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::system_clock::now().time_since_epoch() - *age)
+        .count();
+  }
+  const auto removed = which.tenant || which.made_before
+                       ? index::clear_store(folder, which)
+                       : index::clear_store(folder);
   if (!removed)
     return refuse(terminal, removed.why());
   print(terminal, as_json, {{"removed", *removed}},
@@ -138,20 +171,45 @@ exit_status clear(const std::filesystem::path& folder,
   return exit_status::done;
 }
 
+/// Refuses options of other actions.
+core::result<void> check_options(const cache_arguments& arguments) {
+  const auto& verb = arguments.words.front();
+  if (arguments.key && verb != "clear" && verb != "warm")
+    return fail(ec::invalid_argument,
+                "--key: '{}' is for 'clear' and 'warm', not for '{}'",
+                *arguments.key, verb);
+  if (arguments.older_than && verb != "clear")
+    return fail(ec::invalid_argument,
+                "--older-than: {} is for 'clear', not for '{}'",
+                show_value(*arguments.older_than), verb);
+  if (const auto name = given_option(arguments.warm);
+      !name.empty() && verb != "warm")
+    return fail(ec::invalid_argument, "{} is for 'warm', not for '{}'", name,
+                verb);
+  return {};
+}
+
 } // namespace
 
 CLI::App* add_cache(CLI::App& app, cache_arguments& into) {
-  auto* sub =
-    app.add_subcommand("cache", "Verify, describe or clear a cache's folder");
+  auto* sub = app.add_subcommand(
+    "cache", "Verify, describe, clear or fill a cache's folder");
+  sub->option_defaults()->group("Cache");
   add_text_option(*sub, "--folder", into.folder,
                   "The cache's folder (default: cache.folder of the "
                   "configuration)")
     ->type_name("DIR");
   add_text_option(
     *sub, "--key", into.key,
-    "With clear: remove only the entries of the API key with this "
-    "name; '': those of clients without a key")
-    ->type_name("NAME");
+    "With clear: remove only the entries of the API key with this name; '': "
+    "those of clients without a key. With warm: fill the cache of that key. "
+    "With warm --server: the key itself (default: $ATELIER_KEY)")
+    ->type_name("NAME|KEY");
+  add_text_option(*sub, "--older-than", into.older_than,
+                  "With clear: remove only entries that were made longer ago, "
+                  "such as 12h or 30d")
+    ->type_name("AGE");
+  add_cache_warm(*sub, into.warm);
   return sub;
 }
 
@@ -160,11 +218,15 @@ exit_status cache(const cache_arguments& arguments,
   const auto& terminal = world.terminal;
   if (auto ok = check_words(arguments.words); !ok)
     return refuse(terminal, ok.why());
+  if (auto ok = check_options(arguments); !ok)
+    return refuse(terminal, ok.why());
   const auto& verb = arguments.words.front();
-  if (arguments.key && verb != "clear")
-    return refuse(terminal, fail(ec::invalid_argument,
-                                 "--key: '{}' is for 'clear', not for '{}'",
-                                 *arguments.key, verb));
+  if (arguments.folder && arguments.folder->empty())
+    return refuse(terminal,
+                  fail(ec::invalid_argument, "--folder: '' is not a folder"));
+  if (verb == "warm")
+    return cache_warm(arguments.warm, arguments.folder, arguments.key, common,
+                      world);
   const auto place = place_of(arguments, common);
   if (!place)
     return refuse(terminal, place.why());
@@ -172,7 +234,7 @@ exit_status cache(const cache_arguments& arguments,
     return verify(place->folder, common.json, terminal);
   if (verb == "stats")
     return stats(*place, common.json, terminal);
-  return clear(place->folder, arguments.key, common.json, terminal);
+  return clear(place->folder, arguments, common.json, terminal);
 }
 
 } // namespace atelier::runtime::cli

@@ -15,7 +15,7 @@ constexpr std::string_view process_modes[] = {"single", "split"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
 constexpr std::string_view benches[] = {"serve"};
-constexpr std::string_view cache_verbs[] = {"verify", "stats", "clear"};
+constexpr std::string_view cache_verbs[] = {"verify", "stats", "clear", "warm"};
 constexpr std::string_view jobs_verbs[] = {"list", "cancel"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};

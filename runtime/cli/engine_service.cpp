@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/engine_service.hpp>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace atelier::runtime::cli {
@@ -25,6 +27,20 @@ public:
 
   bool stop(std::chrono::nanoseconds grace) override {
     return engine_->stop(grace);
+  }
+
+  /// An answered request holds slots until its work is kept.
+  bool settle(std::chrono::nanoseconds most) override {
+    constexpr std::chrono::milliseconds pause{2};
+    const auto until = std::chrono::steady_clock::now() + most;
+    for (;;) {
+      const auto now = engine_->status();
+      if (now.waiting == 0 && now.running == 0 && now.slots_in_use == 0)
+        return true;
+      if (std::chrono::steady_clock::now() >= until)
+        return false;
+      std::this_thread::sleep_for(pause);
+    }
   }
 
   std::vector<uint64_t> batches() override {

@@ -75,15 +75,19 @@ constexpr command_help table[] = {
    "  atelier models import sd_xl_base_1.0.safetensors --name xl\n",
    "  0 done; 2 bad usage, or the model is not sound; 3 no such model;\n"
    "  130 interrupted; 1 any other failure\n"},
-  {"cache", " verify | stats | clear",
+  {"cache", " verify | stats | clear | warm",
    "The folder of a cache that no server uses: cache.folder. 'verify' reads "
-   "every\nentry and changes none, 'clear' removes all of them, or those of "
-   "one key.\n",
-   "  atelier cache verify --folder /var/lib/atelier/cache\n"
-   "  atelier cache clear --config atelier.toml --key alice\n",
-   "  0 done, or all entries are sound; 2 bad usage or configuration;\n"
-   "  3 no cache there, or a server uses it; 1 any other failure, and with\n"
-   "  'verify' a damaged entry\n"},
+   "every\nentry and changes none, 'clear' removes all of them, those of one "
+   "key, or old\nones. 'warm' draws a list of prompts with the devices of the "
+   "configuration, so\nthat later requests start from their work; prompts that "
+   "are there already are\nleft out. A running server draws them with "
+   "--server.\n",
+   "  atelier cache clear --config atelier.toml --key alice --older-than 30d\n"
+   "  atelier cache warm --config atelier.toml --prompts prompts.txt\n",
+   "  0 done, or all entries are sound; 2 bad usage, configuration or list;\n"
+   "  3 no cache, model, device or server there, or a server uses the folder;\n"
+   "  4 refused or too late; 130 interrupted; 1 any other failure: with "
+   "'verify' a\n  damaged entry, with 'warm' a prompt that was not kept\n"},
   {"config", "", "",
    "  atelier config --example > atelier.toml\n"
    "  atelier config --config atelier.toml --set limits.steps=50\n",

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace atelier::runtime::cli {
 
@@ -32,14 +33,16 @@ bool read_line(std::istream& from, std::string& line, uint64_t most) {
 
 } // namespace
 
-core::result<std::vector<std::string>> read_prompts(
-  std::istream& from, std::string_view name, const core::limits& within) {
-  std::vector<std::string> prompts;
+core::result<void> read_lines(
+  std::istream& from, std::string_view name, uint64_t most,
+  const core::limits& within,
+  const std::function<core::result<void>(std::string, const std::string&)>&
+    take) {
   std::string line;
   uint64_t bytes = 0;
   // A mark, a carriage return and one byte too many.
-  const uint64_t most_line = uint64_t{within.prompt_bytes} + 5;
-  for (uint64_t number = 1; read_line(from, line, most_line); ++number) {
+  const uint64_t most_read = most + 5;
+  for (uint64_t number = 1; read_line(from, line, most_read); ++number) {
     const auto place = fmt::format("--prompts: {}:{}", name, number);
     if (number == 1 && line.starts_with(byte_order_mark))
       line.erase(0, byte_order_mark.size());
@@ -47,19 +50,50 @@ core::result<std::vector<std::string>> read_prompts(
       line.pop_back();
     if (line.empty())
       continue;
-    if (line.size() > within.prompt_bytes)
+    if (line.size() > most)
       return fail(ec::invalid_argument,
                   "{}: the prompt has more than {} bytes, the limit", place,
-                  within.prompt_bytes);
-    if (auto ok = check_text(place, line, within.prompt_bytes); !ok)
-      return ok.why();
+                  most);
     bytes += line.size();
+    if (auto ok = take(line, place); !ok)
+      return ok;
     if (bytes > within.request_bytes)
       return fail(ec::invalid_argument,
                   "{}: more than {} bytes of prompts, the limit", place,
                   within.request_bytes);
-    prompts.push_back(line);
   }
+  return {};
+}
+
+core::result<void> with_prompts_file(
+  const std::string& path, std::istream& standard_input,
+  const std::function<core::result<void>(std::istream&, const std::string&)>&
+    read) {
+  if (path == "-")
+    return read(standard_input, "standard input");
+  if (auto good = core::check_input_file(path, show_value(path)); !good)
+    return fail(ec::invalid_argument, "--prompts: {}", good.why().text);
+  errno = 0;
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return fail(ec::invalid_argument, "--prompts: cannot read {}: {}",
+                show_value(path), std::generic_category().message(errno));
+  return read(file, path);
+}
+
+core::result<std::vector<std::string>> read_prompts(
+  std::istream& from, std::string_view name, const core::limits& within) {
+  std::vector<std::string> prompts;
+  if (auto ok = read_lines(
+        from, name, within.prompt_bytes, within,
+        [&](std::string line, const std::string& place) -> core::result<void> {
+          if (auto good = check_text(place, line, within.prompt_bytes); !good)
+            return good;
+          prompts.push_back(std::move(line));
+          return {};
+        });
+      !ok)
+    return ok.why();
   if (prompts.empty())
     return fail(ec::invalid_argument,
                 "--prompts: {} has no prompt; at least 1 is needed", name);
@@ -69,16 +103,19 @@ core::result<std::vector<std::string>> read_prompts(
 core::result<std::vector<std::string>> read_prompts_file(
   const std::string& path, std::istream& standard_input,
   const core::limits& within) {
-  if (path == "-")
-    return read_prompts(standard_input, "standard input", within);
-  if (auto good = core::check_input_file(path, show_value(path)); !good)
-    return fail(ec::invalid_argument, "--prompts: {}", good.why().text);
-  errno = 0;
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    return fail(ec::invalid_argument, "--prompts: cannot read {}: {}",
-                show_value(path), std::generic_category().message(errno));
-  return read_prompts(file, path, within);
+  std::vector<std::string> prompts;
+  if (auto ok = with_prompts_file(
+        path, standard_input,
+        [&](std::istream& from, const std::string& name) -> core::result<void> {
+          auto read = read_prompts(from, name, within);
+          if (!read)
+            return read.why();
+          prompts = std::move(*read);
+          return {};
+        });
+      !ok)
+    return ok.why();
+  return prompts;
 }
 
 } // namespace atelier::runtime::cli

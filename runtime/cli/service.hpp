@@ -27,6 +27,13 @@ public:
 
   virtual bool stop(std::chrono::nanoseconds grace) = 0;
 
+  /// Waits until the work of all answered requests is kept, at most that long.
+  /// Returns false if some is not kept yet. A service that cannot know returns
+  /// at once.
+  virtual bool settle(std::chrono::nanoseconds) {
+    return true;
+  }
+
   /// Returns the number of steps so far by the rows of their batch, as
   /// engine_status::batches does; empty if it is unknown.
   virtual std::vector<uint64_t> batches() {

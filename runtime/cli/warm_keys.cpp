@@ -55,6 +55,7 @@ std::vector<kept_parts> parts_of(const planning::plan& made,
       for (const auto n : r.legs.front().capture)
         if (n > 0 && n <= steps)
           x.steps.push_back(n);
+    x.steps.erase(std::unique(x.steps.begin(), x.steps.end()), x.steps.end());
     if ((x.image || !x.steps.empty()) && std::ranges::find(out, x) == out.end())
       out.push_back(std::move(x));
   }
@@ -92,8 +93,7 @@ result<warm_keys> warm_keys::of(const config::settings& x) {
   const auto made = (*policy)->replan({}, costs, cluster_of(x, costs), {});
   out.kept_ = parts_of(made, costs);
   if (out.kept_.empty())
-    return fail(ec::bad_config,
-                "policy.name: '{}' keeps nothing of requests",
+    return fail(ec::bad_config, "policy.name: '{}' keeps nothing of requests",
                 (*policy)->name());
   if (const auto most = out.most_states(); x.arena.capture_slots < most)
     return fail(ec::bad_config,

@@ -114,7 +114,36 @@ BOOST_AUTO_TEST_CASE(a_cache_is_cleared_of_one_key) {
   BOOST_TEST(open()->counts().entries == 1u);
   BOOST_TEST((run({"stats", "--key", "x", "--folder", folder()})
               == exit_status::bad_input));
-  BOOST_TEST(err.str().find("--key: 'x' is for 'clear', not for 'stats'")
+  BOOST_TEST(
+    err.str().find("--key: 'x' is for 'clear' and 'warm', not for 'stats'")
+    != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_cache_is_cleared_of_what_is_old) {
+  {
+    index::store_options with;
+    with.folder = folder();
+    with.disk_bytes = 1 << 20;
+    with.entries = 10;
+    with.date = [] { return 1'000; };
+    index::leftover what;
+    what.states.push_back({5, std::vector<std::byte>(100)});
+    BOOST_REQUIRE((*index::store::open(with))->keep("k", "a green frog", what));
+  }
+  const auto clear = [&](const std::string& age) {
+    return run({"clear", "--older-than", age, "--folder", folder(), "--json"});
+  };
+  BOOST_TEST((clear("1h") == exit_status::done), err.str());
+  BOOST_TEST(printed()["removed"] == 1);
+  BOOST_TEST(open()->counts().entries == 2u);
+  for (const auto* age : {"", "h", "0d", "1.5d", "30", "10001d", "-1d"}) {
+    BOOST_TEST((clear(age) == exit_status::bad_input), age);
+    BOOST_TEST(err.str().find("--older-than: ") != std::string::npos, age);
+  }
+  BOOST_TEST((run({"verify", "--older-than", "1d", "--folder", folder()})
+              == exit_status::bad_input));
+  BOOST_TEST(err.str().find("--older-than: '1d' is for 'clear', not for "
+                            "'verify'")
              != std::string::npos);
 }
 
@@ -149,9 +178,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_cache_or_in_use_is_refused) {
 
 BOOST_AUTO_TEST_CASE(other_words_are_refused) {
   BOOST_TEST((run({}) == exit_status::bad_input));
-  BOOST_TEST(err.str().find("verify, stats or clear") != std::string::npos);
+  BOOST_TEST(err.str().find("verify, stats, clear or warm")
+             != std::string::npos);
   BOOST_TEST((run({"clean", "--folder", folder()}) == exit_status::bad_input));
-  BOOST_TEST(err.str().find("'clean' is not verify, stats or clear")
+  BOOST_TEST(err.str().find("'clean' is not verify, stats, clear or warm")
              != std::string::npos);
   BOOST_TEST(
     (run({"clear", "it", "--folder", folder()}) == exit_status::bad_input));

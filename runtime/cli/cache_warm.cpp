@@ -217,21 +217,22 @@ result<void> check_server(const server_options& options) {
 
 /// Names the drawn prompts that the folder lacks. Returns their number.
 /// Errors: those of warm_keys::whole_names.
-result<uint64_t> name_lost(const warm_plan& plan,
-                           const std::vector<bool>& drawn,
-                           const console& terminal) {
+result<uint64_t> name_lost(
+  const warm_plan& plan, const std::vector<std::optional<std::string>>& routes,
+  const console& terminal) {
   const auto there = plan.keys->whole_names();
   if (!there)
     return there.why();
   uint64_t lost = 0;
   for (size_t i = 0; i < plan.list.size(); ++i) {
-    if (!drawn[i] || there->contains(plan.names[i]))
+    if (!routes[i] || there->contains(plan.names[i]))
       continue;
     ++lost;
     terminal.complain(fmt::format(
-      "{}: {}: drawn, but not kept: cache.disk_mib, cache.entries or "
-      "arena.capture_slot_kib is too small for it, or the disk failed",
-      plan.list[i].place, show_value(plan.list[i].wanted.prompt)));
+      "{}: {}: drawn by the route '{}', but not kept: cache.disk_mib, "
+      "cache.entries or arena.capture_slot_kib has no room for it, the disk "
+      "failed, or the policy keeps nothing of that route",
+      plan.list[i].place, show_value(plan.list[i].wanted.prompt), *routes[i]));
   }
   return lost;
 }
@@ -332,11 +333,11 @@ exit_status cache_warm(const warm_arguments& arguments,
                                                 : plan.pace.grace);
   // The engine leaves the folder's lock.
   std::get<std::unique_ptr<service>>(chosen).reset();
-  const auto drawn =
-    static_cast<uint64_t>(std::ranges::count(run.drawn(), true));
+  const auto drawn = static_cast<uint64_t>(std::ranges::count_if(
+    run.routes(), [](const auto& x) { return x.has_value(); }));
   uint64_t lost = 0;
   if (plan.keys) {
-    const auto found = name_lost(plan, run.drawn(), terminal);
+    const auto found = name_lost(plan, run.routes(), terminal);
     if (!found)
       return refuse(terminal, found.why());
     lost = *found;

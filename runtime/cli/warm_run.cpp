@@ -25,7 +25,7 @@ warm_run::warm_run(const std::vector<warm_request>& list, const warm_pace& pace,
     console_(terminal),
     answers_(std::make_shared<answers>(interrupted.signal())),
     bar_(list.size(), steady_clock::now()),
-    drawn_(list.size()) {}
+    routes_(list.size()) {}
 
 exit_status warm_run::run() {
   for (;;) {
@@ -83,7 +83,10 @@ bool warm_run::submit(uint64_t index) {
   // run's end.
   calls.answered = [box = answers_, index](const answer& x) {
     // The image is dropped.
-    box->put(index, x ? answer{picture{}} : x);
+    generated_image drawn;
+    if (const auto* const made = std::get_if<generated_image>(&x))
+      drawn.route = made->route;
+    box->put(index, x ? answer{std::move(drawn)} : x);
   };
   if (console_.columns > 0)
     calls.progressed = [box = answers_, index](const progress& x) {
@@ -106,7 +109,7 @@ void warm_run::finish(uint64_t index, const answer& x) {
   full_ = false;
   if (x) {
     bar_.finish(index);
-    drawn_[index] = true;
+    routes_[index] = std::get<generated_image>(x).route;
   } else {
     fail(index, x.why());
   }

@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace atelier::runtime::cli {
@@ -42,9 +44,10 @@ public:
   /// the first failure, or of an interruption.
   exit_status run();
 
-  /// Returns which requests of the list were drawn.
-  const std::vector<bool>& drawn() const {
-    return drawn_;
+  /// Returns the routes by which the requests of the list were drawn; none for
+  /// those that were not.
+  const std::vector<std::optional<std::string>>& routes() const {
+    return routes_;
   }
 
 private:
@@ -67,7 +70,7 @@ private:
   std::shared_ptr<answers> answers_;
   progress_bar bar_;
   bool bar_shown_ = false;
-  std::vector<bool> drawn_;
+  std::vector<std::optional<std::string>> routes_;
   uint64_t next_ = 0;
   /// Maps an index of the list to its request, for submitted and unanswered
   /// ones.

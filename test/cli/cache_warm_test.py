@@ -234,7 +234,8 @@ def case_what_leaves_for_others_is_named(program):
     told, err = warm(program, status=1,
                      set=[*settings(), "--set", "cache.entries=2"])
     expect(told == {"prompts": 3, "there": 0, "drawn": 3, "kept": 2}, told)
-    expect("drawn, but not kept: cache.disk_mib, cache.entries" in err, err)
+    expect("drawn by the route 'scratch', but not kept: cache.disk_mib, "
+           "cache.entries" in err, err)
 
 
 def case_states_of_a_small_arena_are_kept_one_by_one(program):

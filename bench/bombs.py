@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do files that hold more than they promise harm others?
+"""Do files that expand to more than they promise harm other clients?
 
-A server with the model `turbo` draws for a few clients, each of which asks again
-as soon as it is answered. In every second period somebody sends bombs
-(test/cli/bombs.py), one at a time, each through a door of test/cli/bomb_doors.py.
-Told are the latencies of the others with and without, the slowest answer to a bomb,
-what processes took at most over four bytes for each promised pixel, and whom the
-server suspected. Python's standard library alone.
+A server with the model `turbo` draws for a few clients, each of which sends its next
+request as soon as it has an answer. In every second period another client sends bombs
+(test/cli/bombs.py), one at a time, each through one of the interfaces in
+test/cli/bomb_doors.py. The report shows the clients' latencies with and without bombs,
+the slowest answer to a bomb, the largest memory that a process used above four bytes
+for each promised pixel, and how many suspicions the server logged. It needs only
+Python's standard library.
 
 usage: bombs.py ATELIER [--periods N] [--seconds S] [--clients N] [--count N]
                 [--seed N] [--model NAME]
@@ -63,7 +64,7 @@ class Server:
 
 
 def draw_on(url, seeds, until, out):
-    """One client: asks as soon as it is answered; (moment, seconds, status)."""
+    """Runs one client without pauses. Its results are (moment, seconds, status)."""
     while time.monotonic() < until.value:
         began = time.monotonic()
         try:
@@ -76,8 +77,8 @@ def draw_on(url, seeds, until, out):
 
 
 def send_bombs(url, work, pids, begin, until, out):
-    """Sends one bomb after the other; (name, door, seconds, status, bytes over
-    what was promised, whose)."""
+    """Sends one bomb after the other. Its results are (name, interface, seconds,
+    status, bytes above the promised ones, pid of the process that used them)."""
     for path, name, pixels, door in work:
         now = time.monotonic()
         if now >= until:
@@ -111,7 +112,8 @@ def part(values, share):
 
 
 def make_work(given, folder):
-    """All bombs as files, each with every door, in an order by the seed."""
+    """Returns every bomb as a file with every interface, in an order drawn by the seed.
+    """
     work = []
     for kind in bombs.FAMILIES:
         for i, (name, file, pixels) in enumerate(

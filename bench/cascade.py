@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a running cascade do what its plan says, and is its judge worth having?
+"""Does a running cascade do what its plan says, and is its judge worth its time?
 
 A server with two devices that host a heavy and a light variant answers prompts in
-phases, each at a share of the capacity: the highest rate for which `atelier plan`
-finds that everything can be answered in time, by costs that `atelier profile` measures
-first with all devices busy and that a server then measures itself under a load
-(`GET /v1/admin/profile`), as clients and encoders take their part of the machine. Then
-everything is drawn by each variant alone, with equal seeds. Told are the share of
-answers that the heavy variant drew beside that of the plans in force when the requests
-came, the objects that are right beside those of chance mixes of the same share (a test
-by 10,000 permutations), and mean latency (by the server's own times, and with the
-client's) and violations beside `atelier simulate` with the same arrivals and devices
-and the costs that the server has measured by the end of that run, whose plans fall
-between the arrivals where the server's did.
-Python's standard library alone. Long, because the server, its simulation and the judge
-are asked about the same requests.
+phases, each at a share of the capacity. The capacity is the highest rate at which
+`atelier plan` finds that every request can be answered in time. Its costs come from
+`atelier profile`, which measures first with all devices busy, and then from a server
+under load (`GET /v1/admin/profile`), because clients and encoders use a part of the
+machine. Then each variant draws all prompts by itself, with equal seeds. The report
+shows:
+* the share of answers that the heavy variant drew, beside that of the plans in force
+  when the requests arrived;
+* the correct objects, beside those of random mixes with the same share (a test by
+  10,000 permutations);
+* mean latency (by the server's times, and with the client's) and violations, beside
+  those of `atelier simulate`. The simulation has the same arrivals and devices, the
+  costs that the server has measured by the end of that run, and plans at the same
+  moments between the arrivals.
+It needs only Python's standard library. The file is long because the server, its
+simulation and the judge get the same requests.
 
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--shifts N]
-                  [--profile FILE] [--warm-up N] [--quality FILE] [--keep DIR] [--no-judge]
-SCORE: the program score_images of the build's tests
+                  [--profile FILE] [--warm-up N] [--quality FILE] [--keep DIR]
+                  [--no-judge]
+SCORE is the program score_images of the build's tests.
 """
 import argparse
 import http.client
@@ -70,13 +74,13 @@ class Server:
 
 
 def draw(url, prompt, seed, **more):
-    """One image: (status, its facts, PNG), once the job has ended."""
+    """Draws one image. Returns (status, its facts, PNG) once the job has ended."""
     status, body = call(url, "POST", "/v1/jobs",
                         {"prompt": prompt, "seed": seed, **more})
     if status != 202:
         return status, json.loads(body), b""
     name = json.loads(body)["id"]
-    # Ends with the job.
+    # The event stream ends with the job.
     call(url, "GET", f"/v1/jobs/{name}/events?images=none")
     job = json.loads(call(url, "GET", f"/v1/jobs/{name}?images=none")[1])
     if job["status"] != "completed":
@@ -86,8 +90,8 @@ def draw(url, prompt, seed, **more):
 
 
 def heavy_share(plan, given):
-    """What part of the answers the plan has the heavy variant draw; None where it
-    does not say."""
+    """Returns the share of the answers that the plan assigns to the heavy variant, or
+    None if the plan does not contain it."""
     sum_ = 0
     whole = 0
     for route in plan["routes"]:
@@ -105,12 +109,12 @@ def heavy_share(plan, given):
 
 
 def admitted(rates):
-    """Requests a second that a plan takes on; None: all."""
+    """Returns the requests a second that a plan admits; None means all."""
     return None if not rates or None in rates else sum(rates)
 
 
 def right_in(score, files, captions):
-    """Objects right and said, of each file."""
+    """Returns the correct and the named objects of each file."""
     lines = "".join(f"{file}\t{said}\n" for file, said in zip(files, captions))
     out = subprocess.run([score, "score", "128"], input=lines, text=True,
                          capture_output=True, check=True).stdout
@@ -118,7 +122,8 @@ def right_in(score, files, captions):
 
 
 def profiled(given, name, files):
-    """Costs of a variant, by as many processes beside each other as files."""
+    """Measures a variant's costs with one process for each file, all at the same time.
+    """
     runs = [subprocess.Popen(
         [given.atelier, "profile", "--model", name.split("@")[0], "--batch",
          "1,2,4,8", "--size", "128x128", "--steps", "20", "--set",
@@ -130,7 +135,7 @@ def profiled(given, name, files):
 
 
 def measure_costs(given, folder):
-    """Costs of both variants while all devices are busy."""
+    """Measures the costs of both variants while all devices are busy."""
     file = folder / "costs.json"
     known = json.loads(pathlib.Path(given.quality).read_text())
     all_ = None
@@ -155,7 +160,7 @@ def measure_costs(given, folder):
 
 
 def capacity(given, profile):
-    """The highest rate that a plan answers in time."""
+    """Returns the highest rate at which a plan answers every request in time."""
     def feasible(rate):
         out = subprocess.run(
             [given.atelier, "plan", "--json", "--profiles", str(profile), "--demand",
@@ -170,7 +175,7 @@ def capacity(given, profile):
 
 
 def arrivals(given, rate, seed):
-    """Moments of a Poisson process whose rate changes with the phase."""
+    """Returns the moments of a Poisson process whose rate changes with the phase."""
     random_ = random.Random(seed)
     at = 0.0
     out = []
@@ -183,8 +188,8 @@ def arrivals(given, rate, seed):
 
 
 def run(given, folder, profile, rate, captions, seed, deadline, costs):
-    """The arrivals, what became of each, and the plans. `costs`: where the profile
-    goes that the server has measured by the end."""
+    """Returns the arrivals, the outcome of each, and the plans. Writes the profile that
+    the server has measured by the end to `costs`."""
     server = Server(given, folder, given.devices, given.policy, profile)
     due = arrivals(given, rate, seed)
     rows = [None] * len(due)
@@ -208,7 +213,7 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs):
             (folder / f"answer-{i}.png").write_bytes(png)
 
     try:
-        # Both variants once, so that what is made once is there.
+        # Each variant draws once, so that work done only once is not measured.
         draw(server.url, captions[0], 0)
         watcher = threading.Thread(target=watch)
         watcher.start()
@@ -232,8 +237,9 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs):
 
 
 def plan_moment(plans, begin, period):
-    """When the planner's period ends: seconds after `begin`, modulo the period. Plans
-    are made at other events too, so it is where most changes lie close together."""
+    """Returns when the planner's period ends: seconds after `begin`, modulo the period.
+    Other events also cause plans, so it is the moment around which most changes
+    cluster."""
     made = [((a[0] + b[0]) / 2 - begin) % period
             for a, b in zip(plans, plans[1:]) if a[3] != b[3]]
     assert made, "no plan was made"
@@ -246,7 +252,7 @@ def plan_moment(plans, begin, period):
 
 
 def measured_by_server(given, folder, profile, captions, deadline):
-    """Costs as a server under load measures them."""
+    """Measures costs with a server under load."""
     into = folder / "costs-under-load.json"
     small = argparse.Namespace(**{**vars(given), "requests": given.warm_up,
                                   "phases": [.7], "no_judge": True})
@@ -255,7 +261,7 @@ def measured_by_server(given, folder, profile, captions, deadline):
 
 
 def alone(given, folder, captions):
-    """All prompts by each variant, two at a time."""
+    """Draws all prompts with each variant, two at a time."""
     for name in (given.heavy, given.light):
         if (folder / f"{name}-{len(captions) - 1}.png").exists():
             continue
@@ -281,8 +287,8 @@ def alone(given, folder, captions):
 
 
 def simulated(given, folder, profile, due, deadline, moment):
-    """Mean seconds and violations of `atelier simulate` whose plans are made
-    `moment` seconds after the first request was due, modulo the period."""
+    """Returns the mean seconds and the violations of `atelier simulate` whose plans are
+    made `moment` seconds after the first request was due, modulo the period."""
     trace = folder / "trace.csv"
     shift = (given.period - moment) % given.period
     trace.write_text("ms,content,deadline_ms\n" + "".join(
@@ -299,13 +305,14 @@ def simulated(given, folder, profile, due, deadline, moment):
 
 
 def mean_total(rows, of):
-    """Mean seconds from a request to its answer, by the server: the client, which
-    shares the processor with it, is no part of a simulation."""
+    """Returns the mean seconds from a request to its answer, by the server's clock. The
+    client shares the processor with the server but is not part of a simulation."""
     return statistics.mean(rows[i]["timings_ms"]["total"] for i in of) / 1000
 
 
 def share_by_plan(rows, plans):
-    """Mean over answers of the share in force when each came."""
+    """Returns the mean, over all answers, of the share in force when each request
+    arrived."""
     total = []
     for row in rows:
         before = [share for at, share, *_ in plans if at <= row["at"]]
@@ -315,7 +322,7 @@ def share_by_plan(rows, plans):
 
 
 def admitted_by_plan(rows, plans):
-    """What part of what came the plans in force took on."""
+    """Returns the share of the arrivals that the plans in force admitted."""
     begin, end = rows[0]["at"], rows[-1]["at"]
     taken = 0.0
     for i, (at, _, rate, *_) in enumerate(plans):
@@ -327,8 +334,8 @@ def admitted_by_plan(rows, plans):
 
 
 def judge(given, folder, answered, captions):
-    """Objects right of answers that a judge looked at, of a chance mix of the same
-    share, and how many permutations are as good."""
+    """Returns the correct objects of the judged answers and of random mixes with the
+    same share, and the number of permutations that are as good."""
     files = {name: [folder / f"{name}-{i}.png" for i in answered]
              for name in (given.heavy, given.light)}
     said = [captions[i] for i in answered]

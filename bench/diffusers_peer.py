@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of Stable Diffusion 1.5 in diffusers, eager, for unet_bench.
+"""Runs the networks of Stable Diffusion 1.5 in diffusers, eager, for unet_bench.
 
     diffusers_peer.py make FOLDER
     diffusers_peer.py serve unet|vae FOLDER DEVICE
 
-`make` writes FOLDER/{unet,vae}-{float32,bfloat16}: networks of SD 1.5's
-geometry with random weights, the same ones in both types.
+`make` writes FOLDER/{unet,vae}-{float32,bfloat16}: networks of SD 1.5's geometry with
+random weights, the same ones in both types.
 
 `serve` loads the network in the folder and answers lines on standard input:
 
@@ -15,7 +15,8 @@ geometry with random weights, the same ones in both types.
                         and those of all processors together
     peak                answer VmHWM in KiB
 
-Its first line is "ready LOAD_MS KIB_BEFORE", the last VmRSS before loading."""
+Its first line is "ready LOAD_MS KIB_BEFORE"; KIB_BEFORE is VmRSS before loading.
+"""
 import os
 import sys
 import time

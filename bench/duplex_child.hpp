@@ -11,8 +11,8 @@
 
 namespace atelier::bench {
 
-/// A child process that answers each line on its standard input with one on its
-/// standard output. Ends it when it goes.
+/// Runs a child process that answers each line on its standard input with one
+/// line on its standard output. The destructor ends the process.
 class duplex_child {
 public:
   explicit duplex_child(std::vector<std::string> command) {
@@ -50,7 +50,7 @@ public:
   duplex_child(const duplex_child&) = delete;
   duplex_child& operator=(const duplex_child&) = delete;
 
-  /// Returns the next line that the child writes, without its end.
+  /// Returns the next line that the child writes, without its line end.
   std::string read() {
     char* line = nullptr;
     size_t room = 0;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does a key with little to do wait for beside one with much?
+"""How long does a key with few requests wait beside a key with many?
 
-A server with one model and two keys. The one asks for an image as soon as it is
-answered, first alone, then beside the other's jobs of several images, all of them
-accepted before. Told are both distributions of its latencies and the ratio of their
-95th percentiles. Each answer must be an image of the same size; their last bits may
-differ, as batches are summed in another order. Python's standard library alone.
+A server has one model and two keys. The first key requests its next image as soon as it
+has an answer: first without other load, then beside the second key's jobs of several
+images, which were all accepted before. The report shows both distributions of the first
+key's latencies and the ratio of their 95th percentiles. Each answer must be an image of
+the same size. The images' last bits may differ, because batches are summed in another
+order. The program needs only Python's standard library.
 
 usage: fairness.py ATELIER [--model NAME] [--requests N] [--jobs N] [--images N]
                    [--set KEY=VALUE]...
@@ -32,7 +33,7 @@ def call(url, key, method, path, body=None):
 
 
 def wait_for(url, key, count):
-    """Seconds of each of so many requests, and their images."""
+    """Returns the seconds of each of `count` requests, and their images."""
     took = []
     images = []
     for number in range(count):
@@ -43,7 +44,7 @@ def wait_for(url, key, count):
         took.append(time.monotonic() - began)
         png = base64.b64decode(got["data"][0]["b64_json"])
         assert png.startswith(b"\x89PNG\r\n"), "no image"
-        # Width and height.
+        # The width and height.
         images.append(png[16:24])
     return took, images
 

@@ -20,14 +20,14 @@ constexpr uint32_t steps = 30;
 
 struct worker {
   double free_at = 0;
-  /// When each of its models was used last.
+  /// The time at which each loaded model was last used.
   std::map<uint32_t, double> held;
 
   bool holds(uint32_t variant) const {
     return held.count(variant) != 0;
   }
 
-  /// The model that makes room: the one of the least worth.
+  /// Returns the loaded model with the least worth, which is evicted first.
   template <class Worth>
   auto leaving(Worth worth) const {
     return std::min_element(
@@ -36,7 +36,8 @@ struct worker {
       });
   }
 
-  /// What that is worth; below all worths where there is room.
+  /// Returns the worth of the model that a load would evict. The result is
+  /// below every worth if the worker has room for another model.
   template <class Worth>
   double lost(size_t most, Worth worth) const {
     if (held.size() < most)
@@ -46,7 +47,7 @@ struct worker {
   }
 };
 
-/// What both rules know of a request when it comes.
+/// The arrival time and the costs of one request, which both rules know.
 struct costs {
   double now = 0;
   double load = 0;
@@ -71,7 +72,7 @@ costs costs_of(const farm& x, size_t request) {
   return out;
 }
 
-/// When a model is asked for, by variant, to look ahead.
+/// The times at which each variant is requested, for the rule that looks ahead.
 class calendar {
 public:
   explicit calendar(const farm& x) : times_(x.profile->variants.size()) {
@@ -79,7 +80,8 @@ public:
       times_[r.variant].push_back(r.seconds);
   }
 
-  /// The next time after `now`; past all times where there is none.
+  /// Returns the variant's next request time after `now`, or the largest double
+  /// if the variant is not requested again.
   double next(uint32_t variant, double now) const {
     const auto& all = times_[variant];
     const auto i = std::upper_bound(all.begin(), all.end(), now);
@@ -90,8 +92,9 @@ private:
   std::vector<std::vector<double>> times_;
 };
 
-// `choose` returns the worker; the model of the least `worth` leaves it, of its
-// variant, its last use and now.
+// Runs all requests. `choose` returns the worker of a request. That worker
+// evicts the model with the least `worth`, a function of the variant, its last
+// use and the present time.
 template <class Choose, class Worth>
 fared run(const farm& x, Choose choose, Worth worth) {
   std::vector<worker> workers(x.workers);
@@ -133,8 +136,9 @@ double last_use(uint32_t, double used, double) {
   return used;
 }
 
-/// The worker that has the model and ends it first; where none does in time, of
-/// those that end it first the one where what leaves is worth the least.
+/// Returns the worker that has the model and ends the request first. If no such
+/// worker ends it in time, returns the worker of all that ends it first. A tie
+/// goes to the worker whose evicted model is worth the least.
 template <class Worth>
 auto near_its_model(const farm& x, Worth worth) {
   return [&x, worth](const std::vector<worker>& workers, const costs& of) {
@@ -235,7 +239,7 @@ core::result<fared> simulated(const farm& x, std::string_view policy) {
   out.lost = ran->violations();
   out.loads = ran->loads;
   out.busy = ran->utilisation;
-  // Those that are late count twice, if there are any.
+  // A late request counts as twice the deadline.
   out.mean_seconds =
     (ran->latency_mean_ms / 1000 * static_cast<double>(ran->completed)
      + 2 * x.deadline_seconds * static_cast<double>(out.lost))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How many requests of a real service, and how late, do eight devices answer
-// that hold 1, 2, 4 or 10 of its checkpoints each: the policy `atelier` beside
-// two rules without foresight, on the same requests, times and loads; and,
-// without a claim, one that knows which checkpoint is asked for the latest.
+// How many requests of a real service do eight devices answer, and how late, if
+// each holds 1, 2, 4 or 10 of the service's checkpoints? The policy `atelier`
+// runs beside two rules without foresight on the same requests, times and
+// loads. A rule that knows all future requests runs too, as a bound.
 //
 //   gentd26_bench [SPEED [RESIDENT [SEED]]]
 //
-// reads data/gentd26/requests.csv where ATELIER_REFERENCE_DATA points, all rows
-// with a checkpoint in their order; SPEED divides the times between them. Ends
-// with 1 where `atelier` loses more than the better rule, or is slower in the
-// mean, by more than a tenth of a point, or 2 %.
+// reads data/gentd26/requests.csv in the folder that ATELIER_REFERENCE_DATA
+// names: all rows with a checkpoint, in order. SPEED divides the times between
+// them. The exit status is 1 if `atelier` loses more requests than the better
+// rule, or has a higher mean latency, by more than a tenth of a point, or 2 %.
 
 #include "farm.hpp"
 
@@ -47,8 +47,8 @@ uint32_t number_or(const std::string& text, uint32_t otherwise) {
   return x >= 1 ? static_cast<uint32_t>(x) : otherwise;
 }
 
-/// Columns: when, kind, status, seconds, group, lengths of both prompts,
-/// images, steps, checkpoint, LoRAs.
+/// Reads the requests. The columns of the file are: time, kind, status,
+/// seconds, group, lengths of both prompts, images, steps, checkpoint, LoRAs.
 bench::farm read(const std::string& path) {
   constexpr size_t images = 7;
   constexpr size_t steps = 8;
@@ -89,7 +89,7 @@ void show(double speed, const bench::farm& x, const char* rule,
   std::fflush(stdout);
 }
 
-/// Whether `atelier` is as good as the better rule in one cell.
+/// Returns whether `atelier` is as good as the better rule in one cell.
 bool run_cell(const bench::farm& whole, double speed, uint32_t resident,
               uint64_t seed) {
   auto x = whole;

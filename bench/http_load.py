@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many clients does one server bear?
+"""How many clients can one server handle?
 
-Two questions to `atelier serve` with the test card, each on a server of its own:
-what do idle event streams cost, and how is a steady load of pictures answered;
-of the latter also how long the doors themselves had the calls, by the server's
-own metric, without the model.
-Both begin with one picture whose bytes are looked at. Python's standard library
-alone; the load is open-loop: a request is due at its moment whether earlier ones
-are answered or not, and its latency counts from that moment.
+The program asks two questions of `atelier serve` with the test card, each of a new
+server. How much do idle event streams cost? How is a steady load of images answered?
+The second question includes the time that calls spend in the HTTP APIs, by the server's
+own metric, without the model. Both begin with one image whose bytes are checked. The
+program needs only Python's standard library. The load is open-loop: a request is due at
+its moment whether earlier requests are answered or not, and its latency counts from
+that moment.
 
 usage: http_load.py ATELIER [--streams N] [--rate QPS] [--seconds S]
                     [--connections N]
@@ -70,7 +70,7 @@ def look_at_a_picture(server):
 
 
 async def idle_streams(server, count):
-    """Streams of a job that waits behind one that takes for ever."""
+    """Opens streams of a job that waits behind a job that takes very long."""
     blocker = json.dumps({"prompt": "a", "steps": 150}).encode()
     server.ask("/v1/jobs", blocker)
     waits = json.loads(server.ask("/v1/jobs", blocker))["id"]
@@ -102,7 +102,7 @@ async def idle_streams(server, count):
 
 
 async def read_reply(reader):
-    """The status of a reply with a Content-Length, and its Retry-After."""
+    """Reads a reply with a Content-Length; returns its status and its Retry-After."""
     status, length, retry = 0, 0, False
     while line := (await reader.readline()).strip().lower():
         if line.startswith(b"http/"):
@@ -161,7 +161,7 @@ async def steady_load(server, rate, seconds, connections):
 
 
 def door_share(server, part, share):
-    """The bound, in ms, below which that share of the calls stayed."""
+    """Returns the bound, in ms, below which that share of the calls stayed."""
     buckets = []
     for line in server.ask("/metrics").decode().splitlines():
         if line.startswith("atelier_http_door_seconds_bucket{part=\"" + part):

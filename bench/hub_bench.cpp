@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How many requests a second go through the hub: the real scheduler actor on
-// CAF's real threads, with workers that answer at once and slots without
-// payload. Beside it the floor: the same messages to an actor that only
-// answers.
+// How many requests a second pass through the hub? The real scheduler actor
+// runs on CAF's real threads, with workers that answer at once and slots
+// without payload. A floor is measured too: the same messages to an actor that
+// only answers.
 //
 //   hub_bench [REQUESTS]
 
@@ -33,7 +33,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr int window = 256;
 
-/// Every kind of worker at once: answers each order with its report.
+/// Plays every kind of worker: it answers each order with its report at once.
 class instant_workers : public actors::handoff {
 public:
   instant_workers(std::shared_ptr<ipc::slot_store> slots,
@@ -173,14 +173,15 @@ double hub_rate(int requests) {
   return requests / took;
 }
 
-/// The floor: as many messages to an actor that does nothing with them.
+/// Measures the floor: as many messages to an actor that does nothing with
+/// them.
 double message_rate(int requests) {
   constexpr int messages_each = 7;
   runtime::system_config settings{2};
   caf::actor_system sys{settings};
   std::atomic<int> left{requests * messages_each};
-  // With an argument, as CAF 0.17.6 reads an empty list of them through a null
-  // pointer, which the standard library's assertions stop.
+  // The actor has an argument, because CAF 0.17.6 reads an empty argument list
+  // through a null pointer, which the standard library's assertions report.
   auto sink = sys.spawn(
     [](caf::event_based_actor*, std::atomic<int>* of) -> caf::behavior {
       return {[of](const actors::stage_done&) { --*of; }};

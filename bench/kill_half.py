@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long do late answers last when half of the devices die at one moment?
+"""How long do violations last when half of the devices die at one moment?
 
-A server with devices that draw test cards gets a steady load with deadlines; the
-processes of half of the devices are killed (SIGKILL) at one moment and stay away.
+A server with devices that draw test cards gets a steady load with deadlines. At one
+moment the processes of half of the devices are killed (SIGKILL), and they stay dead.
 Each device may host a large variant and one of half as many steps, whose images count
-less (a ladder of the profile): the policy decides who hosts what and how many requests
-get which. --one-variant leaves one variant, and nothing to decide.
-Told are the violations (late, refused, failed) of each planning period, beside
-those of a server that has only the other half from its start and gets the same
-load, and when the first plan without the dead was in force. Python's standard
-library alone.
+less (a ladder of the profile): the policy decides who hosts what, and how many requests
+each variant gets. With --one-variant only one variant exists, so the policy has nothing
+to decide. The report shows the violations (late, refused, failed) of each planning
+period, beside those of a server that has only the other half from its start and gets
+the same load. It also shows when the first plan without the dead devices was in force.
+The program needs only Python's standard library.
 
 usage: kill_half.py ATELIER [--devices N] [--rate QPS] [--seconds S] [--kill-at S]
                     [--period S] [--step-ms MS] [--steps N] [--batch N]
@@ -35,7 +35,8 @@ def variants(given):
 
 
 def measured(given):
-    """A profile of the cards: a step takes its time, however many rows it has."""
+    """Returns a profile of the cards: a step takes the same time for any number of
+    rows."""
     names = variants(given)
     qualities = dict(zip(names, (1.0, 0.8)))
     out = {"format": "atelier.profile", "version": 2, "variants": [
@@ -51,13 +52,13 @@ def measured(given):
 
 
 def settings(given, devices, profile):
-    """Returns the arguments of a server with so many devices."""
+    """Returns the arguments of a server with `devices` devices."""
     one = ("{{name='cpu:{}',executor='test_card',variants={},test_card_step_ms={},"
            "max_batch={},seats={}}}")
     cards = ",".join(one.format(i, json.dumps(variants(given)), given.step_ms,
                                 given.batch, 2 * given.batch)
                      for i in range(devices))
-    # The dead stay away for the whole run.
+    # The killed processes stay dead for the whole run.
     away = 3_600_000
     out = ["--policy", given.policy, "--processes", "split"]
     for text in (f"devices=[{cards}]", f"planner.period_s={given.period:g}",
@@ -76,7 +77,7 @@ def plan_version(server):
 
 
 def large_share(plan, given):
-    """What part of the requests the plan has the large variant draw."""
+    """Returns the share of the requests that the plan assigns to the large variant."""
     parts = [(max(r["shares"], default=0), variants(given)[0] in r["stages"][0])
              for r in plan["routes"]]
     whole = sum(share for share, _ in parts)
@@ -84,7 +85,7 @@ def large_share(plan, given):
 
 
 def run(given, devices, kill):
-    """Runs the load; returns its requests and what was seen of the kill."""
+    """Runs the load; returns its requests and the observed effects of the kill."""
     profile = tempfile.NamedTemporaryFile("w", suffix=".json")
     profile.write(json.dumps(measured(given)))
     profile.flush()
@@ -135,7 +136,7 @@ def run(given, devices, kill):
             rows = list(csv.DictReader(file))
         os.unlink(records)
         summary = json.loads(out)
-        # Correct before anything: every request has one end.
+        # Every request must have exactly one outcome.
         assert summary["requests"] == len(rows) > 0
         assert sum(summary[k] for k in ("answered", "refused", "failed")) == len(rows)
         return rows, seen
@@ -146,7 +147,7 @@ def run(given, devices, kill):
 
 
 def violations(rows, given):
-    """Returns (arrived, violated) of each period by arrival."""
+    """Returns (arrived, violated) for each period, by arrival."""
     out = {}
     for row in rows:
         period = int(float(row["due_ms"]) / 1000 // given.period)

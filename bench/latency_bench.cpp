@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long from a submission to the first step of an idle worker: hub,
-// preprocess (noise for 64x64 pixels), hub, the executor's first step call.
-// All threads are idle for 100 ms before each request.
+// How long does it take from a submission to the first step of an idle worker?
+// The path is: hub, preprocess (noise for 64x64 pixels), hub, the executor's
+// first step call. All threads are idle for 100 ms before each request.
 //
 //   latency_bench [REQUESTS] [PROCESS-PROGRAM] [KEY=VALUE ...]
 //
-// Settings that follow hold for the split processes.
+// The settings at the end apply to the split processes.
 
 #include <atelier/atelier.hpp>
 
@@ -57,7 +57,7 @@ int measure(const char* mode, int requests, const std::string& program,
     const auto* image = std::get_if<atelier::generated_image>(&answer);
     if (image == nullptr)
       return 1;
-    // Correct before fast: the same request, the same bytes.
+    // A result counts only if the same request produces the same bytes.
     if (reference.empty())
       reference = image->sha256;
     if (image->sha256 != reference || image->took.first_step.count() <= 0) {

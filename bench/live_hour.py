@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does a server that holds two of six models do as its simulation?
+"""Does a server that holds two of six models behave like its simulation?
 
-The busiest hour of a day of a public image service (GenTD26), compressed, goes to a
-server whose one device has room for two of six models, copies of a shipped one: each
-request has its images and its checkpoint (the checkpoints of the hour by rank, modulo
-six) and the service's two minutes to the answer, compressed alike. The same arrivals
-go to `atelier simulate` with costs that `atelier profile` measured. Told are requests
-lost and loads of both. Python's standard library alone.
+The busiest hour of a day of a public image service (GenTD26), compressed, is sent to a
+server whose one device has room for two of six models, copies of a shipped one. Each
+request has its images, its checkpoint (the checkpoints of the hour by rank, modulo six)
+and the service's deadline of two minutes, compressed by the same factor. The same
+arrivals go to `atelier simulate` with costs that `atelier profile` measured. The report
+shows the lost requests and the loads of both. The program needs only Python's standard
+library.
 
 usage: live_hour.py ATELIER REQUESTS.csv [--hour "2024-11-28 22"] [--times N]
                     [--model tiny] [--steps N] [--threads N] [--policy P]
@@ -32,7 +33,7 @@ DEADLINE_S = 120
 
 
 def read_hour(path, hour):
-    """(seconds since the hour's begin, model, images) of each request."""
+    """Returns (seconds since the start of the hour, model, images) of each request."""
     with open(path, encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file)
                 if row["gmt_create"].startswith(hour)
@@ -65,7 +66,7 @@ def settings(given, folder, memory_mib, profile):
 
 
 def measure(given, folder):
-    """A profile of all six: they are the same model."""
+    """Measures one model and returns a profile of all six, which are copies of it."""
     file = folder / "one.json"
     subprocess.run(
         [given.atelier, "profile", "--model", "m0", "--batch", "1,2,4,8", "--steps",

@@ -2,9 +2,10 @@
 
 // How long do a million simulated requests take, and how much memory?
 //
-// A steady load with a cascade of two variants on sixteen devices goes through
-// the real actors in virtual time. Without LibTorch, which alone takes some
-// 100 MB. Every request has one end before anything is told.
+// A steady load with a cascade of two variants on sixteen devices runs through
+// the real actors in virtual time. The program does not link LibTorch, which
+// needs some 100 MB by itself. Before it prints a result, the program checks
+// that every request has ended exactly once.
 
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policy.hpp>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What serving costs a request beside its model, with 64 requests in flight, in
-// parts, each with the real code:
+// How much time does serving add to a request's model time, with 64 requests in
+// flight? Each part is measured with the real code:
 //
 //   choice     the scheduler's tables: admission, route and first dispatch of a
 //              request, and the choice of its device when it is prepared; with
 //              two variants of a ladder, of which `atelier` plans a mix
 //   batch      the denoise-step actor: from the end of a run until the device
-//              has the next one, in which one row left and another joined
+//              has the next run, in which one row left and another joined
 //   hand-off   a descriptor from the control process to a device's process and
-//              back: written, through the ring, read; no payload is copied
+//              back: written, sent through the ring, read; no payload is copied
 //
-// Published for the same parts: 600, 1,200 and 2,400 us (InstGenIE, 6.6). Long,
-// because each part brings its own stand-ins and checks.
+// Published times of the same parts: 600, 1,200 and 2,400 us (InstGenIE, 6.6).
+// The file is long because each part has its own stand-ins and checks.
 //
 //   overhead_bench [REQUESTS]
 
@@ -116,8 +116,8 @@ struct nobody : actors::supervision {
   planning::cluster_view there;
 };
 
-/// Two variants of which one stands in for the other: eight images of the large
-/// one take a device 8 ms, of the small one 4 ms.
+/// Returns a profile of two variants of one ladder. Eight images take a device
+/// 8 ms with the large variant and 4 ms with the small one.
 std::shared_ptr<const planning::profile> measured() {
   auto known = std::make_shared<planning::profile>();
   planning::ladder_profile models;
@@ -139,8 +139,8 @@ std::shared_ptr<const planning::profile> measured() {
   return known;
 }
 
-/// More than the large variant can draw within three times an image's time, and
-/// less than the small one can.
+/// Returns a demand that exceeds what the large variant can draw within three
+/// times an image's time, and that the small variant can meet.
 planning::demand asked_of(uint32_t devices) {
   planning::demand x;
   planning::demand_window window;
@@ -194,7 +194,7 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
                     0};
     hub.on(ready, clock_type::now());
   }
-  // The second plan knows what the devices host by then.
+  // The second plan knows which variants the devices host by then.
   auto plan = config.initial_plan;
   for (int i = 0; i < 2; ++i) {
     plan = std::make_shared<const planning::plan>(
@@ -314,7 +314,8 @@ struct instant_device : gpu::executor {
   uint64_t opened = 0;
 };
 
-/// Writes reports as bytes, as a process's port does, and counts ends.
+/// Serializes reports as a process's port does, and records which requests
+/// ended.
 struct written_reports : actors::hub_port {
   void send(actors::report what) override {
     std::visit(
@@ -344,7 +345,8 @@ void batch(uint32_t most_rows, int changes) {
   c.device_executor = device;
   c.hub = hub;
   auto sut = sys.spawn(actors::denoise_step, c);
-  // CAF's thread runs it first: it connects its device, and is left to us.
+  // A thread of CAF first runs the actor, which connects to its device. From
+  // then on only this thread runs it.
   std::this_thread::sleep_for(200ms);
   if (!device->events.ran)
     stop("the worker did not begin");
@@ -354,14 +356,15 @@ void batch(uint32_t most_rows, int changes) {
   const auto give = [&] {
     actors::denoise d;
     d.ticket = {core::request_id{++last}, 1};
-    // Unlike ends, so that one row or none ends with a step.
+    // The rows end at different steps, so that at most one row ends with a
+    // step.
     d.recipe.steps = 2 * most_rows + static_cast<uint32_t>(last % 7);
     d.recipe.px = {64, 64};
     d.text.positive = "a red circle above a blue square";
     d.deadline_ns = core::never.time_since_epoch().count();
     here.deliver(sut, d);
   };
-  // Rows before the first full batch join by steps, as they come.
+  // Until the batch is full, rows join it one step after another.
   for (uint32_t i = 0; i < in_flight; ++i)
     give();
   std::vector<double> changing;
@@ -415,8 +418,8 @@ int64_t now_ns() {
   return clock_type::now().time_since_epoch().count();
 }
 
-/// The device's process: answers each row with one report that says how long
-/// the row was under way, and when the report was sent.
+/// Plays the device's process. It answers each row with a report that contains
+/// the row's transit time and the time at which the report was sent.
 [[noreturn]] void play_process(const std::string& name) {
   auto arena = ipc::arena_view::open_shared_memory(name);
   if (!arena)
@@ -511,7 +514,7 @@ int main(int argc, char** arguments) {
   const int requests = argc > 1 ? std::atoi(arguments[1]) : 20'000;
   if (requests < 1)
     stop("REQUESTS is a whole number above 0");
-  // First: a fork copies no thread of CAF's.
+  // This part forks, and a fork copies no thread of CAF, so it runs first.
   hand_off(std::min(requests, 5'000));
   for (const char* policy : {"vanilla", "atelier", "instgenie"})
     for (const uint32_t devices : {2u, 8u})

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long plans take: each decision function on clusters of 8 to 10,000
-// workers, with random loads, middle and worst of many. Each plan is checked
-// before it counts. What runs for a request, not for a plan, is told in
-// microseconds at the end. Long, because each decision has its table beside the
-// check of its plans.
+// How long do plans take? Each decision function runs on clusters of 8 to
+// 10,000 workers with random loads; the program prints the median and the worst
+// time. It checks each plan before it counts it. Functions that run for each
+// request, not for each plan, are at the end, in microseconds. The file is long
+// because each decision has its table beside the check of its plans.
 //
 //   planning_bench [ROUNDS]
 
@@ -63,8 +63,9 @@ double processor_seconds() {
        + 1e-9 * static_cast<double>(at.tv_nsec);
 }
 
-/// Runs `once` for each round and returns its seconds, sorted: of the processor
-/// where they are many, so that other programs on the machine do not count.
+/// Runs `once` for each round and returns the rounds' seconds, sorted. Rounds
+/// of at least 0.1 ms are measured in processor time, so that other programs on
+/// the machine do not count.
 std::vector<double> timed(size_t rounds,
                           const std::function<void(core::philox&)>& once) {
   std::vector<double> out;
@@ -122,8 +123,8 @@ diffserve::cascade_problem turbo_and_full(core::philox& random,
   return p;
 }
 
-/// Fifty classes, twenty variants in batches of 1 to 8 at three budgets of
-/// waiting, cascades of every pair at eight thresholds.
+/// Returns a problem with fifty classes, twenty variants in batches of 1 to 8
+/// at three budgets of waiting, and cascades of every pair at eight thresholds.
 unified::problem all_routes(core::philox& random, uint32_t workers) {
   constexpr uint32_t variants = 20;
   constexpr uint32_t classes = 50;
@@ -140,7 +141,7 @@ unified::problem all_routes(core::philox& random, uint32_t workers) {
       for (const double wait : {0.25, 0.5, 1.0})
         p.pools.push_back({v, batch, wait, 0.98});
   }
-  // Seconds of one device for a row of a batch.
+  // Seconds of one device for each row of a batch.
   const auto share = [&](uint32_t pool) {
     const double batch = p.pools[pool].seats;
     return seconds[p.pools[pool].of] * (0.6 + 0.4 / batch);
@@ -305,7 +306,7 @@ std::vector<plan_case> plans(size_t rounds) {
      [](core::philox& random, uint32_t workers) {
        const auto p = all_routes(random, workers);
        std::vector<uint32_t> count(p.pools.size(), 0);
-       // A batch and a budget for each variant.
+       // Each variant has one batch and one budget.
        for (size_t k = 0; k < count.size(); k += 12)
          count[k + random.below(12)] = workers / 20;
        expect(static_cast<bool>(unified::spread(p, count, quick_options())),
@@ -469,8 +470,8 @@ void print_policies(size_t rounds) {
   }
 }
 
-/// A worker's batch with 64 requests of three sizes: what ended leaves, another
-/// comes, and the next step's rows are chosen.
+/// Measures a worker's batch with 64 requests of three sizes. In each round an
+/// ended row leaves, another joins, and the rows of the next step are chosen.
 void print_batches(size_t rounds) {
   std::printf("\nus: middle and worst, a step's rows of 64 requests\n");
   const core::extent sizes[] = {{512, 512}, {768, 512}, {768, 768}};

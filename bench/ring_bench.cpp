@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long does it take to hand a payload to another process through a slot
-// and a ring, and how much of that is the copy?
+// How long does it take to pass a payload to another process through a slot and
+// a ring, and how much of that is the copy?
 //
-// Floor: the copy alone, in the same hand-offs. Peer: zmq_pickle_peer.py, in
-// the same run. Both clocks are CLOCK_MONOTONIC; a hand-off lasts from before
-// the copy until the receiver has the message that names the slot.
+// The floor is the copy by itself, in the same transfers. The peer is
+// zmq_pickle_peer.py, in the same run. Both clocks are CLOCK_MONOTONIC. A
+// transfer lasts from before the copy until the receiver has the message that
+// names the slot.
 #include <atelier/ipc/arena.hpp>
 
 #include <sys/prctl.h>
@@ -42,7 +43,7 @@ constexpr bench_case cases[] = {
 
 struct message {
   ipc::slot_ref slot;
-  // Whether the receiver shall copy and compare every byte.
+  // Nonzero if the receiver must copy and compare every byte.
   uint32_t compare = 0;
   uint64_t number = 0;
   int64_t arrived = 0;
@@ -171,7 +172,7 @@ void print(const char* name, const std::vector<double>& xs) {
               percentile(xs, 0.99));
 }
 
-// Returns the peer's p50 by size; nothing where it cannot run.
+// Returns the peer's p50 by size. The result is empty if the peer cannot run.
 std::map<size_t, double> run_peer(int protocol) {
   std::string command =
     "/usr/bin/python3 " ATELIER_BENCH_DIR "/zmq_pickle_peer.py "
@@ -215,7 +216,8 @@ int main() {
         awake[what.bytes] = percentile(all.whole, 0.5);
     }
   }
-  // 4 is what pickle takes by default, 5 its newest, made for large arrays.
+  // Protocol 4 is pickle's default. Protocol 5 is the newest one, made for
+  // large arrays.
   for (int protocol : {4, 5}) {
     std::printf("peer: pickle protocol %d over ZeroMQ (ipc), us\n", protocol);
     std::fflush(stdout);

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does a server lose in hours of mixed load while its parts are killed?
+"""What does a server lose in hours of mixed load while its processes are killed?
 
-One server at its defaults gets calls of every API, some of whose clients go away
-or take them back, while a random process of its engine is killed (SIGKILL) every
-few seconds. Every picture is compared with that of the undisturbed server. Told
-are what was lost, how long each part was there, how soon after a death a request
-went on with its steps and the next picture was encoded, and memory, descriptors,
-threads and slots. Exit status 0: all that such a run can judge is as wanted.
-Python's standard library alone.
+One server with its default settings gets calls of every API. Some of the clients
+disconnect or cancel their requests, while a random process of the engine is killed
+(SIGKILL) every few seconds. Every image is compared with that of the undisturbed
+server. The report shows lost calls, the uptime of each process, the time from a death
+until a request continued with its steps and until the next image was encoded, and
+memory, descriptors, threads and slots. Exit status 0: everything that a run of this
+length can judge is as required. The program needs only Python's standard library.
 
 usage: soak.py ATELIER [--seconds S] [--kill-every S] [--clients N] [--pause S]
                [--seed N] [--test-card] [--set KEY=VALUE]... [--report FILE]
@@ -25,15 +25,15 @@ from http_load import Server
 from soak_cases import Load
 from soak_watch import Killer, Watch, alive, metrics, until_idle
 
-# Memory is judged after this, over at least as long again.
+# Memory is judged after WARM_S, over at least LEAST_SLOPE_S.
 WARM_S = 1200
 LEAST_SLOPE_S = 1200
-# A share of the time is of something once each part was killed a few times.
+# A share of the time is meaningful only after each process was killed a few times.
 LEAST_SHARE_S = 120
 
 
 def slope(samples, after):
-    """MiB an hour by least squares over the samples from `after` on."""
+    """Returns MiB an hour, by least squares over the samples from `after` on."""
     points = [(t / 3600, kib / 1024) for t, kib in samples if t >= after]
     if len(points) < 3:
         return None
@@ -62,7 +62,7 @@ def ready_seconds(server):
 
 
 def soak(given, server):
-    """Runs all of it; returns the report."""
+    """Runs the whole test; returns the report."""
     load = Load(server.url, given.test_card, given.clients, given.seed,
                 given.pause)
     roles = alive(server)
@@ -81,7 +81,7 @@ def soak(given, server):
     load.end()
     watch.end()
     until_idle(server, roles)
-    # The parts that came last have done all that those before had.
+    # The newest processes must have done the same work as the first ones had.
     load.draw_all()
     after = until_idle(server, roles)
     last = metrics(server)
@@ -106,7 +106,8 @@ def soak(given, server):
 
 
 def judge(report):
-    """[(what, whether it is as wanted; none: the run is too short for it)]."""
+    """Returns [(condition, whether it holds, or None if the run is too short to say)].
+    """
     calls, before, after = report["calls"], report["before"], report["after"]
 
     def equal(field):

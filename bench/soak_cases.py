@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of soak.py: what clients of each API ask for, and what comes back.
+"""The calls of soak.py: the requests of each API's clients, and their answers.
 
-Each answer is compared with the one of the undisturbed server: byte for byte where
-the call asks for the same bits, else (the web UI's API cannot) by its pixels, which
-depend on who shares the batch by a level or two.
+Each answer is compared with that of the undisturbed server. If the call determines
+every bit, the bytes must be equal. Otherwise (the web UI's API cannot determine them)
+the pixels are compared: they differ by a level or two, depending on the batch.
 """
 import base64
 import http.client
@@ -24,16 +24,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent
 import serve_test  # noqa: E402
 from serve_test import call  # noqa: E402
 
-# A part that is away holds a call up; only what never comes is lost.
+# A call waits while a process is missing. Only a call without any answer is lost.
 serve_test.PATIENCE_S = 600
 
 SUBJECTS = ("a red circle", "a blue square", "a green star", "a purple hexagon")
-# What a call that was not accepted is told: to come again.
+# Errors that ask the client to try again.
 BUSY = ("overloaded", "stopping")
 
 
 def png(size, pixel):
-    """A picture's file, whose pixels a function of x and y tells."""
+    """Returns a PNG file. A function of x and y determines its pixels."""
     rows = b"".join(b"\0" + b"".join(bytes(pixel(x, y)) for x in range(size))
                     for y in range(size))
 
@@ -49,7 +49,8 @@ def png(size, pixel):
 
 
 def pixels(file):
-    """The samples of a picture's PNG file in base64: of 8 bits, three a pixel."""
+    """Returns the samples of an image's PNG file in base64: 8 bits, three for each
+    pixel."""
     data, at, packed, width, height = base64.b64decode(file), 8, b"", 0, 0
     while at < len(data):
         length, = struct.unpack(">I", data[at:at + 4])
@@ -79,14 +80,14 @@ def pixels(file):
 
 
 def alike(some, others):
-    """Whether no sample of any picture differs by more than two levels."""
+    """Returns whether no sample of any image differs by more than two levels."""
     return len(some) == len(others) and all(
         len(p) == len(q) and max(abs(x - y) for x, y in zip(p, q)) <= 2
         for p, q in ((pixels(a), pixels(b)) for a, b in zip(some, others)))
 
 
 class Lost(Exception):
-    """An accepted call that did not get its pictures."""
+    """An accepted call that did not get its images."""
 
 
 class Busy(Exception):
@@ -146,7 +147,7 @@ def by_job(url, body):
 
 
 def cases(card):
-    """The calls whose pictures are compared: (function, body)."""
+    """Returns the calls whose images are compared: (function, body)."""
     size = 64 if card else 128
     edge = f"{size}x{size}"
     steps = 20 if card else 4
@@ -170,7 +171,7 @@ def cases(card):
 
 
 def leave(url, body):
-    """A client that goes away before it is answered."""
+    """Plays a client that disconnects before it is answered."""
     parts = urllib.parse.urlsplit(url)
     text = json.dumps(dict(body, n=4))
     with socket.create_connection((parts.hostname, parts.port)) as it:
@@ -180,13 +181,13 @@ def leave(url, body):
 
 
 def take_back(url, body):
-    """A job that its client does not want any more."""
+    """Creates a job and cancels it."""
     job = json.loads(posted(url, "/v1/jobs", dict(body, n=4)))
     call(url, "DELETE", f"/v1/jobs/{job['id']}")
 
 
 def spoil(url, body):
-    """A call that is refused by its field."""
+    """Sends a call that is rejected because of a field."""
     status, text = call(url, "POST", "/v1/images/generations",
                         dict(body, steps=0))
     if status != 400:
@@ -194,7 +195,7 @@ def spoil(url, body):
 
 
 class Load:
-    """Clients that call until they are told to stop."""
+    """Clients that call until the load is ended."""
 
     def __init__(self, url, card, clients, seed, pause_s=0):
         self.url = url
@@ -211,7 +212,7 @@ class Load:
                         for k in range(clients)]
 
     def draw_all(self):
-        """What each case is; those that were drawn before are compared."""
+        """Checks every case. Cases that were drawn before are compared."""
         for at, (draw, body) in enumerate(self.cases):
             picture = draw(self.url, body)
             self.whole.setdefault(at, picture)
@@ -219,7 +220,7 @@ class Load:
                 self.note(how, f"case {at}, undisturbed")
 
     def compared(self, at, pictures):
-        """What a call's answer is beside that of the undisturbed server."""
+        """Compares a call's answer with that of the undisturbed server."""
         if pictures == self.whole[at]:
             return "answered"
         exact = self.cases[at][1].get("deterministic")

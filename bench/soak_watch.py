@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What soak.py sees of a server while it runs, and the deaths that it causes."""
+"""What soak.py observes of a server while it runs, and the deaths that it causes."""
 import json
 import os
 import random
@@ -14,14 +14,14 @@ LINE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$', re.M)
 
 
 def metrics(server):
-    """All lines of /metrics: {(name, labels): value}."""
+    """Returns all lines of /metrics as {(name, labels): value}."""
     return {(name, labels): float(value) for name, labels, value
             in LINE.findall(server.ask("/metrics").decode())}
 
 
 def alive(server, field="alive"):
-    """The pids of the engine's processes by their names, and the server's."""
-    # 503 while a part is away that nothing goes without.
+    """Returns the pids of the engine's processes and of the server by their names."""
+    # The status is 503 while an indispensable process is missing.
     _, text = call(server.url, "GET", "/health")
     found = {x["role"]: x["pid"] for x in json.loads(text)["processes"]
              if x[field]}
@@ -29,7 +29,8 @@ def alive(server, field="alive"):
 
 
 def look_at(pid):
-    """Memory of its own in KiB, descriptors and threads; none where it went."""
+    """Returns its private memory in KiB, its descriptors and its threads; None if it
+    ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as file:
             lines = dict(x.split(":", 1) for x in file if ":" in x)
@@ -41,8 +42,8 @@ def look_at(pid):
 
 
 def until_idle(server, roles, patience=120):
-    """Waits until all parts are there, nothing is open and nobody connected.
-    Returns what is held then."""
+    """Waits until all processes run, no request is open and no client is connected.
+    Returns the resources held then."""
     end = time.monotonic() + patience
     while True:
         now = metrics(server)
@@ -51,13 +52,13 @@ def until_idle(server, roles, patience=120):
                 and now[("atelier_requests_running", "")] == 0
                 and now[("atelier_requests_waiting", "")] == 0
                 and now[("atelier_jobs_open", "")] == 0
-                # The one that asks.
+                # This call itself has a connection.
                 and now[("atelier_http_connections", "")] <= 1):
             break
         assert time.monotonic() < end, ("never idle", parts, now)
         time.sleep(0.1)
-    # The counts of the engine are up to half a second old. A file or connection
-    # of a moment is held at some looks alone.
+    # The engine's counts are up to half a second old. A short-lived file or connection
+    # appears only in some of the samples.
     time.sleep(1)
     parts = {}
     for _ in range(10):
@@ -76,7 +77,8 @@ class Watch:
     def __init__(self, server, period, young):
         self.server = server
         self.period = period
-        # Those that are ready for less than this are not sampled: they load.
+        # A process that became ready more recently than this is not sampled: it still
+        # loads.
         self.young = young
         self.samples = {}
         self.recoveries = {"step": [], "picture": []}
@@ -97,7 +99,7 @@ class Watch:
                 count_before, sum_before = seen.get(until, (count, total))
                 seen[until] = count, total
                 more = int(count - count_before)
-                # Of two between two looks only the mean is known.
+                # If two happened between two samples, only their mean is known.
                 all_of_them += [(total - sum_before) / max(more, 1)] * more
             if time.monotonic() < due:
                 continue
@@ -118,7 +120,7 @@ class Watch:
 
 
 class Killer:
-    """Kills a random part of the engine again and again."""
+    """Kills random processes of the engine, one after the other."""
 
     def __init__(self, server, every, seed):
         self.server = server
@@ -132,7 +134,7 @@ class Killer:
         while not self.ending.wait(self.every):
             parts = alive(self.server)
             del parts["server"]
-            # One that is away already is not killed: none else is instead.
+            # If the drawn process is already dead, no other one is killed in its place.
             known = sorted(set(parts) | set(self.kills))
             role = self.chance.choice(known)
             pid = parts.get(role)

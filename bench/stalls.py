@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads timelines of `atelier bench serve --timeline`: where did batches stand?
+"""Reads timelines of `atelier bench serve --timeline`: when did batches stall?
 
     stalls.py [--least MS] [--max-batch N] TIMELINE...
 
-A stall: between two steps of a device with a row in both, the device did nothing
-for longer than --least ms: no step, no text, no decoding. It is an interruption
-where noise was drawn or a picture encoded meanwhile. A request has the stalls of
-the batches that it was in.
+A stall: between two steps that share a row, a device did nothing for longer than
+--least ms, that is, no step, no text, no decoding. It is an interruption if noise was
+drawn or an image encoded meanwhile. A request has the stalls of the batches that it was
+in.
 
-A request joins midway that was prepared while its device ran a step with a free
-place. Its wait, until its text is encoded or its first step begins, is told in
-lengths of that step, with the decodings and texts of other rows that the device does
-before its next step, and without them.
+A request joins midway if it was prepared while its device ran a step with a free place.
+It waits until its text is encoded or its first step begins. The report gives this wait
+in lengths of that step, with and without the decodings and texts of other rows that the
+device does before its next step.
 """
 import argparse
 import bisect
@@ -21,7 +21,7 @@ from collections import defaultdict
 
 
 def events_of(path):
-    """Yields the events of a file, which may have no end."""
+    """Yields the events of a file, which may be truncated."""
     with open(path, encoding="utf-8") as file:
         for line in file:
             line = line.strip().rstrip(",")
@@ -30,7 +30,8 @@ def events_of(path):
 
 
 def part(values, share):
-    """Returns the smallest value that such a share is not above; 0 of none."""
+    """Returns the smallest value at or above this share of the values; 0 if there are
+    no values."""
     values = sorted(values)
     if not values:
         return 0.0
@@ -42,7 +43,7 @@ def mean(values):
 
 
 class timeline:
-    """What of a file is looked at; times in milliseconds."""
+    """The parts of a file that are examined; times are in milliseconds."""
 
     def __init__(self, path):
         names = {}
@@ -51,7 +52,7 @@ class timeline:
         self.cpu = []  # (begin, end) of drawing noise and encoding
         self.decodes = defaultdict(list)  # request -> (begin, end)
         self.prepared = {}  # request -> when
-        # From a hub's order to a worker's reply.
+        # The lengths from the hub's order to the worker's reply.
         self.hops = defaultdict(list)  # preprocess, postprocess -> lengths
         self.drawn_by = {}  # request -> device
         begun = {}
@@ -65,7 +66,7 @@ class timeline:
                 end = begin + e["dur"] / 1000
                 if e["name"] == "steps":
                     rows = args.get("requests", [])
-                    # Those in decoding stand in front.
+                    # The rows in decoding are at the front.
                     running = rows[len(rows) - args["batch"]:]
                     self.steps[who].append((begin, end, running))
                 elif e["name"] == "open":
@@ -100,8 +101,8 @@ class timeline:
 
 
 def between(span, steps):
-    """Returns where a decoding's time lies: it is told as one span up to its
-    end, and its parts ran between the steps before that."""
+    """Returns the parts of a decoding. The timeline has it as one span up to its end,
+    but its parts ran between the steps before that."""
     begin, end = span
     left, out = end - begin, []
     i = bisect.bisect_left(steps, end, key=lambda s: s[0])
@@ -163,7 +164,7 @@ def look(path, least, max_batch):
             at = bisect.bisect_right(begins, ready) - 1 if ready else -1
             if at < 0 or steps[at][1] <= ready or len(steps[at][2]) >= max_batch:
                 continue
-            # Its text is read in the opening right before its first step.
+            # The opening right before its first step encodes its text.
             before = [b for b, e in opens if ready <= b < begin]
             begin = before[-1] if before else begin
             waits.append(begin - ready)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a profile of what a load really took.
+"""Makes a profile from the times of a real load.
 
     timeline_profile.py PROFILE TIMELINE... > NEW
 
-PROFILE is of `atelier profile`, of one variant and size, made on an idle machine;
-TIMELINE of `atelier bench serve --timeline` with that variant and size. In NEW stand
-the means of the timelines: steps by their rows, each with what passes until the
-device can run the next one; text, decoding; drawing noise and encoding from order to
-reply, with all that is between the processes. Batches seen less than --least times
-keep the time of PROFILE. What --noise they make for `atelier simulate` is told on
-standard error.
+PROFILE comes from `atelier profile`, for one variant and size, on an idle machine.
+TIMELINE comes from `atelier bench serve --timeline` with that variant and size. NEW
+contains the means of the timelines: steps by their rows, each with the time until the
+device can run the next one; text and decoding; drawing noise and encoding, from order
+to reply, with the transfer between the processes. Batches seen less than --least times
+keep the time of PROFILE. The program prints the resulting --noise for `atelier
+simulate` to standard error.
 """
 import argparse
 import json
@@ -71,7 +71,7 @@ def main():
                            "ms": mean(took) + mean(gaps), "samples": len(took)}
     variant["step"] = [known[rows] for rows in sorted(known)]
     print(json.dumps(profile, indent=2))
-    # Of works about the mean of their sort, by the time that each sort took.
+    # The noise is the spread about the mean of each sort, weighted by the sort's time.
     sorts = [decoded, *steps.values()]
     total = sum(map(sum, sorts))
     noise = sum(spread(s) * sum(s) for s in sorts) / total

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long does one guided step of Stable Diffusion 1.5's denoiser take (or,
-// with --what vae, one decoding), and how much memory, beside diffusers on the
-// same files, threads and inputs?
+// How long does one guided step of Stable Diffusion 1.5's denoiser take (or one
+// decoding, with --what vae), and how much memory? The peer is diffusers, with
+// the same files, threads and inputs.
 //
 //   unet_bench [--what unet|vae] [--dir DIR] [--python PYTHON] [--rounds N]
 //              [--types float32,bfloat16] [--sizes 256,512] [--batches 1,4]
 //              [--device cpu|cuda:N]
 //
-// DIR (default: a folder under the system's for temporary files) keeps random
-// models of 5.5 GB between runs. For each case two new processes load the
-// model, compute once so that the results can be compared, and then take turns.
-// On a CUDA device the inputs lie there before the clock starts, a time ends
-// when the device is done, and what is said of memory and processors is the
-// host's.
+// DIR (default: a folder in the system's folder for temporary files) keeps
+// random models of 5.5 GB between runs. For each case two new processes load
+// the model, compute once so that the results can be compared, and then take
+// turns. On a CUDA device the inputs are in the device's memory before the
+// clock starts, a time ends when the device is done, and the figures for memory
+// and processors are those of the host.
 #include "duplex_child.hpp"
 
 #ifdef ATELIER_BENCH_VAE
@@ -49,7 +49,7 @@ double now_ms() {
     .count();
 }
 
-// Time of all threads together.
+// Returns the processor time of all threads together.
 double busy_ms() {
   timespec at{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
@@ -100,7 +100,7 @@ tensors read(const fs::path& file) {
 
 void write(const fs::path& file, const tensors& x) {
   std::vector<gpu::named_tensor> out;
-  // What `out` points into.
+  // The tensors whose memory `out` points into.
   std::vector<torch::Tensor> kept;
   for (const auto& [name, any] : x) {
     const auto& y =
@@ -151,7 +151,7 @@ void finish(torch::Device on) {
     torch::cuda::synchronize(on.index());
 }
 
-// Our side; answers as diffusers_peer.py does.
+// Runs our side, which answers the same commands as diffusers_peer.py.
 int serve(const std::string& what, const fs::path& folder,
           const std::string& device) {
   const c10::InferenceMode guard;
@@ -204,7 +204,7 @@ struct side {
   void run(const fs::path& in, const std::string& out) {
     const auto words = split(child.ask("run " + in.string() + " " + out), ' ');
     if (out != "-") {
-      // The first one: what was put off while loading is done in it.
+      // The first run also includes work that loading postponed.
       first_ms = load_ms + std::stod(words.at(0));
       return;
     }
@@ -218,7 +218,7 @@ struct side {
 
   duplex_child child;
   double load_ms = 0;
-  /// Loading and the first result together.
+  /// Time of loading and of the first result together.
   double first_ms = 0;
   double before_mib = 0;
   std::vector<double> times;
@@ -235,7 +235,8 @@ tensors draw_input(const options& with, int64_t size, int64_t batch) {
   const auto side = size / 8;
   if (with.what == "vae")
     return {{"latent", torch::randn({batch, 4, side, side})}};
-  // One guided step: each image with and without its prompt.
+  // A guided step has two rows for each image: one with and one without the
+  // prompt.
   const auto rows = 2 * batch;
   return {{"sample", torch::randn({rows, 4, side, side})},
           {"timestep", torch::full({rows}, 481.0)},
@@ -258,7 +259,8 @@ void compare(const options& with, const std::string& program,
   const auto a = read(out("ours")).at("result");
   const auto b = read(out("peer")).at("result");
   const auto off = ((a - b).abs().max() / b.abs().max()).item<double>();
-  // Convolutions of a CUDA device round float32 to ten bits of mantissa (TF32).
+  // Convolutions on a CUDA device round float32 to a mantissa of ten bits
+  // (TF32).
   const auto most = type != "float32"    ? 0.1
                   : with.device == "cpu" ? 1e-4
                                          : 5e-3;

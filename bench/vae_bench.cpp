@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long does a Stable Diffusion autoencoder take to make an image of a
-// latent, and how much memory, beside diffusers?
+// How long does a Stable Diffusion autoencoder take to decode a latent, and how
+// much memory, compared with diffusers?
 //
-// Peer: vae_peer.py, which also makes the model, with random weights. Both
-// sides are children of this process that decode in turns, on the same number
-// of threads; a turn of one begins when the other's has ended. Times are
-// medians, of the clock on the wall and of the processors' time. Memory is the
-// greatest resident set of a child, and in brackets how much of it came after
-// its libraries were loaded. Before anything is timed the images of both are
-// compared.
+// The peer is vae_peer.py, which also makes the model, with random weights.
+// Both sides are children of this process. They decode in turns on the same
+// number of threads; a turn begins when the other side's turn has ended. Times
+// are medians of the wall clock and of the processors' time. Memory is the
+// greatest resident set of a child; the number in brackets is the part that was
+// added after its libraries were loaded. The images of both sides are compared
+// before anything is timed.
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 
@@ -38,12 +38,12 @@ namespace {
 using namespace atelier;
 namespace fs = std::filesystem;
 
-// Ends the program through `main`, so that nothing is left behind.
+// Ends the program through `main`, so that destructors remove what it created.
 [[noreturn]] void stop(const std::string& why) {
   throw std::runtime_error{why};
 }
 
-/// A folder for the models, gone at the end.
+/// A folder for the models, which the destructor removes.
 struct scratch_folder {
   scratch_folder() {
     char name[] = "/tmp/vae_bench_XXXXXX";
@@ -93,7 +93,7 @@ torch::Tensor read(const fs::path& file, std::string_view name) {
     .clone();
 }
 
-// Our side's child: says what vae_peer.py says.
+// Runs our side's child, which prints the same lines as vae_peer.py.
 int run(const fs::path& folder, const std::string& type, int64_t side,
         int64_t batch, int threads) {
   at::set_num_threads(threads);
@@ -303,7 +303,7 @@ int bench(int argc, char** argv) {
 
 } // namespace
 
-// vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]]
+// usage: vae_bench PYTHON [TYPE [SIDE [BATCH [TURNS]]]]
 int main(int argc, char** argv) {
   try {
     return bench(argc, argv);

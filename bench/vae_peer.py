@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """diffusers' side of vae_bench.
-vae_peer.py make FOLDER TYPE: writes an autoencoder of Stable Diffusion's shape
-with random weights, and latents.
-vae_peer.py run FOLDER TYPE SIDE BATCH THREADS: says how long loading took; then
-decodes for each line of its input, and says how long that took."""
+
+vae_peer.py make FOLDER TYPE writes an autoencoder of Stable Diffusion's shape with
+random weights, and latents.
+vae_peer.py run FOLDER TYPE SIDE BATCH THREADS prints how long loading took; then it
+decodes once for each line of its input, and prints how long that took.
+"""
 import os
 import resource
 import sys

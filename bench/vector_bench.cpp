@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long does the nearest of many vectors take to find in a full cache that
-// changes, how often is it the right one, and what does a change cost?
+// How long does a search for the nearest of many vectors take in a full cache
+// that changes, how often does it find the right vector, and how long does a
+// change take?
 //
 //   vector_bench [VECTORS] [DIMENSIONS] [CHANGES]
 //
-// 20 times a second the oldest vector leaves and a new one comes, while another
-// thread searches 200 times a second. Peer: looking at every vector, in the
-// same run. The right ones are counted before anything is timed.
+// 20 times a second the oldest vector leaves and a new one is added, while
+// another thread searches 200 times a second. The peer compares every vector,
+// in the same run. The searches are checked for correctness before any is
+// timed.
 #include <atelier/core/philox.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/text_vector.hpp>
@@ -52,7 +54,8 @@ void print(const char* what, std::vector<double> times) {
               at(50), at(99), times.back(), times.size());
 }
 
-// Centres and 0.6 times as much noise, 50 vectors around each.
+// Draws vectors around random centres, 50 for each centre, with 0.6 times as
+// much noise as the centres have.
 class source {
 public:
   source(size_t dimensions, size_t vectors) : dimensions_(dimensions) {
@@ -86,7 +89,8 @@ private:
   std::vector<vector> centres_;
 };
 
-// `units` from `first` to `end` are in the index, by their places.
+// Compares searches in the index with searches over `units` from `first` to
+// `end`, whose places are the index's keys.
 void compare(const index::nearest_by_key& n, const std::vector<vector>& units,
              size_t first, size_t end, source& from, const char* when) {
   std::vector<double> times;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hand float16 arrays from one Python process to another: pickle over ZeroMQ.
+"""Passes float16 arrays from one Python process to another: pickle over ZeroMQ.
 
     zmq_pickle_peer.py PROTOCOL GAP_US BYTES COUNT [BYTES COUNT ...]
 
-Print "BYTES P50_US P99_US" for each size: from before pickle.dumps until
+Prints "BYTES P50_US P99_US" for each size: the time from before pickle.dumps until
 pickle.loads has returned in the other process, both on CLOCK_MONOTONIC.
 """
 import multiprocessing

@@ -13,10 +13,11 @@ namespace atelier::runtime::detail {
 
 namespace {
 
-// Sums of the same numbers in another order differ by less.
+// Sums of the same numbers in another order differ by less than this.
 constexpr double rounding = 1e-9;
 
-// A difference of no size that the table shows is called so.
+// Formats a difference. One too small for the table's digits becomes "under
+// ...".
 std::string shown(double x, int digits) {
   const double least = 0.5 * std::pow(10, -digits);
   return x < least ? fmt::format("under {:.{}f}", 2 * least, digits)
@@ -35,7 +36,7 @@ double violations(const outcome& o) {
   return o.violation_ratio();
 }
 
-// Returns the per cent that `some` are of n requests; 0 where there are none.
+// Returns `some` as a percentage of n requests, or 0 if n is 0.
 double part(uint64_t some, uint64_t n) {
   return n == 0 ? 0 : 100 * static_cast<double>(some) / static_cast<double>(n);
 }

@@ -10,11 +10,11 @@
 
 namespace atelier::runtime::detail {
 
-/// What a row tells of quality: a share of the best, which is to be large, or a
-/// distance from it, which is to be small.
+/// The measure of quality in a row: a share of the best quality, where more is
+/// better, or a distance from it (FID), where less is better.
 enum class quality_figure : uint8_t { quality, fid };
 
-/// How a policy fared.
+/// The results of a policy.
 struct fared {
   /// Share of the requests that were late or dropped.
   double violations = 0;
@@ -22,19 +22,22 @@ struct fared {
   double quality = 0;
 };
 
-/// Where requests were late or dropped.
+/// The intervals in which requests were late or dropped.
 struct missed {
-  /// The fewest intervals that hold nine tenths of them, of all with arrivals.
+  /// The fewest intervals that hold nine tenths of these requests, and the
+  /// number of all intervals with arrivals.
   size_t intervals = 0;
   size_t of = 0;
-  /// Arrivals in those, over the ones in as many others of the same runs.
+  /// Arrivals in these intervals, divided by those in as many others of the
+  /// same runs.
   double crowded = 0;
 };
 
-/// Returns where the requests of these runs were missed; nothing was: zeros.
+/// Returns where the requests of these runs were late or dropped. All fields
+/// are 0 if none was.
 missed where_missed(std::span<const outcome> runs);
 
-/// Runs of one policy, or of one way to run it, by seed.
+/// The runs of one policy, or of one of its configurations, by seed.
 struct named_run {
   std::string name;
   std::vector<outcome> runs;
@@ -42,27 +45,27 @@ struct named_run {
 
 using named_runs = std::vector<named_run>;
 
-/// Finds in the runs of a row why it fails. It is a plain function, which knows
-/// nothing but them: so that no reason stands before the run.
+/// Finds in a row's runs why the row fails. It is a plain function, without
+/// state, so that no reason can be chosen before the run.
 using reason_of = std::string (*)(const named_runs&);
 
-/// Returns what the devices of each did and where its requests waited; then, of
-/// the first two, in which intervals the one that misses more does so.
+/// Returns what the devices of each policy did and where its requests waited,
+/// and the intervals in which the worse of the first two misses most requests.
 std::string what_they_did(const named_runs& of);
 
 struct comparison {
   /// Neither figure is worse, and one is better.
   bool passes = false;
-  /// Where it does not pass: why, by the figures alone.
+  /// Why it does not pass, by the figures only.
   std::string reason;
 };
 
 /// Compares two policies on one load.
-/// @param ours_missed told where `ours` has more violations.
+/// @param ours_missed used if `ours` has more violations.
 comparison compare(const fared& ours, const fared& theirs, quality_figure of,
                    const missed& ours_missed = {});
 
-/// Compares the means of the first two.
+/// Compares the means of both policies.
 /// @pre of.size() == 2
 comparison compare(const named_runs& of, quality_figure figure);
 

@@ -16,36 +16,39 @@
 
 namespace atelier::runtime::detail {
 
-/// Where policy `atelier` meets those of the papers.
+/// The heading of the rows that compare the policy `atelier` with those of the
+/// papers.
 inline constexpr auto papers_workloads = "Atelier on the papers' workloads";
 
-/// What all experiments share: the rows, and how runs are made.
+/// The table's rows and the functions that run scenarios, which all experiments
+/// share.
 class experiments {
 public:
   experiments(const reproduction_options& o,
               const std::function<bool(const std::string&)>& told)
     : options(o), told_(told) {}
 
-  /// Runs a scenario. After the first failure nothing runs any more, and what
-  /// comes back is empty.
+  /// Runs a scenario. After the first failure nothing runs, and the result is
+  /// empty.
   outcome run(const scenario& of, const std::string& name);
 
-  /// Runs a scenario with seeds 1..options.seeds, the trace made anew for each;
-  /// several at once where the machine can, so that `trace` is called from
-  /// several threads.
+  /// Runs a scenario with seeds 1..options.seeds and a new trace for each.
+  /// Several run at the same time if the machine allows it, so `trace` is
+  /// called from several threads.
   std::vector<outcome> run_seeds(
     scenario of, const std::string& name,
     const std::function<std::vector<planning::traced_arrival>(uint64_t)>&
       trace);
 
   /// Adds a row that has a tolerance.
-  /// @param why finds in `of` why it fails; none: the row has its figures alone
+  /// @param why finds in `of` why the row fails; null: the row has only its
+  /// figures
   void add(std::string paper, std::string what, std::string published,
            std::string ours, std::string condition, bool passes,
            const named_runs& of = {}, reason_of why = nullptr);
 
-  /// Adds a row that compares a policy with another on one load: neither figure
-  /// may be worse, and one must be better.
+  /// Adds a row that compares two policies on one load. The row passes if
+  /// neither figure is worse and one is better.
   /// @param both ours, then theirs
   void compare_two(std::string what, const named_runs& both,
                    quality_figure figure, std::string condition);
@@ -54,7 +57,7 @@ public:
   void tell(std::string paper, std::string what, std::string published,
             std::string ours, std::string condition);
 
-  /// Adds a row that cannot but return what was put in.
+  /// Adds a row whose result necessarily equals an input.
   void tell_input(std::string paper, std::string what, std::string published,
                   std::string ours, std::string condition, std::string input);
 
@@ -68,7 +71,7 @@ public:
   core::error failure;
 
 private:
-  /// Runs what run() does; any thread may call it.
+  /// Runs a scenario for run(). Any thread may call it.
   core::result<outcome> attempt(const scenario& of, const std::string& name);
 
   const std::function<bool(const std::string&)>& told_;
@@ -79,40 +82,41 @@ private:
 std::shared_ptr<planning::profile> shipped(const std::string& name);
 
 /// Returns a file of the published data.
-/// Errors: ec::bad_payload where it cannot be read.
+/// Errors: ec::bad_payload if it cannot be read.
 core::result<std::string> text_of(const std::string& path);
 
 /// Returns a policy by its name.
 std::shared_ptr<const planning::policy> by_name(const std::string& name);
 
-/// Returns the arrivals of a sound load, each of a content of its own.
+/// Returns the arrivals of a valid load, each with its own content.
 std::vector<planning::traced_arrival> arrivals_of(
   const planning::load_spec& load);
 
-/// Returns Poisson arrivals, each of a content of its own.
+/// Returns Poisson arrivals, each with its own content.
 std::vector<planning::traced_arrival> steady(double rate, double seconds,
                                              uint64_t seed);
 
-/// Returns arrivals all at once: throughput is then what the devices give.
+/// Returns arrivals that are all at the same moment: the throughput then
+/// depends only on the devices.
 std::vector<planning::traced_arrival> heap(size_t n);
 
-/// The one policy that answers with this name in its rules, as published:
-/// nothing starts fresh to keep the cache young.
+/// Returns the policy with this name in its rules, as published: it draws no
+/// image anew to keep the cache young.
 std::shared_ptr<const planning::policy> as_published(std::string_view name);
 
-/// Returns for each line of a file of prompts, but the first `warm`, the cosine
-/// between its counts of trigrams of characters and those of the nearest line
-/// before it, in order.
+/// Returns, for each line of a file of prompts after the first `warm`, the
+/// cosine between its counts of character trigrams and those of the nearest
+/// earlier line. The results are in order.
 std::vector<double> nearest_earlier(const std::string& lines, size_t warm);
 
 std::string percent(double share);
 
 double mean(const std::vector<double>& x);
 
-/// Returns Pearson's coefficient; 0 where one of both does not vary.
+/// Returns Pearson's coefficient, or 0 if either variable is constant.
 double correlation(const std::vector<std::pair<double, double>>& x);
 
-/// Returns the mean over outcomes of a number of each.
+/// Returns the mean of a number over the outcomes.
 double mean_of(const std::vector<outcome>& all,
                const std::function<double(const outcome&)>& value);
 

@@ -5,8 +5,8 @@
 
 namespace atelier::runtime {
 
-/// Returns the text of examples/profiles/NAME.json as it was when this was
-/// built; empty where there is none of that name.
+/// Returns the text of examples/profiles/NAME.json at build time; empty if no
+/// profile has that name.
 std::string_view published_profile(std::string_view name);
 
 } // namespace atelier::runtime

@@ -302,7 +302,7 @@ core::result<std::vector<reproduced>> reproduce(
 }
 
 std::string rows_to_markdown(std::span<const reproduced> rows) {
-  // Rows of one paper need not follow each other.
+  // The rows of one paper need not be adjacent.
   std::vector<std::string> papers;
   for (const auto& r : rows)
     if (std::find(papers.begin(), papers.end(), r.paper) == papers.end())

@@ -11,47 +11,49 @@
 
 namespace atelier::runtime {
 
-/// How a published result and ours compare.
+/// How our result compares with a published one.
 enum class verdict : uint8_t {
   /// Within the tolerance.
   pass,
   fail,
-  /// Told, without a tolerance.
+  /// Reported without a tolerance.
   told,
-  /// Cannot be shown by this simulation.
+  /// This simulation cannot show the result.
   open,
 };
 
 /// One row of the table.
 struct reproduced {
   std::string paper;
-  /// The figure or section, and what it shows.
+  /// The figure or section, and its subject.
   std::string what;
   std::string published;
   std::string ours;
-  /// What must hold, or under which conditions.
+  /// The condition that must hold, or the settings of the run.
   std::string condition;
   verdict passes = verdict::open;
-  /// Where it fails: why, as far as the runs show it; empty: they do not. Where
-  /// it is open: why. Where it is told and can only return its input: which.
+  /// For a failed row, why it fails; empty if the runs do not show it. For an
+  /// open row, why it is open. For a row that necessarily returns an input,
+  /// that input.
   std::string reason;
 };
 
 struct reproduction_options {
   /// "all", or the name of a paper.
   std::string which = "all";
-  /// Folder with the published data, in `diffserve/` and, where there are any,
-  /// `masks/`; empty: made traces and masks.
+  /// Folder with the published data, in `diffserve/` and, if available,
+  /// `masks/`. If empty, traces and masks are synthetic.
   std::string published;
-  /// Seeds that means are taken over, where a row says so.
+  /// Number of seeds for means, in rows that say so.
   uint32_t seeds = 5;
-  /// Share of the time, or of the requests, that experiments run for: below 1
-  /// for tests, which look whether rows come out as before.
+  /// Share of the full time, or of the requests, that experiments run for.
+  /// Tests use less than 1, because they only check that rows come out as
+  /// before.
   double length = 1;
 };
 
 /// Runs the experiments that show the papers' results.
-/// @param progress told what runs; false stops.
+/// @param progress called with the current experiment; false stops the run.
 /// Errors: ec::invalid_argument for an unknown paper; ec::bad_payload for
 ///         published data that cannot be read; ec::cancelled.
 core::result<std::vector<reproduced>> reproduce(
@@ -61,7 +63,7 @@ core::result<std::vector<reproduced>> reproduce(
 /// Returns the rows as a table for docs/reproduction.md.
 std::string rows_to_markdown(std::span<const reproduced> rows);
 
-/// Returns one JSON object a line.
+/// Returns one JSON object for each line.
 std::string rows_to_json(std::span<const reproduced> rows);
 
 std::string_view to_string(verdict x);

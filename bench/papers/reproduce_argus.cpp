@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Argus' figures 16, 17 and 20 and section 5.7, on 8 simulated A100. Its traces
-// and qualities by class are not public: loads are made from their description,
-// in fractions of what eight workers serve at the fastest level; rates of the
-// paper count times .408, since its latencies and its throughput disagree.
-// Long, because its rows share loads and runs, a function each.
+// Argus' figures 16, 17 and 20 and section 5.7, on 8 simulated A100. Argus'
+// traces and its qualities by class are not public. Loads are made from their
+// description, in fractions of the rate that eight workers serve at the fastest
+// level. Rates of the paper are multiplied by .408, since its latencies and its
+// throughput disagree. The file is long because its rows share loads and runs,
+// a function each.
 
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
@@ -22,18 +23,17 @@ constexpr auto paper = "Argus";
 constexpr uint32_t gpus = 8;
 constexpr double length = 9000;
 constexpr double slo = 12.6;
-/// Between plans, and of the series.
+/// Seconds between plans, and length of an interval of the series.
 constexpr double period = 60;
-/// Intervals of the series last so long where what happens within a minute
-/// counts.
+/// Length of an interval of the series for events within a minute.
 constexpr double step_seconds = 5;
 constexpr double full_steps = 50;
-/// Eight workers that skip 25 of 50 steps of 4.2 s.
+/// The requests a second of eight workers that skip 25 of 50 steps of 4.2 s.
 constexpr double capacity = gpus / 2.1;
 constexpr double load_factor = 0.408 / 60;
 
-/// Qualities by class are not published. Assumed: up to its own level a prompt
-/// loses nothing, then .08 with each level.
+/// Assumes qualities by class, which are not published. A prompt loses nothing
+/// up to its own level, then .08 with each level.
 void assume_classes(planning::profile& p) {
   constexpr double lost = 0.08;
   for (auto& ladder : p.ladders) {
@@ -49,8 +49,9 @@ void assume_classes(planning::profile& p) {
   }
 }
 
-/// The ladder's qualities are means over what prompts find near, at whatever
-/// similarity; only the baseline NIRVANA has thresholds, its own.
+/// Returns Argus' profile. The ladder's qualities are means over the matches
+/// that prompts find, at any similarity. Only the baseline NIRVANA has
+/// thresholds, which are its own.
 std::shared_ptr<planning::profile> argus_profile(const std::string& policy) {
   auto p = shipped("argus-a100");
   assume_classes(*p);
@@ -82,7 +83,7 @@ double length_of(const experiments& e) {
 
 using loads = std::function<std::vector<planning::traced_arrival>(uint64_t)>;
 
-/// The same load for every policy, another for each seed.
+/// Returns a load that is the same for every policy and differs between seeds.
 loads made(const experiments& e, planning::load_kind kind, double low,
            double high, double wave = 0) {
   planning::load_spec load;
@@ -224,8 +225,8 @@ void production(experiments& e, const side_by_side& all) {
         });
 }
 
-/// Tells what part of the most that a prompt can lose is lost without the map
-/// from predicted to planned levels; at its own level a prompt loses nothing.
+/// Adds the share of the possible loss of quality that the map from predicted
+/// to planned levels avoids. A prompt at its own level loses nothing.
 void figure_10(experiments& e, const side_by_side& all, const loads& load) {
   const auto random =
     ran(e, base("argus-no-classifier"), "argus-no-classifier", load);
@@ -310,11 +311,11 @@ void figure_16(experiments& e) {
 
 // -- Figures 17 and 20 --------------------------------------------------------
 
-/// What came and was answered in a stretch of all runs.
+/// The arrivals and answers within a period of time, over all runs.
 struct stretch {
   double arrived = 0;
   double answered = 0;
-  /// Steps left out, of each image that arrived then.
+  /// Mean number of skipped steps of the images that arrived in this period.
   double skipped = 0;
 };
 
@@ -333,7 +334,7 @@ stretch within(const named_run& of, double from, double to) {
   return out;
 }
 
-/// Answers a second in a stretch, of one run.
+/// Returns the answers a second in a period of time, for one run.
 double rate_in(const named_run& of, double from, double to) {
   return within(of, from, to).answered / (to - from)
        / static_cast<double>(of.runs.size());
@@ -405,7 +406,8 @@ void figure_20a(experiments& e) {
                         made(e, planning::load_kind::steady, load, load));
   if (e.failure.code != core::ec::none)
     return;
-  // From one period after the death on: the first minutes, and all of it.
+  // The measured time begins one period after the death. One row covers its
+  // first minutes, the other all of it.
   double least = 1;
   std::string list;
   for (const double to : {at + period + lasts / 4, at + lasts}) {
@@ -426,8 +428,8 @@ void figure_20a(experiments& e) {
         least >= 0.95, {down}, what_they_did);
 }
 
-/// Seconds from a moment on until, for a minute, as much is answered as comes,
-/// within 5 %.
+/// Returns the seconds from `at` until the start of the first minute in which
+/// the answers are within 5 % of the arrivals.
 double dip_from(const named_run& of, double at, double until) {
   double t = at;
   for (; t + period <= until; t += step_seconds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// DiffServe's figures 4, 5, 6, 8, 9 and section 4.5, on 16 simulated A100.
-// Long, because they share their settings, a function each.
+// DiffServe's figures 4, 5, 6, 8, 9 and section 4.5, on 16 simulated A100. The
+// file is long because the figures share their settings, a function each.
 
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
@@ -24,11 +24,11 @@ using planning::diffserve_rules;
 constexpr uint32_t gpus = 16;
 constexpr auto paper = "DiffServe";
 
-/// One light and heavy variant, and the trace that the paper pairs with it.
+/// A light and a heavy variant, and the trace that the paper pairs with them.
 struct cascade_case {
   const char* name;
   const char* profile;
-  /// The published tables name the light variant so.
+  /// The light variant's name in the published tables.
   const char* light;
   const char* heavy;
   const char* trace;
@@ -44,7 +44,7 @@ constexpr cascade_case c3{"C3",   "diffserve-sdxl-lightning", "sdxl-lightning",
                           "sdxl", "maf_1to8qps.txt",          1,
                           8};
 
-/// A cascade with everything that is published of it.
+/// A cascade with all published data about it.
 struct setting {
   cascade_case what;
   std::shared_ptr<planning::profile> profile;
@@ -56,7 +56,8 @@ struct setting {
   }
 };
 
-/// Takes the whole table of f(t) over: the shipped one has fewer points.
+/// Replaces the table of f(t) by the whole published one; the shipped table has
+/// fewer points.
 void take_table(const std::string& csv, const cascade_case& of,
                 planning::cascade_profile& into) {
   std::vector<std::pair<double, double>> points;
@@ -119,8 +120,8 @@ std::string where(const experiments& e, const setting& s) {
 diffserve_rules rules(const std::string& name) {
   for (auto& r : planning::all_diffserve_rules())
     if (r.name == name) {
-      // The artifact draws workers at random; the specification's figures come
-      // from the least loaded one, for all policies alike.
+      // The artifact draws workers at random. The specification's figures use
+      // the least loaded worker, for all policies.
       r.worker_lanes = false;
       return r;
     }
@@ -134,12 +135,12 @@ scenario base(const setting& s) {
   x.trace = s.trace;
   x.workers = gpus;
   x.deadline = s.cascade().deadline;
-  // So that seeds differ where all that comes is a file.
+  // The noise makes seeds differ even if the arrivals come from a file.
   x.noise = 0.02;
   return x;
 }
 
-/// The setting's trace for every seed, or a steady load.
+/// Runs the setting's trace, or a steady load, with every seed.
 named_run ran(experiments& e, const setting& s, const diffserve_rules& r,
               double steady_rate = 0) {
   auto x = base(s);
@@ -168,7 +169,8 @@ double peak(const named_run& of) {
   return mean_of(of.runs, peak_violations);
 }
 
-/// What a row's runs did, and how much of it the light variant answered.
+/// Returns what a row's runs did, and the share that the light variant
+/// answered.
 std::string by_light_share(const named_runs& of) {
   std::string out;
   for (const auto& x : of)
@@ -179,7 +181,7 @@ std::string by_light_share(const named_runs& of) {
   return out + "; " + what_they_did(of);
 }
 
-/// Clipper with batches of one.
+/// Returns the rules of Clipper with batches of one.
 diffserve_rules clipper(bool heavy) {
   auto r = rules(heavy ? "heavy-aimd" : "light-aimd");
   r.name = heavy ? "Clipper-Heavy" : "Clipper-Light";
@@ -195,7 +197,7 @@ double lower_by(double ours, double theirs) {
   return theirs > 0 ? 1 - ours / theirs : 0;
 }
 
-/// What Figures 5, 6 and 8 are about.
+/// The runs of Figures 5, 6 and 8.
 struct played {
   setting on;
   named_run light;
@@ -306,7 +308,8 @@ void figure_6(experiments& e, const played& x) {
 }
 
 void figure_4(experiments& e, const setting& s) {
-  // Steady loads. Every point of Proteus has one of DiffServe beside it.
+  // These loads are steady. Every point of Proteus has one of DiffServe beside
+  // it.
   const std::vector<double> provisions{1, 1.05, 1.2, 1.5, 2};
   for (const double rate : {10.0, 20.0, 30.0}) {
     named_runs ours;

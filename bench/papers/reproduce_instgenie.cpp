@@ -2,8 +2,8 @@
 
 // What simulation can show of InstGenIE: SDXL and Flux on eight H800, whose
 // times are fitted to the published ones (examples/profiles/README.md). Masks
-// are those of the paper's own trace where its numbers are given. Longer than
-// most files: a paper's rows stay together.
+// are those of the paper's own trace if its numbers are given. The file is
+// longer than most because it keeps the rows of one paper together.
 
 #include <atelier/bench/papers/experiments.hpp>
 #include <atelier/planning/policies/instgenie/block_plan.hpp>
@@ -36,8 +36,9 @@ const std::array<model, 2> models{
   model{"SDXL", "instgenie-sdxl-h800", {1, 2, 3, 4, 5, 6, 7}},
   model{"Flux", "instgenie-flux-h800", {1, 2, 3, 4}}};
 
-/// Masks of the paper's own trace, or of its public one: the numbers where
-/// they are at hand, else a beta distribution of their mean.
+/// Masks of the paper's own trace and of its public one. Their sizes are the
+/// published numbers if these are available, otherwise a beta distribution of
+/// the same mean.
 struct trace_masks {
   edit_spec own{1, 0.11, usual_spread(0.11), 1};
   edit_spec open{1, 0.19, usual_spread(0.19), 1};
@@ -72,7 +73,7 @@ scenario base(const trace_masks& masks,
               const std::string& policy, uint32_t workers) {
   scenario x;
   x.profile = std::move(of);
-  // The paper's system and what it is compared with run blocks by Algorithm 1.
+  // The paper's system and its baselines run blocks by Algorithm 1.
   if (policy != "instgenie" && policy != "atelier") {
     auto published = std::make_shared<planning::profile>(*x.profile);
     for (auto& m : published->masked)
@@ -87,7 +88,7 @@ scenario base(const trace_masks& masks,
   return x;
 }
 
-/// Means over seeds, in seconds, and what they are of.
+/// Means over seeds, in seconds, and the runs that they belong to.
 struct times {
   named_run of;
   double mean = 0;
@@ -115,13 +116,13 @@ times take_times(experiments& e, const scenario& x, double rate, double seconds,
   return out;
 }
 
-/// A length of the runs, as rows tell it.
+/// Returns the length of the runs as it appears in rows.
 std::string seconds_of(const experiments& e, double seconds) {
   return fmt::format("{} seeds of {:.0f} s", e.options.seeds,
                      seconds * e.options.length);
 }
 
-/// One worker at a batch, with a heap before it.
+/// Runs one worker at a batch size, with all requests waiting from the start.
 named_run heaped(experiments& e, scenario x, uint32_t batch,
                  const std::string& name) {
   x.max_batch = batch;
@@ -131,14 +132,15 @@ named_run heaped(experiments& e, scenario x, uint32_t batch,
                             [](uint64_t) { return heap(400); })};
 }
 
-/// Images a second.
+/// Returns the images a second.
 double throughput(const named_run& of) {
   return mean_of(of.runs, [](auto& o) { return o.throughput_qps; });
 }
 
-/// TeaCache: whole images that leave out steps. Its time is not published,
-/// only that it is ahead of InstGenIE at batch 1 (Figure 14): the most steps
-/// with which it is.
+/// Returns a profile of TeaCache, which draws whole images and leaves out
+/// steps. Its time is not published; the paper says only that it is ahead of
+/// InstGenIE at batch 1 (Figure 14). The profile has the most steps with which
+/// it is ahead.
 std::shared_ptr<planning::profile> teacache(const planning::profile& of,
                                             double edit_seconds) {
   auto out = std::make_shared<planning::profile>(of);
@@ -150,7 +152,8 @@ std::shared_ptr<planning::profile> teacache(const planning::profile& of,
   return out;
 }
 
-/// What they did, and in which time most were answered and took their steps.
+/// Returns what the runs did, and the 95th percentiles of latency and of time
+/// in steps.
 std::string by_p95(const named_runs& of) {
   std::string out;
   for (const auto& x : of)
@@ -180,8 +183,8 @@ void masks(experiments& e, const trace_masks& drawn) {
 }
 
 void loading(experiments& e, const trace_masks& drawn) {
-  // Of one step: 1.94 s in full, 1.06 s from records, 2.14 - 1.06 s of loading,
-  // in 20 steps of 16 equal blocks.
+  // The times of one image, in 20 steps of 16 equal blocks: 1.94 s in full,
+  // 1.06 s from records, 2.14 - 1.06 s of loading.
   constexpr size_t blocks = 16;
   constexpr double per_block = 1.0 / (20 * blocks);
   const std::vector<planning::instgenie::block_cost> step(
@@ -250,7 +253,7 @@ void speed_by_mask(experiments& e, const trace_masks& drawn) {
 
 void batching(experiments& e, const trace_masks& drawn) {
   const auto known = shipped(models[1].profile);
-  // The last one fills batches as the published .5/s does.
+  // The last rate fills batches as the published .5/s does.
   const std::array<double, 3> rates{0.25, 0.5, 0.8};
   std::array<times, 3> ours;
   std::array<times, 3> fixed;
@@ -320,8 +323,8 @@ void balance(experiments& e, const trace_masks& drawn) {
 
 // -- Figures 12 and 14: against the baselines ---------------------------------
 
-/// Runs at batch 1 and 4 of ours, of full images, and of ours whose loads
-/// take no time: how much batching gains of each.
+/// Returns how much batching gains, from runs at batch 1 and 4 of our masked
+/// images, of full images, and of masked images whose loads take no time.
 std::string by_gains(const named_runs& of) {
   const auto gain = [&](size_t i) {
     return throughput(of[i + 1]) / throughput(of[i]);
@@ -396,8 +399,8 @@ void engines(experiments& e, const trace_masks& drawn) {
   }
 }
 
-/// Ours, then TeaCache, rate by rate: where theirs is ahead, and what both do
-/// there.
+/// Returns where TeaCache is ahead of ours, rate by rate, and what both do at
+/// these rates. `of` has ours, then TeaCache, for each rate.
 std::string where_behind(const named_runs& of) {
   std::string out;
   for (size_t i = 0; i + 1 < of.size(); i += 2) {

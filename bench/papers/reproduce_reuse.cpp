@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What simulation can show of MoDM and Nirvana. No prompts come with their
-// traces: how near earlier work is is drawn from a distribution that is fitted
-// to the published hit rate and mean of skipped steps, or comes from a cache of
-// synthetic prompts. Nirvana beside MoDM goes by the prompts that DiffServe's
-// artifact has, where they are at hand. Long, because both papers share what
-// they reuse.
+// What simulation can show of MoDM and Nirvana. Their traces contain no
+// prompts. The similarity to earlier work is drawn from a distribution that is
+// fitted to the published hit rate and mean of skipped steps, or comes from a
+// cache of synthetic prompts. In the comparison with MoDM, Nirvana uses the
+// prompts of DiffServe's artifact, if these are available. The file is long
+// because both papers share the functions for reuse.
 
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
@@ -34,7 +34,7 @@ std::shared_ptr<const planning::policy> as_published(std::string_view name) {
 
 std::vector<double> nearest_earlier(const std::string& lines, size_t warm) {
   std::vector<double> out;
-  // `all` holds, for each trigram, the prompts that have it and how often;
+  // `all` holds, for each trigram, the prompts that contain it and how often;
   // `norms` holds the length of each prompt's vector.
   std::unordered_map<std::string, std::vector<std::pair<size_t, double>>> all;
   std::vector<double> norms;
@@ -87,7 +87,7 @@ double seconds_each(const named_run& x) {
   });
 }
 
-/// What happened to caches of each.
+/// Returns what happened in the caches of each policy.
 std::string where_cached(const named_runs& of) {
   std::string out;
   for (const auto& x : of) {
@@ -115,12 +115,12 @@ std::string seeds_of(const experiments& e) {
 constexpr auto modm_paper = "MoDM";
 constexpr uint32_t nodes = 16;
 
-/// Every model at work is assumed to draw this: no figure is published, and in
-/// shares of energy any one serves.
+/// The assumed power of every running model. No figure is published, and for
+/// shares of energy any value serves.
 constexpr double assumed_watts = 300;
 
-/// Times of loads of SD3.5-Large, SDXL and SANA: none are published. Longer for
-/// larger models, and of the size that reading their weights takes.
+/// Assumed load times of SD3.5-Large, SDXL and SANA; none are published. Larger
+/// models take longer, about as long as reading their weights takes.
 constexpr std::array<int, 3> assumed_loads{40, 20, 10};
 
 constexpr auto with_loads = "loads of 40, 20 and 10 s assumed";
@@ -145,7 +145,8 @@ scenario modm_base(const std::string& policy, bool sana, uint32_t workers) {
   return x;
 }
 
-/// Policies that compare prompts with prompts, on MoDM's models.
+/// Returns a scenario for policies that compare prompts with prompts, on MoDM's
+/// models.
 scenario prompts_base(const std::string& policy,
                       const std::vector<double>& nearest) {
   auto x = modm_base("vanilla", false, nodes);
@@ -159,8 +160,8 @@ scenario prompts_base(const std::string& policy,
   return x;
 }
 
-/// How near the prompts of DiffServe's artifact are to those before; empty:
-/// they are not at hand.
+/// Returns how near each prompt of DiffServe's artifact is to the earlier ones;
+/// empty if the artifact is not available.
 std::vector<double> published_prompts(experiments& e) {
   const auto file =
     e.options.published + "/diffserve/prompts_diffusiondb_5k.txt";
@@ -190,14 +191,15 @@ named_run ran(experiments& e, scenario x, const std::string& name, double rate,
           })};
 }
 
-/// More than the devices answer, all the time: the split follows what comes, so
-/// that a heap, which comes in one moment, would leave it where it began.
+/// Runs a load that always exceeds what the devices can answer. The split
+/// follows the arrivals, so that arrivals at one moment would leave it at its
+/// start.
 named_run flooded(experiments& e, scenario x, double rate, double requests,
                   const std::string& name) {
   return ran(e, std::move(x), name, rate, requests / rate);
 }
 
-/// Requests a second that are a little more than MoDM's cluster answers.
+/// Returns a rate that is a little above what MoDM's cluster answers.
 double flood_of(uint32_t workers, bool sana) {
   return (sana ? 34.0 : 28.0) / 60 * workers / nodes;
 }
@@ -306,7 +308,7 @@ void throughput(experiments& e, const std::vector<double>& prompts) {
         what_they_did);
 }
 
-/// Figures 10, 13 and 16, and `atelier` beside all.
+/// Figures 10, 13 and 16, and `atelier` beside all of them.
 void rates(experiments& e, bool sana, const std::vector<double>& prompts) {
   const double rate = sana ? 26 : 22;
   const double factor = sana ? 4 : 2;
@@ -332,8 +334,7 @@ void rates(experiments& e, bool sana, const std::vector<double>& prompts) {
     for (const char* policy : {"gptcache", "pinecone"})
       beside.push_back(at_rate(prompts_base(policy, prompts), policy));
   const auto atelier = own("atelier");
-  // The load rises as in the figure; the deadline is that of the runs beside
-  // it.
+  // The load rises as in the figure; the deadline is that of the other runs.
   auto rising = modm_base("modm-paper", sana, nodes);
   rising.deadline = deadline;
   planning::load_spec ramp;
@@ -396,7 +397,7 @@ double p99_of(const named_run& x) {
   return mean_of(x.runs, [](auto& o) { return o.latency_p99_ms / 1000; });
 }
 
-/// The 99th percentile of the latency, without a deadline.
+/// Figure 16: the 99th percentile of the latency, without a deadline.
 void figure_16(experiments& e, const std::vector<double>& prompts) {
   std::string list;
   bool ordered = true;
@@ -430,7 +431,7 @@ void figure_16(experiments& e, const std::vector<double>& prompts) {
         ordered, at_most, what_they_did);
 }
 
-/// Requests that wait or run, summed over time: image-hours behind.
+/// Returns the open requests, summed over time, in image-hours.
 double lag_of(const named_run& x) {
   return mean_of(x.runs, [](const outcome& o) {
     double sum = 0;
@@ -478,7 +479,7 @@ void figure_17(experiments& e, const std::vector<double>& prompts) {
         least, all, what_they_did);
 }
 
-/// Figures 6 and 15, over a cache that fills.
+/// Figures 6 and 15, with a cache that fills.
 void filling(experiments& e) {
   std::string rates;
   double apart = 0;
@@ -494,7 +495,8 @@ void filling(experiments& e) {
       ran(e, x, fmt::format("cache of {}", entries), 20.0 / 60, 6 * 3600);
     if (e.failure.code != core::ec::none)
       return;
-    // Of the time after the cache is full, or half of all where it never is.
+    // The share covers the time after the cache is full, or the second half if
+    // the cache never fills.
     std::array<double, 2> share{};
     for (const auto& run : found.runs) {
       const size_t n = run.series.size();
@@ -606,16 +608,16 @@ double mean_latency(const named_run& x) {
   return mean_of(x.runs, [](auto& o) { return o.latency_mean_ms; });
 }
 
-/// P99 over the median.
+/// Returns P99 divided by the median.
 double spread_of(const named_run& x) {
   return mean_of(x.runs, [](auto& o) {
     return o.latency_p50_ms > 0 ? o.latency_p99_ms / o.latency_p50_ms : 0;
   });
 }
 
-/// What follows from similarities that are fitted to the published hits.
+/// Adds the rows whose similarities are fitted to the published hits.
 void fitted(experiments& e) {
-  // A light load: nobody waits.
+  // The load is so light that no request waits.
   const auto light = [&](std::shared_ptr<const planning::policy> policy,
                          const std::string& name) {
     return nirvana_ran(e, nirvana_base(std::move(policy)), name, 0.1, 30'000);
@@ -672,7 +674,7 @@ void fitted(experiments& e) {
     spread_of(ours) < spread_of(images), {ours, images}, what_they_did);
 }
 
-/// Caches that fill with synthetic prompts.
+/// Adds the rows whose caches fill with synthetic prompts.
 void caches(experiments& e) {
   using rule = planning::nirvana::eviction_rule;
   constexpr double seconds = 4'000;
@@ -698,7 +700,8 @@ void caches(experiments& e) {
     return fmt::format("synthetic prompts, 1 request/s, {:.0f} min, {}: {}",
                        seconds * e.options.length / 60, seeds_of(e), what);
   };
-  // None holds all that comes, so that each row is about what a rule evicts.
+  // No cache can hold all states, so that each row depends on what its rule
+  // evicts.
   named_run large;
   for (const uint32_t size : {800u, 2'000u, 3'500u}) {
     const auto entries =

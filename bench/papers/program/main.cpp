@@ -14,7 +14,7 @@ started_service start_nothing(const atelier::engine_options&) {
 
 } // namespace
 
-/// What `atelier simulate --reproduce` goes on as.
+/// The program that `atelier simulate --reproduce` executes.
 int main(int count, char** arguments) {
   return program_main(count, arguments, start_nothing, {{}, {}, reproduce});
 }

@@ -11,12 +11,12 @@
 
 namespace atelier::runtime::cli {
 
-/// Returns how a run of --reproduce ends: with --strict, a row that fails is a
+/// Returns the exit status of --reproduce. With --strict, a row that fails is a
 /// failure.
 exit_status end_of_reproduction(std::span<const reproduced> rows, bool strict);
 
-/// Runs the experiments that show the papers' results: a table, and with -o DIR
-/// the same as a file.
+/// Runs the experiments that show the papers' results. Prints them as a table,
+/// and with -o DIR also writes them to files.
 exit_status reproduce(const simulate_arguments& arguments,
                       const common_arguments& common, environment& world);
 

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do what a document shows, block by block, in one scratch folder.
+"""Runs what a document shows, block by block, in one scratch folder.
 
 Usage: documents_test.py --program ATELIER --source DIR --packages DIR
                          [--report FILE] DOCUMENT...
 
-`atelier` and `./atelier` are a stand-in there (see readme_test.py), and curl
-fails where the server refuses. What becomes of a block follows from its
-language:
+`atelier` and `./atelier` are replaced by a stand-in (see readme_test.py), and curl
+fails if the server rejects a request. The language of a block decides how it is
+checked:
 
-  (none), sh   the commands run in bash; each must end with status 0. A line
-               that starts with `atelier serve` starts a server at a free port,
-               which later commands reach at the port 7860
-  text         lines that the block before printed, in order; ... stands for
-               anything
-  toml         a configuration that `atelier config` accepts
-  json         valid JSON, or members of an object
-  python       runs where the package openai is there
-  others       not run
+    (none), sh   the commands run in bash; each must end with status 0. A line
+                 that starts with `atelier serve` starts a server at a free port,
+                 which later commands reach at the port 7860
+    text         lines that the block before printed, in order; ... stands for
+                 anything
+    toml         a configuration that `atelier config` accepts
+    json         valid JSON, or members of an object
+    python       runs if the package openai is installed
+    others       not run
 
-A comment right above the block changes that:
+A comment directly above the block changes that:
 
-  <!-- not run: REASON -->        left out
-  <!-- file: NAME -->             a toml or json block, written to NAME
-  <!-- exit status: N -->         the commands end with status N
+    <!-- not run: REASON -->        left out
+    <!-- file: NAME -->             a toml or json block, written to NAME
+    <!-- exit status: N -->         the commands end with status N
 
-There are the files photo.png, and mask.png, white in its middle.
+The folder contains the files photo.png and mask.png; the mask is white in its middle.
 """
 import argparse
 import json
@@ -50,13 +50,13 @@ SIDE = 128
 SHELL = {"", "sh", "bash"}
 NOT_RUN = {"cpp", "cmake", "ini", "nginx"}
 MARKERS = {"not run", "file", "exit status"}
-# Variables that a block sets stay for those after it.
+# Variables that a block sets remain set for the blocks after it.
 VARIABLES = ".variables"
 CURL = "#!/bin/sh\nexec /usr/bin/curl --fail-with-body \"$@\"\n"
 
 
 def write_png(path, pixel):
-    """Write SIDE x SIDE pixels of grey levels."""
+    """Writes SIDE x SIDE pixels of grey levels."""
     def chunk(kind, body):
         check = zlib.crc32(kind + body)
         return struct.pack(">I", len(body)) + kind + body \
@@ -75,7 +75,7 @@ def in_middle(x, y):
 
 
 def runs_in(commands):
-    """Split commands where a server starts: (command, whether it does)."""
+    """Splits commands at each start of a server: (command, whether it starts one)."""
     found = []
     for command in commands:
         if re.match(r"(\./)?atelier serve\b", command):
@@ -88,7 +88,7 @@ def runs_in(commands):
 
 
 class Follower(Reader):
-    """Somebody who follows a document."""
+    """A reader who follows a document."""
 
     def __init__(self, options, folder):
         super().__init__(options, folder)
@@ -106,7 +106,7 @@ class Follower(Reader):
         write_png(self.folder / "mask.png", in_middle)
 
     def here(self, text):
-        """Return `text` with the address of the server that runs."""
+        """Returns `text` with the address of the running server."""
         if self.url is None:
             return text
         port = self.url.rsplit(":", 1)[1]
@@ -115,7 +115,7 @@ class Follower(Reader):
                       text)
 
     def follow(self, block):
-        """Do what a block shows; say 'skipped' where that is not possible."""
+        """Runs what a block shows. Returns 'skipped' if that is not possible."""
         unknown = set(block.markers) - MARKERS
         expect(not unknown, "unknown markers:", unknown)
         if "not run" in block.markers or block.language in NOT_RUN:
@@ -129,7 +129,7 @@ class Follower(Reader):
     def follow_commands(self, block):
         status = int(block.markers.get("exit status", 0))
         self.printed = ""
-        # Blocks with a comment as the whole line have no command of it.
+        # A line that is only a comment contains no command.
         commands = [x for x in block.commands() if not x.startswith("#")]
         for text, serves in runs_in(commands):
             if serves:
@@ -140,7 +140,7 @@ class Follower(Reader):
         return None
 
     def keeping_variables(self, command):
-        """Return a server's command that sees the variables set before."""
+        """Returns a server's command that sees the variables set before."""
         if not self.path(VARIABLES).exists():
             return command
         return f"bash -c {shlex.quote(f'. ./{VARIABLES}; exec {command}')}"
@@ -198,7 +198,7 @@ def main():
     parser.add_argument("documents", nargs="+")
     options = parser.parse_args()
     options.source = options.source.resolve()
-    # Of a virtual environment's python the link counts.
+    # The link is kept, because the python of a virtual environment depends on it.
     options.packages = options.packages.absolute()
 
     suite = ElementTree.Element("TestSuite", name="docs")
@@ -209,7 +209,7 @@ def main():
         begin = time.monotonic()
         try:
             result = case() or "passed"
-        except Exception:  # any fault of a block is its failure
+        except Exception:  # any exception of a block is its failure
             failures += 1
             result = "failed"
             print(f"failed: {name}\n{traceback.format_exc()}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a PNG's pixels with Python's standard library alone, to look for
-colours in small images."""
+"""Reads a PNG's pixels with only Python's standard library, to find colours in small
+images."""
 import struct
 import zlib
 
@@ -8,7 +8,7 @@ CHANNELS = {2: 3, 6: 4}
 
 
 def unfilter(kind, line, above, step):
-    """Undo one line's filter in place, as the PNG specification says."""
+    """Undoes one line's filter in place, as the PNG specification says."""
     for i in range(len(line)):
         left = line[i - step] if i >= step else 0
         up = above[i]
@@ -28,7 +28,7 @@ def unfilter(kind, line, above, step):
 
 
 def read_png(data):
-    """Return (width, height, rows of (red, green, blue)) of 8-bit colour."""
+    """Returns (width, height, rows of (red, green, blue)) of an 8-bit colour image."""
     if data[:8] != b"\x89PNG\r\n\x1a\n":
         raise ValueError("no PNG")
     at, packed = 8, b""
@@ -55,8 +55,8 @@ def read_png(data):
 
 
 def places(rows, is_wanted):
-    """Return (share, mean x, mean y) of the pixels that are wanted, as shares of
-    the image's sides."""
+    """Returns (share, mean x, mean y) of the wanted pixels, as shares of the image's
+    sides."""
     found = [(x, y) for y, row in enumerate(rows) for x, p in enumerate(row)
              if is_wanted(*p)]
     width, height = len(rows[0]), len(rows)

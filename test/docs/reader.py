@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody who follows a document: its blocks, and a scratch folder in which its
+"""A reader who follows a document: its blocks, and a scratch folder in which its
 commands run."""
 import json
 import os
@@ -35,22 +35,22 @@ exec {program} "$@"
 
 
 class Block:
-    """A fenced block; its markers are the comments right above it, such as
-    `<!-- not run: REASON -->`, by name."""
+    """A fenced block. Its markers are the comments directly above it, such as `<!-- not
+    run: REASON -->`, by name."""
 
     def __init__(self, line, language, text, markers):
         self.line, self.language, self.text = line, language, text
         self.markers = markers
 
     def commands(self):
-        """Return the commands of a block, without comments."""
+        """Returns the commands of a block, without comments."""
         lines = self.text.replace("\\\n", " ").splitlines()
         found = [re.sub(r"\s+#\s.*$", "", x).strip() for x in lines]
         return [re.sub(r"\s+", " ", x) for x in found if x]
 
 
 def markers_above(lines, begin):
-    """Return the markers in the comments right above line `begin`."""
+    """Returns the markers in the comments directly above line `begin`."""
     markers = {}
     while begin > 0 and (comment := re.fullmatch(
             r"<!-- ([a-z ]+): (.+) -->", lines[begin - 1])):
@@ -60,7 +60,7 @@ def markers_above(lines, begin):
 
 
 def blocks_of(text):
-    """Return the fenced blocks of a Markdown text."""
+    """Returns the fenced blocks of a Markdown text."""
     found, begin = [], None
     lines = text.split("\n")
     for number, line in enumerate(lines):
@@ -78,7 +78,7 @@ def blocks_of(text):
 
 
 class Reader:
-    """Somebody who follows the README."""
+    """A reader who follows the README."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, pathlib.Path(folder)
@@ -117,7 +117,7 @@ class Reader:
         return out, err
 
     def serve(self, command):
-        """Start a server; it stays until `end_server`."""
+        """Starts a server, which runs until `end_server`."""
         self.end_server()
         self.server = subprocess.Popen(
             ["bash", "-c", "exec " + command], cwd=self.folder,
@@ -126,7 +126,7 @@ class Reader:
         line = self.server.stdout.readline()
         expect(line, self.server.communicate() if not line else "")
         self.url = json.loads(line)["url"]
-        # A certificate of a document's own is trusted by nobody here.
+        # The document makes its own certificate, which nothing here trusts.
         context = (ssl._create_unverified_context()
                    if self.url.startswith("https:") else None)
         polled(lambda: json.loads(urllib.request.urlopen(
@@ -135,7 +135,7 @@ class Reader:
             "never ready", PATIENCE_S, 0.1)
 
     def end_server(self):
-        """End it as Ctrl-C does."""
+        """Ends the server as Ctrl-C does."""
         if self.server is None:
             return
         server, self.server, self.url = self.server, None, None
@@ -152,7 +152,7 @@ class Reader:
             self.server.communicate()
 
     def image(self, name):
-        """Return an image's pixels, or None where a library is missing."""
+        """Returns an image's pixels, or None if a library is missing."""
         data = self.path(name).read_bytes()
         if name.endswith(".png"):
             return pixels.read_png(data)[2]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do what the README shows, in its order, as it is printed there.
+"""Runs what the README shows, in its order, as it is printed there.
 
 Usage: readme_test.py --program ATELIER --source DIR --packages DIR
                       --report FILE [--only PART]
 
-All commands run in one scratch folder with the repository's folders that they
-name. `./atelier` is a stand-in there: it runs the built program without set-up,
-gives images a seed where the README gives none, so that what they show can be
-checked, and has servers listen at a free port. Every block of the README is
-either run here or listed in ELSEWHERE with the reason; each command has a check
-in COMMANDS. A block or command that is in neither, or an entry that the README
-no longer has, fails. PACKAGES is an environment that may have openai and PIL.
+All commands run in one scratch folder that contains the folders of the repository that
+they name. `./atelier` is replaced by a stand-in: it runs the built program without
+set-up, gives images a seed if the README gives none, so that their content can be
+checked, and has servers listen at a free port. Every block of the README is either run
+here or listed in ELSEWHERE with the reason; each command has a check in COMMANDS. A
+block or command that is in neither, or an entry that is no longer in the README, fails.
+PACKAGES is an environment that may have openai and PIL.
 """
 import argparse
 import json
@@ -35,8 +35,7 @@ from process_test import expect
 from reader import ADDRESS, PATIENCE_S, SEED, Reader, blocks_of
 
 
-# Blocks of other languages than commands and Python, and commands, that are not
-# run here: why.
+# Blocks in other languages, and commands, that are not run here, with the reason.
 ELSEWHERE = {
     "```cpp": "the test 'install' builds it against an installation",
     "```cmake": "the test 'install' builds a host with it",
@@ -106,7 +105,7 @@ def prompts_file(reader, command):
 def listed(reader, command):
     out, _ = reader.run(command)
     lines = [json.loads(x) for x in out.splitlines()]
-    # As they are ready.
+    # Lines arrive in the order in which images are ready.
     expect(sorted(x["prompt"] for x in lines)
            == ["a blue square", "a red circle"], out)
     for x in lines:
@@ -182,7 +181,7 @@ def bench(reader, command):
 
 
 def checked(reader, command):
-    """The smallest shipped model, in the place of one that users have."""
+    """Copies the smallest shipped model in place of a model that users have."""
     shutil.copytree(reader.options.source / "models" / "tiny",
                     reader.path("stable-diffusion-v1-5"))
     out, _ = reader.run(command)
@@ -195,13 +194,13 @@ def own_folder(reader, command):
 
 
 def has_vocabulary(reader):
-    """Return whether set-up has downloaded CLIP's vocabulary."""
+    """Returns whether set-up has downloaded CLIP's vocabulary."""
     return bool(list((reader.options.source / "build").glob(
         "clip-vocabulary/vocab.json")))
 
 
 def own_file(reader, command):
-    """A small one with CLIP's vocabulary, which set-up may have downloaded."""
+    """Makes a small model with CLIP's vocabulary, which set-up may have downloaded."""
     if not has_vocabulary(reader):
         return "skipped"
     table = ("cond_stage_model.transformer.text_model.embeddings"
@@ -295,7 +294,7 @@ COMMANDS = {
 
 
 def run_python(reader, block):
-    """Against the server that the block before has started."""
+    """Runs against the server that the block before has started."""
     if not reader.has("openai"):
         return "skipped"
     expect(reader.url, "no server runs")
@@ -310,7 +309,7 @@ def run_python(reader, block):
 
 
 def all_cases(blocks):
-    """Return (name, case) of every block or command, in the README's order."""
+    """Returns (name, case) of every block or command, in the README's order."""
     for block in blocks:
         fence = "```" + block.language
         if fence in ELSEWHERE:
@@ -336,7 +335,7 @@ def all_cases(blocks):
 
 
 def check_tables(blocks):
-    """Fail where a table names what the README does not show any more."""
+    """Fails if a table names something that the README no longer shows."""
     there = {"```" + x.language for x in blocks}
     there |= {command for x in blocks for command in x.commands()}
     gone = [x for x in [*COMMANDS, *ELSEWHERE] if x not in there]
@@ -369,7 +368,7 @@ def main():
             begin = time.monotonic()
             try:
                 result = case(reader) or "passed"
-            except Exception:  # any fault of a case is its failure
+            except Exception:  # any exception of a case is its failure
                 failures += 1
                 result = "failed"
                 print(f"failed: {name}\n{traceback.format_exc()}")

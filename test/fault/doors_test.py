@@ -27,7 +27,7 @@ def requests():
 
 
 def on_small_disk(folder, kib, after=""):
-    """The words before a command that has a disk of its own at `folder`."""
+    """Returns the words before a command that give it a disk of its own at `folder`."""
     return ["unshare", "-rm", "sh", "-c",
             f'mount -t tmpfs -o size={kib}k none "{folder}" && "$@"; code=$?; '
             f'{after} exit $code', "sh"]
@@ -76,7 +76,7 @@ def case_a_disk_that_fills_up_loses_no_picture_of_jobs(program):
     if not has_small_disks(data):
         return "skipped"
     seeds = 4
-    # A tenth of what comes fits.
+    # The disk has room for a tenth of the data.
     room = max(64, requests() // 2)
     command = [*on_small_disk(data, room), program.path, "serve", "--json",
                *CARD, "--processes", "single"]
@@ -95,7 +95,7 @@ def case_a_disk_that_fills_up_loses_no_picture_of_jobs(program):
                                     n)
             expect(status == 202, status, job)
             jobs.append(job["id"])
-            # Others go on meanwhile.
+            # Other clients are served meanwhile.
             if n % 10 == 0:
                 expect(by_openai(url, n % seeds)[0] == whole[n % seeds], n)
         log.wait("stay in memory", "No space left")
@@ -125,13 +125,14 @@ def resident_bytes(pid):
 
 
 def is_sanitized(pid):
-    """Whether a sanitizer is in it, whose own memory shows in that of all."""
+    """Returns whether a process contains a sanitizer, whose memory counts as the
+    process's."""
     with open(f"/proc/{pid}/maps") as lines:
         return "libasan" in lines.read()
 
 
 def deaf_client(url, text):
-    """One that sends, and reads nothing."""
+    """Opens a client that sends a request and reads nothing."""
     parts = urllib.parse.urlsplit(url)
     it = socket.socket()
     it.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
@@ -150,7 +151,7 @@ def case_clients_that_never_read_stop_nobody(program):
         url = told["url"]
         whole = {(api, seed): api(url, seed)
                  for api in APIS for seed in range(seeds)}
-        # A reply that is large, and a job that has much to tell.
+        # One reply is large, and one job has many events.
         _, large = Jobs.post(url, {"prompt": "a", "size": "512x512", "n": 48,
                                    "steps": 1, "seed": 1}, "large")
         size = sum(map(len, Jobs.pictures(url, large["id"])))
@@ -170,7 +171,7 @@ def case_clients_that_never_read_stop_nobody(program):
             which = APIS[n % len(APIS)], n // len(APIS) % seeds
             expect(which[0](url, which[1]) == whole[which], n)
             most = max(most, resident_bytes(process.pid))
-        # Each may hold the reply under way, and what waits to be sent.
+        # Each client may hold the reply that is being sent and the one behind it.
         bound = len(clients) * (2 * size + 2 * mib) + 64 * mib
         expect(most - before < bound or is_sanitized(process.pid),
                (most - before) // mib, bound // mib)
@@ -178,7 +179,7 @@ def case_clients_that_never_read_stop_nobody(program):
         def left():
             text = ask(url, "/metrics")[1]
             open_now = text.split("\natelier_http_connections ")[1].split()[0]
-            # This one asks.
+            # This call itself has a connection.
             return float(open_now) <= 1
 
         polled(left, "they are held for ever", PATIENCE_S, 0.1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the table of deaths: who is killed, at which moment of a
-// request's life, and what the client sees. An image after a death is the
-// image without one, bit for bit.
+// Each case is a row of the table of deaths: the process that is killed, the
+// moment in a request's life, and what the client sees. An image after a death
+// equals the image without one, bit for bit.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -32,7 +32,7 @@ using test::with_card;
 
 namespace {
 
-/// An edit that runs `steps` of twice as many.
+/// Returns an edit that runs `steps` steps of twice as many.
 generation wanted_edit(uint32_t steps, uint32_t side = 64) {
   auto x = wanted_image(2 * steps, side);
   x.image = test::image_file(side + 40, side + 8, 1, core::image_format::png);
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step) {
     kill_process(*sut, "cpu:0", SIGKILL);
     const auto a = x.wait();
     test::check_same_image(test::image_in(a), expected);
-    // At most the step in progress, and one that was not told, is repeated.
+    // At most the step in progress and one unreported step are repeated.
     BOOST_TEST(std::get<generated_image>(a).steps_run >= 10u);
     BOOST_TEST(std::get<generated_image>(a).steps_run <= 12u);
     BOOST_TEST(eventually([&] { return x.answers->load() == 1; }));
@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(steps_after_the_last_publication_are_repeated) {
   kill_process(*sut, "cpu:0", SIGKILL);
   const auto a = x.wait();
   test::check_same_image(test::image_in(a), expected);
-  // It went on from step 5: what came after was run twice, and is told.
+  // It resumed from step 5. The later steps ran twice, and the count includes
+  // both.
   BOOST_TEST(std::get<generated_image>(a).steps_run >= 12u + 3);
   check_at_rest(*sut);
 }
@@ -100,8 +101,8 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_in_a_step_of_an_edit) {
 }
 
 BOOST_AUTO_TEST_CASE(processes_die_at_any_moment_of_an_edit) {
-  // Decoding, scaling, steps, encoding: whoever dies, nothing is lost. With as
-  // few slots as there may be.
+  // The phases are decoding, scaling, steps and encoding. No death of a process
+  // loses a request. The engine has as few slots as it can run with.
   const auto wanted = wanted_edit(4, 256);
   const auto expected = undisturbed(wanted);
   core::philox random{test::seed(), core::purpose::fault};
@@ -124,7 +125,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_process_dies_while_an_edit_steps) {
   auto sut = test::start(mode::split, with_card(card(20)));
   watched x{*sut, wanted};
   BOOST_TEST_REQUIRE(x.comes_to_step(3));
-  // The source stays where it is.
+  // The source slot stays as it is.
   kill_process(*sut, "cpu", SIGKILL);
   const auto a = x.wait();
   test::check_same_image(test::image_in(a), expected);
@@ -150,7 +151,8 @@ BOOST_AUTO_TEST_CASE(a_device_process_dies_at_any_moment) {
 }
 
 BOOST_AUTO_TEST_CASE(the_cpu_process_dies_at_any_moment) {
-  // Preparing, encoding, encoded and not sent, sent.
+  // The deaths hit while preparing, while encoding, before the reply, and after
+  // it.
   const auto wanted = wanted_image(2, 256);
   const auto expected = undisturbed(wanted);
   core::philox random{test::seed(), core::purpose::fault};
@@ -198,7 +200,7 @@ BOOST_AUTO_TEST_CASE(both_die_in_turn) {
 BOOST_AUTO_TEST_CASE(another_device_takes_over) {
   const auto wanted = wanted_image(12);
   const auto expected = undisturbed(wanted);
-  // The dead one does not come back in time.
+  // The dead process does not restart in time.
   auto options = with_card(card(20) + ",{name='cpu:1',test_card_step_ms=20}");
   options.emplace_back("processes.restart_most_ms=60000");
   options.emplace_back("processes.restart_first_ms=60000");
@@ -235,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_process_is_found_and_replaced) {
 BOOST_AUTO_TEST_CASE(a_death_while_starting_is_survived) {
   core::philox random{test::seed(), core::purpose::fault};
   for (size_t i = 0; i < 3 + test::scaled(100); ++i) {
-    // One death each; three in a row would be given up.
+    // Each start has one death. Three in a row would end the engine.
     std::atomic<bool> started{false};
     std::jthread killer{[&started, us = random.below(30'000)] {
       std::vector<pid_t> there;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong without anybody's death, and deaths of many at once: every
-// request is answered once, with its own image or a failure that says why.
+// Faults other than deaths, and many deaths at once. Every request is answered
+// once, with its own image or a failure that gives the reason.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -46,9 +46,9 @@ std::vector<answer> calm_answers(const std::vector<generation>& wanted) {
   return test::answers_to(*calm, wanted);
 }
 
-/// Hands all in while `during` goes on with the engine, and checks that each is
-/// answered once: by its image, or with one of the codes of `allowed`.
-/// Returns how many failed.
+/// Submits all requests while `during` acts on the engine. Checks that each is
+/// answered once: with its image, or with one of the codes in `allowed`.
+/// Returns the number of failures.
 template <class During>
 uint64_t run(const std::vector<std::string>& set,
              const std::vector<std::string>& allowed, During during) {
@@ -90,7 +90,7 @@ uint64_t run(const std::vector<std::string>& set,
   return wanted.size() - codes[""];
 }
 
-/// Does `what` again and again until it is destroyed.
+/// Repeats `what` until it is destroyed.
 class meanwhile {
 public:
   template <class What>

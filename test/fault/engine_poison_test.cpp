@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that kill the process which works on them, whatever it does.
+// Requests that kill the process that works on them, whatever it does.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -34,8 +34,9 @@ BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
   auto sut = test::start(mode::split, with_card(card(10'000)));
   watched x{*sut, wanted_image(3)};
   const auto answered = [&] { return x.answers->load() > 0; };
-  // The batch is told before its step begins, and a death between the two does
-  // not count: at least three deaths, and few more.
+  // The batch is reported before its step begins, and a death between the
+  // report and the step does not count. So there are at least three deaths, and
+  // few more.
   uint32_t deaths = 0;
   while (!answered() && deaths < 20) {
     BOOST_TEST_REQUIRE(eventually([&] {
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_dies_again_and_again_is_poison) {
     if (answered())
       break;
     test::come_to_moment(random.below(100'000), answered);
-    // As if the process did it itself.
+    // The signal stands for a crash of the process itself.
     kill_process(*sut, "cpu:0", SIGSEGV);
     ++deaths;
     BOOST_TEST_REQUIRE(
@@ -105,7 +106,7 @@ BOOST_AUTO_TEST_CASE(
       std::get<failure>(a).text);
     for (auto& x : all)
       test::image_in(x->wait());
-    // The first death, and two alone.
+    // The first death, and the two deaths with a request by itself.
     BOOST_TEST(restarts_of(*sut, "cpu") == 3u);
     check_at_rest(*sut);
   }
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_trial_alone_waits_for_the_client_and_goes_on_later) {
   BOOST_TEST(noted[0].phase == "preparing");
   BOOST_TEST(noted[0].trials == 1u);
   BOOST_TEST(noted[1].trials == 2u);
-  // As if the engine had ended with the first trial begun.
+  // The state is that of an engine that ended during the first trial.
   bad.suspected = noted[0];
   auto sut = test::start(mode::split, options);
   auto got = sut->submit(bad, calls);

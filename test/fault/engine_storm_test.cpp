@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes die all the time, and every request is answered once.
+// Processes die continuously, and every request is answered once.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +20,7 @@ using test::mode;
 
 namespace {
 
-/// Kills or stops a random process of `of` every 200 ms for its life.
+/// Kills or stops a random process of `of` every 200 ms until it is destroyed.
 class storm {
 public:
   explicit storm(const engine& of)
@@ -51,7 +51,7 @@ private:
 
   const engine& of_;
   std::atomic<uint64_t> deaths_ = 0;
-  // Last: it ends before what it uses.
+  // The last member: it ends before the members that it uses.
   std::jthread thread_;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short soak: mixed load while parts of the engine are killed.
+"""Runs a short soak: mixed load while processes of the engine are killed.
 
 Usage: soak_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "test" / "cli"))
 
 from process_test import expect, main  # noqa: E402
 
-# How long parts were away and memory are the machine's business here.
+# Uptime and memory depend on the machine, so they are not checked here.
 TIMED = ("each part there >= 90 % of the time", "memory < 1 MiB an hour")
 
 

@@ -34,7 +34,7 @@ inline std::vector<std::string> with_card(const std::string& card,
   return all;
 }
 
-/// One device whose step takes `step_ms`.
+/// Returns the settings of one device whose step takes `step_ms`.
 inline std::string card(int step_ms, int publish_every = 1) {
   return "{name='cpu:0',max_batch=4,seats=4,test_card_step_ms="
        + std::to_string(step_ms)
@@ -55,7 +55,7 @@ inline generated_image undisturbed(const generation& wanted) {
   return image_in(answers_to(*sut, {wanted})[0]);
 }
 
-/// A request in flight whose steps can be watched.
+/// A request in flight whose steps can be observed.
 struct watched {
   std::shared_ptr<std::atomic<uint32_t>> steps =
     std::make_shared<std::atomic<uint32_t>>(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole program is killed at any moment from its start on.
+// The whole program is killed at a random moment from its start on.
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/philox.hpp>
 
@@ -83,7 +83,7 @@ pid_t run(const fs::path& into, int images, const std::string& step_ms) {
   return pid;
 }
 
-/// Whether a child is over; it can be waited for all the same.
+/// Returns whether a child has ended; the caller can still wait for it.
 bool has_ended(pid_t pid) {
   siginfo_t told{};
   constexpr auto look = WEXITED | WNOHANG | WNOWAIT;
@@ -97,7 +97,7 @@ int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Counts images; fails where one is not whole.
+/// Counts images; fails if one is incomplete.
 size_t check_images(const fs::path& folder) {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     const scratch folder;
     const auto victim = run(folder.path, 1000, "2");
     const auto over = [victim] { return has_ended(victim); };
-    // Every second one dies at its work, however long its start takes here.
+    // Every second one dies while it works, however long its start takes here.
     if (i % 2 == 0)
       BOOST_TEST_REQUIRE(eventually(
         [&] { return over() || !test::shared_objects_of(victim).empty(); }));
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_killed_program_stays) {
     finished += check_images(folder.path);
     if (!test::shared_objects_of(victim).empty())
       ++with_objects;
-    // Another one starts at once, and removes what was left.
+    // The next one starts at once, and removes the leftovers.
     const auto next = run(folder.path, 2, "0");
     BOOST_TEST(wait_for(next) == 0);
     BOOST_TEST(test::shared_objects_of(victim).empty());

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the name of every test case that ctest runs, sorted, one a line.
+"""Prints the name of every test case that ctest runs, sorted, one on each line.
 
 Usage: cases.py BUILD...
 
-A case of Boost.Test is printed as `suite/case (executable)`, one of a Python
-script as `case (test)`, and a test without cases as `(test)`. Names of all build
-folders are put together. Two such lists show by a diff what a change lost:
+A case of Boost.Test is printed as `suite/case (executable)`, a case of a Python script
+as `case (test)`, and a test without cases as `(test)`. The names of all build folders
+are merged. The diff of two such lists shows the cases that a change lost:
 
     python3 test/guards/cases.py build/check build/asan > before.txt
 """
@@ -31,7 +31,7 @@ for name, _ in found["all_cases"](*blocks):
 
 
 def tests_of(build):
-    """Return {name: command} of what ctest would run."""
+    """Returns {name: command} of the tests that ctest would run."""
     told = subprocess.run(["ctest", "--test-dir", build,
                            "--show-only=json-v1"], capture_output=True,
                           text=True, check=True).stdout
@@ -40,7 +40,7 @@ def tests_of(build):
 
 
 def read_content(text):
-    """Return the full names of the tree that --list_content prints."""
+    """Returns the full names of the tree that --list_content prints."""
     names, path = [], []
     lines = [x for x in text.splitlines() if x.strip()]
     for i, line in enumerate(lines):
@@ -54,7 +54,7 @@ def read_content(text):
 
 
 def boost_cases(program):
-    # Counts of generated cases follow the scale.
+    # The number of generated cases depends on the scale.
     environment = {k: v for k, v in os.environ.items()
                    if k != "ATELIER_TEST_SCALE"}
     done = subprocess.run([program, "--list_content"], capture_output=True,
@@ -63,8 +63,8 @@ def boost_cases(program):
 
 
 def python_cases(script):
-    """Return the cases that a script's functions are, or that its all_cases()
-    or a list of functions given to run() name; none: it is a case itself."""
+    """Returns the cases of a script: its functions, or the names from its all_cases()
+    or from a list given to run(). An empty list means that the script is one case."""
     tree = ast.parse(script.read_text())
     functions = [x.name for x in tree.body if isinstance(x, ast.FunctionDef)]
     inner = {x.name for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)}
@@ -73,7 +73,7 @@ def python_cases(script):
             [sys.executable, "-B", "-c", LIST_CASES, str(script.parent),
              str(script), str(places.README)],
             capture_output=True, text=True, check=True)
-        # Where in the README a command stands is no part of its name.
+        # The line of a command in the README is not part of its name.
         return [re.sub(r"^line \d+: ", "", x)
                 for x in done.stdout.splitlines()]
     lists = [x.args[0] for x in ast.walk(tree)
@@ -87,7 +87,7 @@ def python_cases(script):
 
 
 def cases_of(name, command):
-    """Return the lines for one test of ctest's."""
+    """Returns the lines for one of ctest's tests."""
     if not command:
         raise FileNotFoundError("not built")
     if any(x.startswith("--report_sink=") for x in command):

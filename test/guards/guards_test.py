@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""That the guards notice what they are for.
+"""Checks that the guards notice the changes that they guard against.
 
 Usage: guards_test.py [--report FILE]
 """
@@ -177,7 +177,7 @@ def main():
             faults = []
             try:
                 case()
-            except Exception:  # any fault of a case is its failure
+            except Exception:  # any exception of a case is its failure
                 faults = [traceback.format_exc()]
             out.add(name.removeprefix("case_"), faults)
     return out.end(options.report)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The images that are guarded: every sampler, three shipped models, requests
-with images and masks, one process and several, alone bit for bit or not."""
+"""The guarded images: every sampler, three shipped models, requests with images and
+masks, one process and several, deterministic or not."""
 import dataclasses
 
 MODELS = ("base", "tiny", "turbo")
-# What each model is asked for where a case says nothing.
+# The guidance of each model in cases that do not set it.
 GUIDANCE = {"base": "2", "tiny": "2", "turbo": "1"}
 SAMPLERS = ("ddim", "euler", "euler_ancestral", "dpmpp_2m", "lcm",
             "flow_match_euler")
@@ -21,18 +21,20 @@ class Case:
     name: str
     model: str
     arguments: tuple
-    # Drawn by `edit` with the guard's picture and one of its masks, or from it.
+    # These are drawn by `edit`, with the guard's image and one of its masks, or from
+    # the image.
     mask: str = ""
     start: bool = False
     size: str = SIZE
     seed: int = 7
-    # Which of the call's images it is.
+    # The number of the image within the call.
     number: int = 0
-    # The case whose pixels it has, whatever the machine.
+    # The case whose pixels it must have on every machine.
     equals: str = ""
 
     def folder(self):
-        """The model's, of one that predicts flow where the sampler wants it."""
+        """Returns the model's folder, or that of the model that predicts flow if the
+        sampler needs one."""
         return self.model + ("-flow" if "flow_match_euler" in self.arguments
                              else "")
 
@@ -45,7 +47,7 @@ def by_sampler():
     for model in MODELS:
         for sampler in SAMPLERS:
             yield Case(f"{model} {sampler}", model, deterministic(sampler))
-    # A row alone is computed as a deterministic one.
+    # A row by itself is computed like a deterministic one.
     for model, sampler in (("base", "ddim"), ("base", "euler"),
                            ("base", "dpmpp_2m"), ("tiny", "euler_ancestral"),
                            ("tiny", "lcm"), ("turbo", "flow_match_euler")):
@@ -80,7 +82,7 @@ def by_parameter():
     for model in ("base", "tiny"):
         yield Case(f"{model} bfloat16", model,
                    (*deterministic("ddim"), "--dtype", "bfloat16"))
-    # Drawn at the model's own size, then scaled.
+    # These are drawn at the model's own size, then scaled.
     for model in ("tiny", "turbo"):
         yield Case(f"{model} scaled", model,
                    (*deterministic("ddim"), "--native-only", "on"),
@@ -118,7 +120,7 @@ def all_cases():
 
 
 def groups():
-    """Return lists of cases: one, and those that equal it."""
+    """Returns lists that each contain a case and those that must equal it."""
     found = {x.name: [x] for x in all_cases() if not x.equals}
     for x in all_cases():
         if x.equals:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw images and compare their pixels and parameters with the recorded ones.
+"""Draws images and compares their pixels and parameters with the recorded ones.
 
 Usage: images.py --program ATELIER [--report FILE] [--only PART]
 
-About twelve of them by a printed seed, all with ATELIER_TEST_SCALE=1. Pixels are
-compared with the record on a machine like that which it was made on; that some
-images are equal to each other, and what their metadata says, everywhere.
+A printed seed chooses about twelve images; ATELIER_TEST_SCALE=1 draws all. Pixels are
+compared with the record only on a machine like the one that made it. Everywhere the
+guard checks that some images equal each other, and compares their metadata.
 """
 import argparse
 import hashlib
@@ -43,7 +43,7 @@ def chunk(kind, data):
 
 
 def png(side, colour_at):
-    """Return a square picture of colour_at(x, y), three numbers."""
+    """Returns a square PNG whose pixels are colour_at(x, y), three numbers."""
     lines = b"".join(
         b"\0" + bytes(c for x in range(side) for c in colour_at(x, y))
         for y in range(side))
@@ -53,20 +53,19 @@ def png(side, colour_at):
 
 
 def picture(x, y):
-    """A red disc before a slope of blue."""
+    """Returns a pixel of a red disc before a blue slope."""
     disc = (x - 40) ** 2 + (y - 72) ** 2 < 900
     return (220, 40, 30) if disc else (2 * x % 256, 2 * y % 256, 200)
 
 
 def mask(x, y):
-    """The right half, and a corner that is half meant."""
+    """Returns a pixel of a mask: the right half, and a half-masked corner."""
     grey = 255 if x >= 64 else 128 if y < 24 else 0
     return (grey, grey, grey)
 
 
 def parameters(data):
-    """Return what a PNG says of how it was drawn, without version and
-    notes."""
+    """Returns the parameters in a PNG, without version and notes."""
     at = 8
     while at < len(data):
         size, kind = struct.unpack(">I4s", data[at:at + 8])
@@ -81,7 +80,7 @@ def parameters(data):
 
 
 class Artist:
-    """Draws cases in a folder of its own."""
+    """Draws cases in its own folder."""
 
     def __init__(self, program, folder):
         self.program = program
@@ -92,7 +91,7 @@ class Artist:
         (self.folder / "mask.png").write_bytes(png(128, mask))
 
     def model(self, case):
-        """Return the folder of the case's model; one that predicts flow is the
+        """Returns the folder of the case's model. A model that predicts flow is the
         shipped one with another schedule."""
         shipped = places.MODELS / case.model
         if case.folder() == case.model:
@@ -121,11 +120,11 @@ class Artist:
                 if name not in case.arguments for x in (name, value)]
         return [self.program, *what, "--model", str(self.model(case)),
                 "--seed", str(case.seed), *more, *case.arguments,
-                # How many threads share a sum is a matter of bits too.
+                # The number of threads that share a sum also affects the bits.
                 "--set", "devices[0].threads=2", "-o", str(out), "--force"]
 
     def draw(self, case):
-        """Return {"pixels": digest, "text": parameters}, or the error's text."""
+        """Returns {"pixels": digest, "text": parameters}, or the error's text."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         done = subprocess.run(self.command(case, f"{out}/"), cwd=self.folder,
@@ -142,8 +141,8 @@ class Artist:
 
 
 def judge(case, drawn, recorded, same_machine):
-    """Return sentences on what is wrong with a case; `drawn` has it, and the
-    one that it equals."""
+    """Returns sentences about the faults of a case. `drawn` contains it, and the case
+    that it must equal."""
     now = drawn[case.name]
     if isinstance(now, str):
         return [now]

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the bits of an image depend on besides the sources: the processor, whose
-extensions choose the kernels (gpu/kernels/host_features and LibTorch's own
+"""The facts other than the sources that the bits of an image depend on: the processor,
+whose extensions choose the kernels (gpu/kernels/host_features and LibTorch's own
 dispatch), LibTorch, and the compiler."""
 import json
 import re
 import subprocess
 
-# Names of flags that kernels are chosen by, of x86 and of ARM.
+# Names of the flags of x86 and ARM that kernels are chosen by.
 CHOOSES_KERNELS = re.compile(
     r"(sse|ssse|avx|fma|f16c|amx|asimd|sve|bf16|i8mm)[a-z0-9_]*")
 
 
 def processor(text):
-    """Return the maker and the flags that /proc/cpuinfo, as `text`, tells."""
+    """Returns the maker and the flags in /proc/cpuinfo, given as `text`."""
     told = {}
     for line in text.splitlines():
         name, _, value = line.partition(":")
@@ -25,7 +25,7 @@ def processor(text):
 
 
 def build(program):
-    """Return the LibTorch and the compiler that `program` was built with."""
+    """Returns the LibTorch and the compiler that `program` was built with."""
     told = subprocess.run([program, "doctor", "--json"], capture_output=True,
                           text=True, check=False).stdout
     found = {x["subject"]: x["found"] for x in map(json.loads,
@@ -41,7 +41,7 @@ def here(program):
 
 
 def differences(recorded, now):
-    """Return a sentence for each fact that is not as it was recorded."""
+    """Returns a sentence for each fact that differs from the recorded one."""
     out = []
     for name in sorted(recorded.keys() | now.keys()):
         before, after = recorded.get(name), now.get(name)

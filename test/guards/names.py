@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Count the files that name one sampler, one parameter, one stage, two policies
-and two families of models, in any spelling: what adding another one touches.
+"""Counts the files that name one sampler, one parameter, one stage, two policies and
+two families of models, in any spelling: the files that adding another one would touch.
 
 Usage: names.py [--report FILE]
 
-Its own files, whose path names it, are not counted; neither are documents, tests,
-benchmarks and examples. A count above the recorded one fails.
+A thing's own files, whose path contains its name, are not counted; documents, tests,
+benchmarks and examples are not counted either. A count above the recorded one fails.
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ THINGS = {
 
 
 def sources(root):
-    """Yield (path, text) of every source file below `root`."""
+    """Yields (path, text) of every source file below `root`."""
     for folder, folders, files in os.walk(root):
         top = pathlib.Path(folder) == root
         folders[:] = sorted(x for x in folders
@@ -41,11 +41,11 @@ def sources(root):
             try:
                 yield path.relative_to(root).as_posix(), path.read_text("utf-8")
             except UnicodeDecodeError:
-                pass  # no source
+                pass  # not a source
 
 
 def find(root):
-    """Return {thing: files that name it}, without its own."""
+    """Returns {thing: files that name it}, without its own files."""
     found = {name: [] for name in THINGS}
     for path, text in sources(root):
         for name, pattern in THINGS.items():
@@ -56,13 +56,13 @@ def find(root):
 
 
 def read_counts(text):
-    """Return {thing: count} of lines KIND NAME COUNT; # begins a comment."""
+    """Returns {thing: count} from lines KIND NAME COUNT; # begins a comment."""
     rows = [x.split() for x in text.splitlines() if x and not x.startswith("#")]
     return {f"{kind} {name}": int(count) for kind, name, count in rows}
 
 
 def judge(files, recorded):
-    """Return sentences on what is wrong with the files that name a thing."""
+    """Returns sentences about the faults in the files that name a thing."""
     if recorded is None:
         return ["has no recorded count"]
     if len(files) > recorded:

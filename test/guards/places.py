@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the guards find what they look at: the one file to edit when a folder
-of the repository moves."""
+"""The places in which the guards look: the one file to edit when a folder of the
+repository moves."""
 import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -19,5 +19,5 @@ README = ROOT / "README.md"
 # Top-level folders whose files are not the program's sources.
 NOT_SOURCES = {"bench", "build", "docs", "examples", "models", "test"}
 
-# Whoever reads a PNG's pixels, and the README's commands, stands here.
+# The folder of the modules that read a PNG's pixels and the README's commands.
 PNG_READER = ROOT / "test" / "docs"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record what the guards compare with.
+"""Records the values that the guards compare with.
 
 Usage: record.py images --program ATELIER
        record.py simulations --program ATELIER
        record.py counts
 
-It tells what differs from the record before. Counts are only lowered: one that has
-to rise is edited by hand, in the commit that says why.
+It prints the differences from the record before. Counts are only lowered. A count that
+must rise is edited by hand, in the commit that gives the reason.
 """
 import argparse
 import json
@@ -32,8 +32,8 @@ def write(path, what):
 
 
 def draw_all(program):
-    """Return {name: what was drawn}; leave where an image fails, or is not equal
-    to what it should equal."""
+    """Returns {name: the drawn image}. Exits if an image fails, or differs from the one
+    that it should equal."""
     drawn = {}
     with tempfile.TemporaryDirectory(prefix="guards-") as folder:
         artist = images.Artist(program, folder)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulations that are guarded: every policy, with the loads, edits, caches,
-kinds of devices and faults that its decisions depend on."""
+"""The guarded simulations: every policy, with the loads, edits, caches, kinds of
+devices and faults that its decisions depend on."""
 import dataclasses
 import json
 
@@ -13,12 +13,12 @@ class Case:
     profile: str
     policies: tuple
     arguments: tuple
-    # Files that the arguments name: name and text.
+    # Name and text of the files that the arguments name.
     files: tuple = ()
-    # The policy whose plan for a demand of so many requests a second is in
-    # plan.json.
+    # The policy whose plan is in plan.json, and the requests a second that it is made
+    # for.
     plan: tuple = ()
-    # Who judges the profile's cascade instead.
+    # The judge that replaces the one of the profile's cascade.
     judge: str = ""
 
 
@@ -30,7 +30,7 @@ def faults(*rows):
 
 
 def trace():
-    """Requests of three tenants that want unlike images, four a second."""
+    """Returns four requests a second from three tenants that want different images."""
     lines = ["ms,content,n,steps,size,tenant,deadline_ms"]
     for i in range(1200):
         lines.append(
@@ -41,7 +41,8 @@ def trace():
 
 
 def slowed(profile):
-    """That profile of devices that take twice and a half as long for a step."""
+    """Returns the profile with devices that take two and a half times as long for a
+    step."""
     known = json.loads((places.PROFILES / f"{profile}.json").read_text())
     for variant in known["variants"]:
         for row in variant["step"]:

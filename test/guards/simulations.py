@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run simulations and compare the digest of every answer, in order, with the
-recorded one.
+"""Runs simulations and compares the digest of every answer, in order, with the recorded
+one.
 
 Usage: simulations.py --program ATELIER [--report FILE] [--only PART]
 
-Virtual time and seeds make them the same on every machine.
+Virtual time and seeds make the digests the same on every machine.
 """
 import argparse
 import concurrent.futures
@@ -19,7 +19,8 @@ import simulation_cases
 import suite
 
 PATIENCE_S = 120
-# Besides the digest: what it does not cover, and what tells where runs part.
+# The digest, the figures that it does not cover, and those that show where runs
+# diverge.
 FIGURES = ("digest", "events", "completed", "dropped", "loads", "plans")
 
 
@@ -40,7 +41,7 @@ def figures(told):
 
 
 def simulate(program, case, seed="1"):
-    """Return {policy: figures}."""
+    """Returns {policy: figures}."""
     with tempfile.TemporaryDirectory(prefix="guards-") as folder:
         profile = places.PROFILES / f"{case.profile}.json"
         if case.judge:
@@ -62,7 +63,7 @@ def simulate(program, case, seed="1"):
 
 
 def simulate_all(program, cases):
-    """Return {name of a case: its figures, or the error's text}; two at a time."""
+    """Returns {name of a case: its figures, or the error's text}; two run at a time."""
     def try_one(case):
         try:
             return simulate(program, case)
@@ -74,7 +75,7 @@ def simulate_all(program, cases):
 
 
 def judge(found, recorded):
-    """Return sentences on what differs between {policy: figures}."""
+    """Returns sentences about the differences between {policy: figures}."""
     if isinstance(found, str):
         return [found]
     faults = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of one guard: what is chosen of them, and the report that is left
-as Boost.Test writes it, so that ./check counts them."""
+"""The cases of one guard: the choice among them, and a report in the format of
+Boost.Test, so that ./check counts them."""
 import math
 import os
 import pathlib
@@ -20,15 +20,15 @@ def scale():
 
 
 def seed():
-    """Return this run's seed, printed."""
+    """Returns this run's seed and prints it."""
     value = int(os.environ.get("ATELIER_TEST_SEED") or random.getrandbits(64))
     print(f"ATELIER_TEST_SEED={value}", flush=True)
     return value
 
 
 def choose(groups, least, share, random_numbers):
-    """Return whole groups of cases, in their order: `share` of all cases, but
-    at least `least`."""
+    """Returns whole groups of cases in their order: `share` of all cases, but at least
+    `least`."""
     total = sum(len(x) for x in groups)
     wanted = min(total, max(least, math.ceil(total * share)))
     taken, count = set(), 0
@@ -46,7 +46,7 @@ class Suite:
         self.failures = 0
 
     def add(self, name, faults, skipped=False):
-        """Enter a case: failed for each of `faults`, sentences."""
+        """Adds a case, which fails with each sentence in `faults`."""
         for x in faults:
             print(f"failed: {name}: {x}", flush=True)
         self.failures += bool(faults)
@@ -54,7 +54,7 @@ class Suite:
         ElementTree.SubElement(self.tree, "TestCase", name=name, result=result)
 
     def end(self, report):
-        """Write the report; return the exit status."""
+        """Writes the report; returns the exit status."""
         if report:
             ElementTree.ElementTree(self.tree).write(report)
         print(f"{len(self.tree)} cases, {self.failures} failed")

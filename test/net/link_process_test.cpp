@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most = actors::most_record_bytes;
 
-/// Two ends, before either process has a thread.
+/// The two ends of a link, before either process has a thread.
 struct linked {
   explicit linked(runtime::link_options theirs = options_of(1),
                   runtime::link_options ours = options_of(0)) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(eight_mib_in_chunks_with_credit_come_back) {
   constexpr size_t credit = 4;
   linked with;
   std::atomic<size_t> back{0}, wrong{0};
-  // Two threads send: in turns, or the order would be chance.
+  // Two threads send in turn; otherwise the order would be random.
   std::mutex turn;
   size_t sent = 0;
   node* self = nullptr;
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_killed_node_is_lost_at_once) {
   node me{with.options, {}};
   BOOST_REQUIRE(me.join(with.socket, link_side::opens));
   with.child.signal(SIGKILL);
-  // Far less than the silence that is allowed.
+  // The limit is far below the allowed silence.
   BOOST_CHECK(eventually([&] { return me.lost == 1; }, 500ms));
   BOOST_CHECK(!me.links.send(far, record(1)));
 }

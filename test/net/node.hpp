@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 using record = std::vector<std::byte>;
 
-/// A node whose records go to `on_record`; CAF's name of a node holds the
-/// process, so that two of them are never in one process.
+/// A node whose records go to `on_record`. CAF's name of a node contains the
+/// process, so that one process never has two of them.
 struct node {
   explicit node(runtime::link_options options,
                 std::function<void(actors::node_id, record)> on_record)
@@ -32,7 +32,7 @@ struct node {
     links.connect({std::move(on_record), [this](actors::node_id) { ++lost; }});
   }
 
-  /// Returns what became of the socket.
+  /// Joins over the socket and returns the result.
   core::result<actors::node_id> join(
     int socket, runtime::link_side side,
     std::optional<actors::node_id> expected = {}) {
@@ -73,7 +73,8 @@ inline runtime::link_options options_of(uint32_t self) {
 constexpr actors::node_id hub{0};
 constexpr actors::node_id far{1};
 
-/// A process with node 1 that sends each record back, until it is killed.
+/// Returns a process with node 1 that sends each record back, until it is
+/// killed.
 inline child_process echo_process(int socket, int other_end,
                                   runtime::link_options how = options_of(1)) {
   return child_process{[=] {

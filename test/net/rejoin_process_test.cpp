@@ -14,12 +14,12 @@ using runtime::link_side;
 
 namespace {
 
-/// Listens on a name that the kernel chooses and no file has.
+/// Listens on a name that the kernel chooses and that has no file.
 struct listener {
   listener() : socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un any{};
     any.sun_family = AF_UNIX;
-    // Where one of these fails no connection comes, and each case fails.
+    // If one of these calls fails, no connection succeeds, and each case fails.
     (void)bind(socket, reinterpret_cast<sockaddr*>(&any), sizeof(sa_family_t));
     length = sizeof name;
     getsockname(socket, reinterpret_cast<sockaddr*>(&name), &length);
@@ -37,7 +37,8 @@ struct listener {
   socklen_t length = 0;
 };
 
-/// Node 1, which accepts for ever and sends each record back.
+/// Returns a process with node 1, which keeps accepting and sends each record
+/// back.
 child_process accepting_process(const listener& door) {
   return child_process{[&] {
     node* self = nullptr;
@@ -62,18 +63,19 @@ BOOST_AUTO_TEST_CASE(a_link_can_be_cut_and_joined_many_times) {
   options.patience = 500ms;
   std::atomic<size_t> back{0};
   node me{options, [&](actors::node_id, const record&) { ++back; }};
-  // Ten times what the scale says: a cycle takes milliseconds.
+  // A cycle takes milliseconds, so the count is ten times the scaled one.
   const auto cycles = std::min<size_t>(2000, 10 * scaled(2000));
   size_t refused = 0, silent = 0;
   for (size_t i = 0; i < cycles; ++i) {
-    // Where the far end has not seen the cut yet it refuses: try again.
+    // The far end refuses while it has not noticed the cut. Then this end tries
+    // again.
     size_t attempts = 1;
     while (!me.join(door.connect_to(), link_side::opens, far)) {
       ++refused;
       BOOST_REQUIRE_LE(++attempts, 20);
     }
     const auto before = back.load();
-    // Half of the cuts come while records are on their way.
+    // Half of the cuts happen while records are in transit.
     BOOST_REQUIRE(me.links.send(far, record(actors::most_record_bytes)));
     if (i % 2 == 0 && !eventually([&] { return back > before; }, 2s))
       ++silent;
@@ -107,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_second_link_to_a_node_is_refused_and_the_first_stays) {
 BOOST_AUTO_TEST_CASE(the_far_end_of_a_cut_link_can_die_and_come_back) {
   const listener door;
   auto options = options_of(0);
-  // All processes first: only one without threads may fork.
+  // All processes start first, because only a process without threads may fork.
   auto first = accepting_process(door);
   first.signal(SIGSTOP);
   auto second = accepting_process(door);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Find circles of includes in a tree.
+"""Finds circles of includes in a tree.
 
 usage: include_circles.py ROOT
 
-Prints every circle between headers of one top-level folder, and between
-top-level folders, a line each; the exit status is 1 where there is one. Read are
-`#include <atelier/folder/x.hpp>` of headers and sources, but for tests, which
-stand above everything, and what a host compiles.
+Prints every circle between headers of one top-level folder, and between top-level
+folders, on one line each. The exit status is 1 if there is a circle. It reads `#include
+<atelier/folder/x.hpp>` in headers and sources, except in tests, which are above
+everything, and in programs that a host compiles.
 """
 import re
 import sys
@@ -19,13 +19,14 @@ LEFT_OUT = ("build/", "test/", "config/cmake/")
 
 
 def included(file: Path) -> list[str]:
-    """The files of the tree that one names, by their paths below the root."""
+    """Returns the files of the tree that `file` includes, by their paths below the
+    root."""
     names = INCLUDE.findall(file.read_text(encoding="utf-8"))
     return [f"runtime/{x}" if x in HOST_HEADERS else x for x in names]
 
 
 def read_includes(root: Path) -> dict[str, list[str]]:
-    """What each header and source includes, by its path below the root."""
+    """Returns the includes of each header and source, by its path below the root."""
     files = [x for ending in ("hpp", "cpp", "cu", "cpp.in")
              for x in root.rglob(f"*.{ending}")]
     paths = {x.relative_to(root).as_posix(): x for x in files}
@@ -34,7 +35,7 @@ def read_includes(root: Path) -> dict[str, list[str]]:
 
 
 def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
-    """Groups of nodes of which each leads to each other, after Tarjan."""
+    """Returns the groups of nodes that all lead to each other (Tarjan's algorithm)."""
     found: list[list[str]] = []
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -42,7 +43,7 @@ def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
     for begin in sorted(arrows):
         if begin in number:
             continue
-        # Nodes on the way, each with what of its arrows is left.
+        # The nodes on the current path, each with its remaining arrows.
         way = [(begin, iter(sorted(arrows[begin])))]
         number[begin] = lowest[begin] = len(number)
         stack.append(begin)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What include_circles.py finds in small trees."""
+"""Checks what include_circles.py finds in small trees."""
 import tempfile
 import unittest
 from pathlib import Path

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which headers the compiler finds for the sources of each folder's target.
+"""Checks which headers the compiler finds for the sources of each folder's target.
 
 usage: layers_test.py COMPILER ROOT INCLUDE-ROOTS
 
-INCLUDE-ROOTS has a line for each target: its folder, and where the compiler
-looks for includes. What a folder may include stands below; everything else of
-the project, and every other folder's detail/, must not be found.
+INCLUDE-ROOTS has a line for each target: its folder, and where the compiler looks for
+includes. The table below lists the folders that each folder may include. The compiler
+must not find any other header of the project, or another folder's detail/.
 """
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-# Folders with a target, and those right below them.
+# The folders that have a target, and those directly below each of them.
 BELOW = {
     "core": [],
     "core/image": ["core"],
@@ -43,7 +43,7 @@ def all_below(folder: str) -> set[str]:
 
 
 def folder_of(header: str) -> str | None:
-    """The folder of BELOW that a header belongs to."""
+    """Returns the folder of BELOW that a header belongs to."""
     fitting = [x for x in BELOW if header.startswith(x + "/")]
     return max(fitting, key=len, default=None)
 
@@ -65,7 +65,7 @@ def compile_text(compiler: str, roots: list[str], text: str,
 
 
 def found_headers(compiler: str, roots: list[str], headers: list[str]) -> set[str]:
-    """Those that an #include of a source finds."""
+    """Returns the headers that an #include in a source finds."""
     text = "".join(f"#if __has_include(<{include_name(x)}>)\nfound {x}\n#endif\n"
                    for x in headers)
     done = compile_text(compiler, roots, text, "-E", "-P")
@@ -99,8 +99,9 @@ def main() -> int:
         - {x for x, _ in targets}
     if missing:
         faults.append(f"no target of {', '.join(sorted(missing))}")
-    # The compiler itself: an arrow up, another folder's detail/, and, so that
-    # nothing fails for another reason, an include that is right.
+    # The compiler itself is tried with an include of a higher folder, an include of
+    # another folder's detail/, and, so that nothing fails for another reason, a
+    # permitted include.
     roots = dict(targets)["actors"]
     for header, right in (("atelier/runtime/turnstile.hpp", False),
                           ("atelier/atelier.hpp", False),

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What documents refer to exists.
+"""Checks that the targets of references in documents exist.
 
 usage: links_test.py ROOT
 
-Looked at are relative links and their anchors in every Markdown file, whether
-docs/README.md names every document, whether test/docs follows it, and whether
-sources or set-up still say each message that docs/troubleshooting.md quotes.
+It checks relative links and their anchors in every Markdown file, that docs/README.md
+names every document, that test/docs follows each of them, and that sources or set-up
+still contain each message that docs/troubleshooting.md quotes.
 """
 import re
 import sys
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import tree
 
-# They show runs of hours.
+# These documents show runs of hours.
 NOT_FOLLOWED = {"README", "reproduction", "verification"}
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Fixed parts of a message that are shorter say too little.
+# Fixed parts of a message that are shorter than this say too little.
 LEAST = 9
 
 
 def anchors_of(text: str) -> set[str]:
-    """Return the anchors of a file's headings, as GitHub makes them."""
+    """Returns the anchors of a file's headings, as GitHub makes them."""
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.*)$", FENCE.sub("", text), re.MULTILINE):
         bare = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -67,7 +67,7 @@ def faults_of_index(root: Path) -> list[str]:
 
 
 def texts_of_sources(root: Path) -> str:
-    """Return the string literals of all sources, adjacent ones joined."""
+    """Returns the string literals of all sources, with adjacent ones joined."""
     texts = []
     for name in tree.files_of(root, ".cpp", ".hpp", ".sh"):
         if not name.startswith(("test/", "bench/")):
@@ -77,7 +77,7 @@ def texts_of_sources(root: Path) -> str:
 
 
 def faults_of_messages(root: Path) -> list[str]:
-    """Only the cells of messages are looked at: those of code with a space."""
+    """Checks only the cells that contain messages: code with a space."""
     sources = texts_of_sources(root)
     faults = []
     for line in (root / "docs/troubleshooting.md").read_text().splitlines():

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The prose of documents, and of comments, helps and errors that were edited,
-has none of the habits in prose_patterns.txt.
+"""Checks that documents, and edited comments, helps and errors, have none of the habits
+in prose_patterns.txt.
 
 usage: prose_test.py ROOT [FILE...]
 
-Without FILE: every Markdown file, except those in LATER, and the
-sources in prose_sources.txt, a list that is meant to grow: of headers the
-comments, of other sources comments and texts. In Markdown, code and what is
-generated is left out.
+Without FILE, it reads every Markdown file except those in LATER, and the sources in
+prose_sources.txt, a list that is meant to grow. It reads the comments of headers, and
+the comments and texts of other sources. In Markdown it leaves out code and generated
+text.
 
-Why not proselint: version 0.16 was tried on the README and docs/serving.md as
-they were before. Every finding was about straight quotes, "x" for a
-multiplication sign, a hyphen, or a repeated word in a command; it found none of
-the habits here, and set-up would have to download it.
+Why not proselint: version 0.16 was tried on the README and docs/serving.md as they were
+before. Every finding was about straight quotes, "x" for a multiplication sign, a
+hyphen, or a repeated word in a command. It found none of the habits here, and set-up
+would have to download it.
 """
 import re
 import sys
@@ -54,7 +54,7 @@ def read_habits() -> list[Habit]:
 
 
 def blanked(match: re.Match) -> str:
-    """Keep the lines, drop the text."""
+    """Keeps the lines, drops the text."""
     return "x" + "\n" * match.group().count("\n")
 
 
@@ -65,7 +65,7 @@ def prose_of_markdown(text: str) -> str:
 
 
 def prose_of_source(text: str, with_strings: bool) -> str:
-    """Return the comments of C++, and the texts that have several words."""
+    """Returns the comments of C++, and the texts that have several words."""
     lines = []
     for line in text.split("\n"):
         kept = []
@@ -87,7 +87,7 @@ def prose_of(path: Path) -> str:
 
 
 def faults_in(name: str, prose: str, habits: list[Habit]) -> list[str]:
-    """Return what is wrong, sentences broken over two lines included."""
+    """Returns the faults, including sentences broken over two lines."""
     found = []
     is_document = name.endswith(".md")
     joined = re.sub(r"\n(?!\n)", " ", prose)
@@ -102,7 +102,8 @@ def faults_in(name: str, prose: str, habits: list[Habit]) -> list[str]:
 
 
 def faults_of_habits(habits: list[Habit]) -> list[str]:
-    """Each pattern finds its example, and no pattern a better sentence."""
+    """Checks that each pattern finds its example, and no pattern finds a better
+    sentence."""
     found = []
     for habit in habits:
         name = "x.md" if habit.docs_only else "x.hpp"

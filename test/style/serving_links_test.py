@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No program that serves holds code of the programs beside it.
+"""Checks that no program that serves contains code of the training and paper programs.
 
 usage: serving_links_test.py TRAINING PAPERS SERVING...
 
-Looked for are the names of functions in the files: TRAINING and PAPERS have
-theirs, so that a name that changed is noticed, and SERVING none of them.
+It looks for names of functions in the files. TRAINING and PAPERS must contain theirs,
+so that a changed name is noticed, and SERVING must contain none of them.
 """
 import sys
 from pathlib import Path

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sources compile by themselves, as the preset `release` compiles them.
+"""Checks that sources compile by themselves, as the preset `release` compiles them.
 
 usage: sources_alone_test.py CMAKE COMPILER ROOT TORCH FOLDER
 
-`./check` compiles the sources of a target in groups, where one may lean on
-another's includes; `./atelier` compiles each alone. CMake writes into FOLDER how
-it would do that, and the compiler reads the sources without making code: a few
+`./check` compiles the sources of a target in groups, in which one source may depend on
+another's includes; `./atelier` compiles each source by itself. CMake writes into FOLDER
+how it would do that, and the compiler reads the sources without generating code: a few
 that the seed draws, or all of them at ATELIER_TEST_SCALE=1.
 """
 import concurrent.futures
@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Of all sources, by ATELIER_TEST_SCALE.
+# The share of all sources, before ATELIER_TEST_SCALE.
 SHARE = 2.0
 
 
@@ -36,7 +36,7 @@ def commands(cmake: str, compiler: str, root: Path, torch: str,
 
 
 def complaints(command: dict) -> str:
-    """What the compiler says of one source; empty where it compiles."""
+    """Returns the compiler's messages about one source; empty if it compiles."""
     words = shlex.split(command["command"])
     words = words[words.index(next(x for x in words if x.endswith("++"))):]
     out = words.index("-o")

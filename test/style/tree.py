@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of the repository, with or without git."""
+"""Lists the files of the repository, with or without git."""
 import os
 from pathlib import Path
 
 
 def files_of(root: Path, *endings: str) -> list[str]:
-    """Return the paths below `root` that have one of the endings, but for build
-    trees and hidden folders."""
+    """Returns the paths below `root` that have one of the endings, except those in
+    build trees and hidden folders."""
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = [x for x in folders if x != "build" and not x.startswith(".")]

@@ -37,8 +37,8 @@ void give(void* block) noexcept {
 
 } // namespace
 
-// All forms but those for wide alignments, whose blocks have a delete of their
-// own.
+// These are all forms of new except those for wide alignments, whose blocks
+// have their own delete.
 void* operator new(size_t bytes) {
   return take_or_throw(bytes);
 }

@@ -5,21 +5,21 @@
 
 namespace atelier::test {
 
-/// Counts what this program's operator new has handed out. A program that links
-/// counted_memory.cpp has its own one.
-/// Threads: the counts are of the calling thread's blocks alone.
+/// Counts the memory that this program's operator new has allocated. Each
+/// program that links counted_memory.cpp has its own count.
+/// Threads: the counts cover only the calling thread's blocks.
 struct counted_memory {
-  /// Bytes handed out and not given back.
+  /// Bytes that are allocated and not yet freed.
   static size_t live();
 
-  /// Most bytes that were live at once since the last `start`.
+  /// The most bytes that were live at once since the last `start`.
   static size_t peak();
 
-  /// Lets `peak` begin at what is live now.
+  /// Restarts `peak` from the bytes that are live now.
   static void start();
 };
 
-/// Runs `what` and returns the most bytes that it had at once.
+/// Runs `what` and returns the most bytes that it held at once.
 template <class Function>
 size_t most_bytes_of(Function what) {
   counted_memory::start();

@@ -20,7 +20,7 @@
 
 namespace atelier::test {
 
-/// Puts an actor system on one thread, without a real clock.
+/// Runs an actor system on one thread, without a real clock.
 struct test_config : caf::actor_system_config {
   test_config() {
     add_message_types<caf::id_block::atelier>();
@@ -29,9 +29,9 @@ struct test_config : caf::actor_system_config {
   }
 };
 
-/// An actor system whose order of messages, time and failures the test
-/// decides. Actors that it spawned are killed at its end: one with a delayed
-/// message to itself would keep the system from shutting down.
+/// An actor system in which the test decides the order of messages, the time
+/// and the failures. The destructor kills the actors that it spawned: an actor
+/// with a delayed message to itself would keep the system from shutting down.
 class deterministic_system {
 public:
   deterministic_system() = default;
@@ -42,8 +42,8 @@ public:
     end();
   }
 
-  /// Kills every actor spawned here, and runs what is left to run. A fixture
-  /// whose own members take part calls this before they go.
+  /// Kills every actor spawned here, and runs the remaining messages. A fixture
+  /// whose own members take part calls this before their destruction.
   void end() {
     for (const auto& x : std::exchange(spawned_, {}))
       caf::anon_send_exit(x, caf::exit_reason::kill);
@@ -56,7 +56,7 @@ public:
   caf::scheduler::test_coordinator& sched =
     dynamic_cast<caf::scheduler::test_coordinator&>(sys.scheduler());
 
-  /// Spawns an actor, and runs what it has to do at its start.
+  /// Spawns an actor, and runs its start.
   template <class... Ts>
   auto spawn(Ts&&... xs) {
     auto handle = spawn_only(std::forward<Ts>(xs)...);
@@ -64,7 +64,7 @@ public:
     return handle;
   }
 
-  /// Spawns an actor; its start waits for the next run.
+  /// Spawns an actor, which starts in the next run.
   template <class... Ts>
   auto spawn_only(Ts&&... xs) {
     auto handle = sys.spawn(std::forward<Ts>(xs)...);
@@ -72,13 +72,13 @@ public:
     return handle;
   }
 
-  /// Kills this one too at the end.
+  /// Also kills this actor at the end.
   template <class Handle>
   void keep(const Handle& x) {
     spawned_.push_back(caf::actor_cast<caf::actor>(x));
   }
 
-  /// Runs until no message waits; returns how many runs that took.
+  /// Runs until no message waits; returns the number of runs.
   size_t run() {
     size_t n = 0;
     while (sched.try_run_once())
@@ -86,8 +86,8 @@ public:
     return n;
   }
 
-  /// Lets `t` pass: each time-out happens at its own time, and everything that
-  /// follows from it before the next one.
+  /// Advances the clock by `t`. Each time-out happens at its own time, and all
+  /// its consequences happen before the next one.
   size_t advance(core::timespan t) {
     auto& clock = sched.clock();
     const auto end = clock.now() + t;
@@ -105,7 +105,7 @@ public:
     return sched.clock().now();
   }
 
-  /// Returns when the next time-out is due; `never` where there is none.
+  /// Returns the time of the next time-out, or `never` if there is no time-out.
   core::time_point next_due() {
     const auto& due = sched.clock().schedule();
     return due.empty() ? core::never : due.begin()->first;
@@ -120,13 +120,14 @@ public:
     BOOST_REQUIRE(next != nullptr);
     BOOST_REQUIRE_MESSAGE((next->content().template match_elements<Ts...>()),
                           caf::to_string(next->content()));
-    // The view's elements go with the message: copied before it runs.
+    // The view's elements are destroyed with the message, so they are copied
+    // first.
     std::tuple<Ts...> copy = next->content().template get_as_tuple<Ts...>();
     sched.run_once();
     return copy;
   }
 
-  /// Sends a message from nobody and runs everything.
+  /// Sends a message without a sender and runs everything.
   template <class Handle, class... Ts>
   void tell(const Handle& to, Ts&&... xs) {
     caf::anon_send(to, std::forward<Ts>(xs)...);

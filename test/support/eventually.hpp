@@ -8,8 +8,7 @@
 
 namespace atelier::test {
 
-/// Look for `done` until it holds or `limit` has passed; return whether it
-/// held.
+/// Checks `done` until it holds or `limit` has passed; returns whether it held.
 template <class Predicate>
 bool eventually(Predicate done,
                 std::chrono::milliseconds limit = std::chrono::seconds{30}) {
@@ -23,8 +22,8 @@ bool eventually(Predicate done,
   return true;
 }
 
-/// Lets `us` pass, the drawn moment of a death, or less where all is `over`
-/// before.
+/// Waits for `us`, the random moment of a death, or less if `over` becomes true
+/// earlier.
 template <class Predicate>
 void come_to_moment(uint64_t us, Predicate over) {
   using clock = std::chrono::steady_clock;

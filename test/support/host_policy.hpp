@@ -11,7 +11,7 @@
 
 namespace atelier::test {
 
-/// What turn_policy remembers: how many plans it made.
+/// The memory of turn_policy: the number of plans that it made.
 struct turn_memory {
   static constexpr std::string_view name = "turns";
 
@@ -20,10 +20,9 @@ struct turn_memory {
   friend bool operator==(const turn_memory&, const turn_memory&) = default;
 };
 
-/// A host's own policy: while its memory comes back as it left it, every
-/// request is drawn by the second variant, which vanilla draws nothing by;
-/// where it does not, by the first. Prompts that begin with "throw" make it
-/// throw.
+/// A policy of a host. While its memory comes back unchanged, every request
+/// goes to the second variant, which vanilla never uses. Otherwise it goes to
+/// the first variant. A prompt that begins with "throw" makes it throw.
 class turn_policy : public planning::vanilla {
 public:
   std::string_view name() const override {

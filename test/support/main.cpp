@@ -7,7 +7,7 @@
 
 namespace {
 
-// Tests see the models that they make, not those that lie beside them.
+// Tests use only models that they make, not those that are installed nearby.
 [[maybe_unused]] const int no_models = setenv("ATELIER_MODELS", "", 0);
 
 } // namespace

@@ -18,7 +18,7 @@ double scale() {
     return default_scale;
   char* end = nullptr;
   const double value = std::strtod(text, &end);
-  // Negated, so that NaN is refused too.
+  // The condition is negated so that NaN is rejected too.
   if (*end != '\0' || !(value > 0 && value <= 1)) {
     std::fprintf(stderr, "ATELIER_TEST_SCALE is '%s', not in (0, 1]\n", text);
     std::exit(2);

@@ -15,7 +15,7 @@
 
 namespace atelier::test {
 
-/// The stages that Atelier comes with, and where the pools' stand.
+/// Returns Atelier's own stages, at the positions that the pools use.
 inline const planning::pipeline& standard_stages() {
   static const auto all = *actors::standard_pipeline();
   return *all;
@@ -24,8 +24,9 @@ inline const planning::pipeline& standard_stages() {
 inline const size_t prepare_stage = *standard_stages().find("prepare");
 inline const size_t finish_stage = *standard_stages().find("finish");
 
-/// An order to prepare, envelope and body in one. Orders are known by their
-/// body's type: other pipelines have the stages elsewhere.
+/// An order to prepare, with envelope and body in one struct. Orders are
+/// recognized by their body's type, because other pipelines have the stages at
+/// other positions.
 struct prepare {
   core::ticket who;
   core::recipe how;
@@ -71,7 +72,7 @@ struct prepare {
   }
 };
 
-/// An order to finish, likewise.
+/// An order to finish, with envelope and body in one struct.
 struct finish {
   core::ticket who;
   core::recipe how;
@@ -115,7 +116,7 @@ struct finish {
   }
 };
 
-/// Replies to these.
+/// The replies to these orders.
 struct prepared {
   core::ticket who;
   core::error failure;
@@ -170,14 +171,15 @@ struct finished {
   }
 };
 
-/// Does a standard stage's work where the clock stands still.
+/// Does a standard stage's work with a clock that stands still.
 inline actors::stage_done do_alone(
   const actors::run_stage& x, ipc::slot_store& in,
   const planning::pipeline& stages = standard_stages()) {
   return actors::do_stage(x, stages, in, [] { return core::time_point{}; });
 }
 
-/// Returns an order or a reply of that type: a stage's, or a message.
+/// Returns `x` as an order or a reply of type T, which is a stage's or a
+/// message, or nothing if `x` has another type.
 template <class T, class Message>
 std::optional<T> read_as(const Message& x) {
   if constexpr (requires(const actors::run_stage& y) { T::of(y); }) {
@@ -192,7 +194,7 @@ std::optional<T> read_as(const Message& x) {
   }
 }
 
-/// Returns what a work does for its request.
+/// Returns the phase of the request that this work belongs to.
 inline core::phase phase_of(const actors::work& x) {
   if (std::holds_alternative<actors::denoise>(x))
     return core::phase::denoising;

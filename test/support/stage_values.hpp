@@ -6,7 +6,7 @@
 
 namespace atelier::test {
 
-/// Calls f with a value of every order and outcome of a stage.
+/// Calls f with a value of every stage's order and outcome.
 template <class F>
 void each_stage_value(F f) {
   core::recipe how;

@@ -16,7 +16,7 @@
 
 namespace atelier::test {
 
-/// A stage that does what a test says.
+/// A stage whose functions a test supplies.
 class told_stage {
 public:
   struct work {
@@ -38,12 +38,12 @@ public:
   };
 
   struct script {
-    /// Empty: there is work for every request, about its number.
+    /// If empty, every request has work, which carries the request's number.
     std::function<std::optional<work>(const planning::row_view&)> begin = {};
-    /// Empty: it finds nothing.
+    /// If empty, it finds nothing.
     std::function<core::result<done>(const work&, planning::worker_context&)>
       run = {};
-    /// Empty: it enters nothing.
+    /// If empty, it adds no fact.
     std::function<core::result<void>(const done&, planning::facts&)> end = {};
     core::timespan takes{0};
   };
@@ -83,7 +83,7 @@ private:
   script says_;
 };
 
-/// Returns a stage of a test's own; `name` outlives it.
+/// Returns a stage with a test's own functions. `name` must outlive the stage.
 inline planning::stage_ptr told(
   std::string_view name, planning::hook at, planning::if_failed otherwise,
   std::vector<planning::slot_use> slots = {}, told_stage::script says = {},
@@ -99,8 +99,8 @@ inline planning::stage_ptr told(
     told_stage{row, std::move(slots), std::move(says)});
 }
 
-/// Returns the stages that Atelier comes with and these: facts, those before
-/// `prepare`, those that stand behind another one, and those after the answer.
+/// Returns Atelier's own stages together with `more`: fact stages, stages
+/// before `prepare`, stages behind another one, and stages after the answer.
 inline std::shared_ptr<const planning::pipeline> pipeline_with(
   actors::standard_stages own, std::vector<actors::added_stage> more = {}) {
   auto out = actors::standard_pipeline(own, more);

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(worse_ones_say_where_requests_are_missed) {
                 "1.50 times the arrivals of the others");
   BOOST_TEST(by_quality({0.003, 1}, {0.001, 1}).reason
              == "0.20 points more violations at the same quality");
-  // Whoever violates less has nothing to explain there.
+  // The policy with fewer violations has nothing to explain there.
   BOOST_TEST(by_quality({0.01, 0.9}, {0.02, 0.95}, where).reason.find("fall in")
              == std::string::npos);
 }
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(what_runs_did_is_told_with_their_figures) {
 BOOST_AUTO_TEST_CASE(what_the_table_does_not_show_is_called_so) {
   BOOST_TEST(by_quality({0.00001, 1}, {0, 1}).reason
              == "under 0.01 points more violations at the same quality");
-  // Sums in another order are no difference.
+  // A difference from another order of summation counts as none.
   BOOST_TEST(by_quality({0, 1 - 1e-12}, {0, 1}).reason
              == "equal in both figures: neither misses a deadline");
   BOOST_TEST(by_quality({0.5, 1}, {0.5, 1}).reason == "equal in both figures");
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(misses_are_where_most_of_them_are) {
   const std::vector runs{run_of({{10, 0}, {30, 18}, {10, 0}, {0, 0}}),
                          run_of({{10, 1}, {10, 1}, {10, 0}})};
   const auto found = where_missed(runs);
-  // 18 of 20 lie in one of six intervals with arrivals.
+  // 18 of the 20 are in one of six intervals with arrivals.
   BOOST_TEST(found.intervals == 1u);
   BOOST_TEST(found.of == 6u);
   BOOST_TEST(found.crowded == 3.0);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(nothing_missed_is_nowhere) {
   BOOST_TEST(none.intervals == 0u);
   BOOST_TEST(none.of == 2u);
   BOOST_TEST(where_missed({}).of == 0u);
-  // All of them bad: there are no others to compare with.
+  // If all intervals are bad, there are no others to compare with.
   const auto all = where_missed(std::vector{run_of({{10, 10}})});
   BOOST_TEST(all.intervals == 1u);
   BOOST_TEST(all.crowded == 0.0);

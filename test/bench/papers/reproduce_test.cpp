@@ -16,10 +16,10 @@ using namespace atelier::runtime;
 
 namespace {
 
-// Rows and their verdicts, as they are recorded, a line each.
+// The recorded rows and their verdicts, one line each.
 using verdicts = std::map<std::string, std::string>;
 
-// "paper | row | verdict"; what begins with # is told to the reader.
+// Reads lines "paper | row | verdict"; a line that begins with # is a comment.
 verdicts recorded_verdicts() {
   std::ifstream in{ATELIER_REPRODUCED_VERDICTS};
   BOOST_REQUIRE_MESSAGE(in, "cannot read " ATELIER_REPRODUCED_VERDICTS);
@@ -31,7 +31,7 @@ verdicts recorded_verdicts() {
   return out;
 }
 
-// A fifth of the requests, one seed, without published data.
+// Runs a fifth of the requests with one seed, without published data.
 std::vector<reproduced> short_rows(const std::string& which) {
   reproduction_options options;
   options.which = which;
@@ -42,7 +42,7 @@ std::vector<reproduced> short_rows(const std::string& which) {
   return *rows;
 }
 
-// What each row must have, whatever its verdict.
+// Checks the fields that each row must have, whatever its verdict.
 void check_form(const reproduced& r) {
   BOOST_TEST(!r.ours.empty(), r.what);
   const bool has_digits =
@@ -53,7 +53,7 @@ void check_form(const reproduced& r) {
       BOOST_TEST(r.reason.empty(), r.what << ": " << r.reason);
       break;
     case verdict::fail:
-      // Found in the run, so that figures stand in it.
+      // The reason comes from the run, so it contains figures.
       BOOST_TEST((r.reason.empty() || has_digits
                   || r.reason.starts_with("equal in both figures")),
                  r.what << ": " << r.reason);
@@ -103,7 +103,8 @@ BOOST_AUTO_TEST_CASE(published_profiles_travel_with_the_program) {
   BOOST_TEST(published_profile("none").empty());
 }
 
-// Whoever changes a verdict records it, and says why in docs/reproduction.md.
+// A change of a verdict must be recorded, and explained in
+// docs/reproduction.md.
 BOOST_AUTO_TEST_CASE(verdicts_of_diffserve_are_as_recorded) {
   check_verdicts("diffserve");
 }
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(papers_stand_in_one_table_each) {
              < page.find("## Two\n"));
 }
 
-// Seeds may run beside each other, and each runs as it does alone.
+// Seeds may run at the same time, and each gives the same result as by itself.
 BOOST_AUTO_TEST_CASE(seeds_run_as_they_do_alone) {
   reproduction_options options;
   options.seeds = 4;
@@ -158,15 +159,16 @@ BOOST_AUTO_TEST_CASE(seeds_run_as_they_do_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(prompts_are_near_by_their_trigrams) {
-  // Of nothing before the first; of itself, wholly; of another, not at all.
+  // The first line has no earlier one. An equal line gives 1; a different one
+  // gives 0.
   const auto near = detail::nearest_earlier("abcd\nabcd\nxyzw\nabcx\n", 0);
   BOOST_REQUIRE(near.size() == 4u);
   BOOST_TEST(near[0] == 0.0);
   BOOST_TEST(std::abs(near[1] - 1) < 1e-12);
   BOOST_TEST(near[2] == 0.0);
-  // abc of abc, bcx.
+  // Only abc of abc and bcx matches.
   BOOST_TEST(std::abs(near[3] - 0.5) < 1e-12);
-  // The first ones fill the cache and are asked by nobody.
+  // The first lines only fill the cache and are not requests.
   BOOST_TEST(detail::nearest_earlier("abcd\nabcd\nab\n", 1).size() == 2u);
 }
 
@@ -177,7 +179,7 @@ BOOST_AUTO_TEST_CASE(listed_nearness_of_prompts_is_what_is_found) {
   x.workers = 8;
   x.max_batch = 1;
   x.trace = detail::steady(0.1, 1000, 1);
-  // 25 steps, none, 5 steps, in turns.
+  // The matches allow 25 steps, none, 5 steps and none, in turn.
   x.nearest_prompts = {0.99, 0.3, 0.7, 0.2};
   const auto ran = simulate(x);
   BOOST_REQUIRE_MESSAGE(ran, (ran ? "" : ran.why().text));

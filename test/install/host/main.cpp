@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One image in this process, then one made by processes of the engine.
+// Draws one image in this process, then one with processes of the engine.
 #include <atelier/atelier.hpp>
 
 #include <algorithm>
@@ -57,7 +57,8 @@ bool makes_a_image(const std::string& mode, size_t processes) {
 } // namespace
 
 int main() {
-  // One for CPU work, one for the default device.
+  // The second engine has a process for CPU work and one for the default
+  // device.
   if (!makes_a_image("single", 0) || !makes_a_image("split", 2))
     return 1;
   std::cout << atelier::version() << '\n';

@@ -22,7 +22,7 @@ struct scene {
     sut.follow(p, now);
   }
 
-  /// Asks until somebody is refused; returns how many were admitted.
+  /// Submits until a request is refused; returns how many were admitted.
   int admitted(core::class_id of, priority prio) {
     for (int n = 0;; ++n)
       if (n == 10'000 || sut.admit(of, prio, now) != 0s)
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(the_time_to_come_back_is_that_of_the_next_admission) {
   BOOST_TEST(admitted(one, priority::high) == 20);
   const auto high = sut.admit(one, priority::high, now);
   BOOST_TEST((high == 1s));
-  // 1 and a quarter of 20 are to be there, of 2 a second.
+  // 1 and a quarter of the 20 must have refilled, at 2 a second.
   const auto normal = sut.admit(one, priority::normal, now);
   BOOST_TEST((normal == 3s));
   now += normal - 1ms;

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_answered_by_what_was_not_asked_for) {
     BOOST_TEST(relates_variants(p));
     BOOST_TEST(policy_for(p) == "vanilla");
   }
-  // An edit from records is not what an edit in full is.
+  // An edit from records is not the same work as an edit in full.
   BOOST_TEST(!relates_variants(only(&profile::masked)));
   BOOST_TEST(policy_for(only(&profile::masked)) == "vanilla");
 }

@@ -26,7 +26,7 @@ worker_view worker(uint32_t id, std::vector<uint32_t> hosting,
   return w;
 }
 
-// Steps of 8 ms alone and of 20 ms for four rows.
+// Returns costs with steps of 8 ms for one row and of 20 ms for four.
 variant_profile costs() {
   variant_profile v;
   v.native_px = {64, 64};
@@ -74,11 +74,12 @@ BOOST_AUTO_TEST_CASE(variants_on_one_worker_compete) {
   backlog sut{3};
   sut.add(variant_id{0}, 4s);
   sut.add(variant_id{2}, 2s);
-  // 0 and 1 on one worker, 1 and 2 on another: one group of two workers.
+  // Variants 0 and 1 share a worker, and 1 and 2 another: one group of two
+  // workers.
   sut.see({{worker(1, {0, 1}), worker(2, {2, 1})}});
   for (const uint32_t v : {0u, 1u, 2u})
     BOOST_TEST((*sut.wait(variant_id{v}) == 3s));
-  // A worker is lost: what it alone hosted cannot be predicted.
+  // A worker is lost. The variant that only it hosted cannot be predicted.
   sut.see({{worker(1, {0, 1})}});
   BOOST_TEST((*sut.wait(variant_id{0}) == 4s));
   BOOST_TEST(!sut.wait(variant_id{2}).has_value());
@@ -132,7 +133,8 @@ BOOST_AUTO_TEST_CASE(work_is_conserved_whoever_comes_and_goes) {
           });
         const auto wait = sut.wait(variant_id{x});
         BOOST_REQUIRE(wait.has_value() == (hosts > 0));
-        // Nobody waits for more than all work, nor for less than its share.
+        // No wait is longer than all work, or shorter than the variant's share
+        // of it.
         if (wait) {
           BOOST_REQUIRE((*wait <= all));
           BOOST_REQUIRE(
@@ -163,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_pace_follows_what_was_measured) {
 }
 
 BOOST_AUTO_TEST_CASE(a_row_takes_its_share_of_full_steps) {
-  // Ten steps at a quarter of 20 ms, the text and the image.
+  // Ten steps at a quarter of 20 ms, plus the text and the image.
   BOOST_TEST((device_work(costs(), table(), px, 10, 4) == 58ms));
   BOOST_TEST((device_work(costs(), table(), px, 10, 1) == 88ms));
   BOOST_TEST((device_work(costs(), table(), px, 0, 4) == 8ms));
@@ -177,7 +179,7 @@ BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_worker_answers_at_its_own_pace) {
-  // Ten steps alone, text, image, and what comes after.
+  // Ten steps of one row, the text, the image, and the work that follows.
   BOOST_TEST(
     (predicted_completion(costs(), table(), px, 10, worker(1, {0}), 2ms)
      == 90ms));
@@ -187,9 +189,9 @@ BOOST_AUTO_TEST_CASE(a_batch_is_slower_and_a_full_one_is_waited_for) {
   auto w = worker(1, {0});
   w.seats_taken = 3;
   w.steps_left = 30;
-  // The fourth row makes steps of 20 ms.
+  // The fourth row makes steps last 20 ms.
   BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 208ms));
-  // Of four rows with 40 steps one must end: a quarter of ten full steps.
+  // The first of four rows with 40 steps must end: a quarter of ten full steps.
   w.seats_taken = 4;
   w.steps_left = 40;
   BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 258ms));
@@ -207,7 +209,7 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
     auto more = w;
     more.steps_left += 1 + random.below(50);
     ++more.seats_taken;
-    // As many steps for each, or more.
+    // Each row has as many steps, or more.
     more.steps_left = std::max(
       more.steps_left,
       w.seats_taken == 0 ? 0 : w.steps_left * more.seats_taken / w.seats_taken);

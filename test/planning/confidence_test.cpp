@@ -35,8 +35,8 @@ std::vector<double> qualities_of(const profile& p) {
   return out;
 }
 
-/// The least squared distance of a curve with one valley, by trying every
-/// grid of values.
+/// Returns the least squared distance from a curve with one valley, by trying
+/// every curve on a grid of values.
 double least_apart(const curve& points, size_t at, double last, bool rises) {
   if (at == points.size())
     return 0;
@@ -64,12 +64,12 @@ BOOST_AUTO_TEST_CASE(an_error_falls_with_the_root_of_images) {
   BOOST_TEST(standard_error(31, 400, 2) == 0.1,
              boost::test_tools::tolerance(1e-12));
   BOOST_TEST(standard_error(0.5, 0, 0.2) == 0);
-  // Of what is always right nothing is uncertain.
+  // A variant that is always right has no uncertainty.
   BOOST_TEST(standard_error(1, 10, 0) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_difference_of_few_images_is_none) {
-  // Standard errors of about .037 each: .85 is not above .8 for sure.
+  // With standard errors of about .037 each, .85 is not certainly above .8.
   const auto few =
     qualities_of(beyond_chance(with_qualities({{0.85, 100}, {0.8, 100}})));
   BOOST_TEST(few[0] == few[1]);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(no_order_is_turned_and_no_true_difference_lost) {
       for (size_t j = 0; j < all.size(); ++j) {
         if (all[i].first > all[j].first)
           BOOST_TEST(after[i] >= after[j]);
-        // The best stays above whatever it is above for sure.
+        // The best value stays above each value that it is certainly above.
         const auto best = std::max_element(all.begin(), all.end());
         if (best - all.begin() == static_cast<ptrdiff_t>(i)
             && all[i].first - all[j].first
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(no_order_is_turned_and_no_true_difference_lost) {
           BOOST_TEST(after[i] > after[j]);
       }
     }
-    // Over all images the mean is what it was.
+    // The mean over all images is unchanged.
     BOOST_TEST(std::abs(sum) < 1e-6);
   }
 }

@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(a_rate_is_a_demand) {
   BOOST_TEST(std::abs(planning::arrival_rate(d.windows, 0.3) - 0.25) < 1e-9);
   BOOST_TEST(planning::arrival_rate(planning::demand_of_rate(0).windows, 0.3)
              == 0.0);
-  // However small or uneven it is.
+  // The rates may be very small or uneven.
   for (const double qps : {1e-6, 0.0004, 1.0 / 3, 1.0406, 20.0, 123'456.789}) {
     const auto x = planning::demand_of_rate(qps);
     BOOST_TEST(planning::arrival_rate(x.windows, 0.3) == qps,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What schedule_search is compared with: every event of a schedule apart, and
-// nothing remembered of the states that were seen.
+// The reference for schedule_search: it tries every event of a schedule
+// separately, and remembers no states.
 
 #include <atelier/planning/pipeline.hpp>
 #include <atelier/planning/schedule_search.hpp>
@@ -16,10 +16,10 @@
 
 namespace atelier::test {
 
-/// Searches for a schedule that gets stuck. Stages begin and end by themselves,
-/// files have their slot meanwhile, clients take files and captures are
-/// remembered at some moment. The time grows exponentially with rows and
-/// stages, hence a limit.
+/// Searches for a schedule that gets stuck. In this model stages begin and end
+/// one at a time and files occupy their slot in between, while clients take
+/// files and captures are remembered at any moment. The time grows
+/// exponentially with rows and stages, so the search has a limit.
 class every_schedule {
 public:
   every_schedule(const planning::pipeline& stages,
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// Returns nothing where the search would look at more than `most_looks`
+  /// Returns nothing if the search would look at more than `most_looks`
   /// moments.
   std::optional<bool> gets_stuck(size_t most_looks) {
     looks_left_ = most_looks;
@@ -56,7 +56,7 @@ private:
     size_t at = 0;
     bool runs = false;
     std::array<uint32_t, planning::held_names> holds = {};
-    // Goes when the stage ends.
+    // These slots are freed when the stage ends.
     std::array<uint32_t, planning::held_names> until_end = {};
   };
 
@@ -69,7 +69,7 @@ private:
     for (auto& r : rows_) {
       waits = waits || r.at < r.way.size();
       if (r.at == r.way.size()) {
-        // The client takes the file, or what is kept is remembered.
+        // The client takes the file, or the captured state is remembered.
         for (const auto name :
              {planning::held::encoded, planning::held::capture})
           if (of(r, name) > 0) {
@@ -179,7 +179,8 @@ private:
         && free_[image] < takes[image] + leaves[image])
       return false;
     r.runs = true;
-    // What a stage replaces was there before it, so that comes first.
+    // A slot that a stage replaces existed before, so replaced slots come
+    // first.
     for (const auto how : {access::replaces, access::writes})
       for (const auto& x : uses(r)) {
         if (x.mode != how || x.name == held::capture)
@@ -198,7 +199,7 @@ private:
     return true;
   }
 
-  // Ends what runs, in each way in which it can, and searches on.
+  // Ends the running stage in each possible way, and continues the search.
   bool after_end_of(row& r) {
     using planning::held;
     const auto before = r;
@@ -228,7 +229,8 @@ private:
     return stuck;
   }
 
-  // Searches on; where a request has its answer, it has given back the rest.
+  // Continues the search. A request that has its answer has freed its other
+  // slots.
   bool answered(row& r) {
     using planning::held;
     if (r.at < r.way.size())

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told_by_every_policy) {
       BOOST_TEST(names(made, "deadline_ms 40: one image"), made.reason);
     }
   }
-  // One light image: 50 ms, and the deadline of 40 ms.
+  // One light image takes 50 ms, and the deadline is 40 ms.
   const auto ours = planned(known, "diffserve", 10);
   BOOST_TEST(names(ours, "light variant takes 50 ms"), ours.reason);
   BOOST_TEST((ours.reason == planned(known, "diffserve-paper", 10).reason));
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_the_first_image_meets_is_none_missed) {
   auto known = test::read_profile("impossible-deadline");
   known.cascades[0].deadline = std::chrono::milliseconds{51};
   BOOST_TEST((planned(known, "diffserve", 10).feasible == feasibility::yes));
-  // Without a deadline there is none to miss.
+  // A profile without a deadline has none to miss.
   known.cascades.clear();
   BOOST_TEST(
     (planned(known, "vanilla", 10).feasible == feasibility::unchecked));

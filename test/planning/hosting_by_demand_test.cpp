@@ -20,7 +20,8 @@ core::variant_id v(uint32_t i) {
   return core::variant_id{i};
 }
 
-/// Six models of 4 GiB each; an image takes 20 s, of eight 24 s, a load 30 s.
+/// Six models of 4 GiB each. An image takes 20 s, eight take 24 s, and a load
+/// 30 s.
 const profile known = [] {
   profile p;
   for (uint32_t i = 0; i < 6; ++i) {
@@ -45,7 +46,8 @@ worker_view worker(uint32_t id, variants hosting, uint64_t memory_gib = 4) {
   return w;
 }
 
-/// Rows of one of its variants that all have their steps before them.
+/// Returns `w` with `rows` rows of one of its variants, none of which has begun
+/// its steps.
 worker_view running(worker_view w, uint32_t rows) {
   w.seats_taken = rows;
   w.steps_left = uint64_t{rows} * 10;
@@ -58,7 +60,8 @@ plan planned(const cluster_view& there, const plan& before = {},
   return host_by_demand({}, asked, known, there, before);
 }
 
-/// What a worker is to change to; empty: nothing.
+/// Returns the variants that a worker must change to; empty if it need not
+/// change.
 variants hosting(const plan& p, uint32_t id) {
   for (const auto& a : p.workers)
     if (a.worker.value == id)
@@ -66,7 +69,7 @@ variants hosting(const plan& p, uint32_t id) {
   return {};
 }
 
-/// A history in which the variants were asked for so often.
+/// Returns a history in which the variants were requested this often.
 demand history(std::vector<uint64_t> placed) {
   demand asked;
   auto& w = asked.windows.emplace_back();
@@ -94,7 +97,8 @@ BOOST_AUTO_TEST_CASE(a_worker_holds_as_many_as_its_memory_does) {
   BOOST_TEST((hosting(planned(there), 3) == variants{v(0), v(1), v(2)}));
   there.workers[0].memory_bytes = 8 * gib;
   BOOST_TEST(hosting(planned(there), 3).size() == 2u);
-  // Without a bound it holds one: nobody has said that it holds more.
+  // A worker without a memory bound holds one model, since nothing says that it
+  // can hold more.
   there.workers[0].memory_bytes = 0;
   BOOST_TEST((hosting(planned(there), 3) == variants{v(2)}));
 }
@@ -131,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_long_queue_brings_more_hosts) {
   // The fewer workers are busy, the less a load must gain.
   BOOST_TEST(hosts_with(24) == 2);
   BOOST_TEST(hosts_with(64) == 3);
-  // All but one of them busy, and for long.
+  // All workers but one are busy, and for a long time.
   for (size_t i = 1; i < 3; ++i)
     there.workers[i] = running(there.workers[i], 8);
   BOOST_TEST(hosts_with(24) == 1);
@@ -166,11 +170,12 @@ BOOST_AUTO_TEST_CASE(what_was_planned_counts_before_it_is_told) {
   cluster_view there{{worker(3, {v(0)}), worker(4, {v(1)})}};
   there.unhosted = {v(2)};
   const auto first = planned(there);
-  // The view is that of before the first plan.
+  // The view is the one from before the first plan.
   const auto second = planned(there, first);
   BOOST_TEST((hosting(second, 3) == variants{v(2)}));
   BOOST_TEST(hosting(second, 4).empty());
-  // A worker that could not load has nothing, and is told again.
+  // A worker that failed to load has no model, and gets the same instruction
+  // again.
   there.workers[0].hosting = there.workers[0].becoming = {};
   BOOST_TEST((hosting(planned(there, second), 3) == variants{v(2)}));
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr core::variant_id light{0};
 constexpr core::variant_id heavy{1};
 
-/// Workers that host these now, numbered from 3.
+/// Returns workers that host these variants now, numbered from 3.
 cluster_view hosting_now(const std::vector<core::variant_id>& each) {
   cluster_view there;
   for (uint32_t i = 0; i < each.size(); ++i) {
@@ -53,7 +53,7 @@ std::vector<uint32_t> hosted(const plan& p) {
   return out;
 }
 
-/// Five models of 100 MiB each; the last two variants are of one.
+/// Five models of 100 MiB each; the last two variants belong to one model.
 const profile known = [] {
   profile p;
   for (const char* model : {"a", "b", "c", "d", "d"}) {
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(what_waits_keeps_the_host_that_has_it) {
   const auto p = hosting_waiting(made, asking({0, 2}), known, there);
   BOOST_TEST(hosted(p) == (std::vector<uint32_t>{0, 1, 0}),
              boost::test_tools::per_element());
-  // Nothing waits, or the policy sees to it: its plan.
+  // If nothing waits, or the policy hosts it already, the plan is unchanged.
   BOOST_TEST((hosting_waiting(made, asking({3, 0}), known, there) == made));
   BOOST_TEST((hosting_waiting(made, {}, known, there) == made));
   const auto both = plan_of({heavy, light, light});
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_plan_of_what_cannot_be_leaves_workers_as_they_are) {
   plan many = made;
   many.workers[2].hosting = {light, heavy};
   BOOST_TEST(only_possible(many, known, there).workers[2].hosting.empty());
-  // Two variants of one model are one model.
+  // Two variants of one model count as one model.
   many.workers[2].hosting = {core::variant_id{3}, core::variant_id{4}};
   BOOST_TEST(only_possible(many, known, there).workers[2].hosting.size() == 2u);
   BOOST_TEST(only_possible(many, known, there).workers[3].hosting.size() == 1u);

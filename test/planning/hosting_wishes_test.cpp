@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_is_wanted_waits_where_nobody_has_room) {
   auto p = with_wishes({}, {{c}, {}}, {}, known, there);
   BOOST_TEST(p.workers.empty());
   BOOST_TEST((p.wishes.there == variants{c}));
-  // A policy that hosts it itself is left alone.
+  // A policy that hosts the model itself needs no change.
   plan made;
   assign(made, 1, {c});
   p = with_wishes(made, {{c}, {}}, {}, known, there);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_is_away_is_hosted_nowhere_whatever_is_planned) {
   const auto p = with_wishes(made, {{}, {b}}, {}, known, there);
   BOOST_TEST((of(p, 1)->hosting == variants{a}));
   BOOST_TEST((of(p, 1)->leaving == variants{b}));
-  // With nothing else planned it keeps what it has.
+  // Without another plan, the worker keeps its models.
   BOOST_TEST(of(p, 2)->hosting.empty());
   BOOST_TEST((of(p, 3)->hosting == variants{c}));
 }

@@ -19,7 +19,7 @@ void refused(const std::string& text, const std::string& part) {
              part << " in " << read.why().text);
 }
 
-/// {"a": [0, 0, ...]}
+/// Returns {"a": [0, 0, ...]} with n zeros.
 std::string of_values(size_t n) {
   std::string text = "{\"a\":[0";
   for (size_t i = 1; i < n; ++i)

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_listed_kind_has_its_costs_and_others_the_profiles) {
     BOOST_TEST((step_on(known, light, other) == 100ms), other);
     BOOST_TEST(!guessed_on(known, light, other), other);
   }
-  // What a variant is does not depend on where it runs.
+  // A variant's properties other than its costs do not depend on the kind.
   BOOST_TEST(on_kind(known, heavy, "slow").name == "heavy@10");
   BOOST_TEST(on_kind(known, heavy, "slow").quality == 1);
   BOOST_TEST((load_on(known, heavy, "slow") == 8s));
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_kind_is_read_from_a_profile_of_its_own) {
   const auto known = test::two_kinds();
   profile own;
   own.idle_watts = 7;
-  // Another order, one that is not there, and one that is missing.
+  // The kinds come in another order, one is unknown, and one is missing.
   for (const char* name : {"other@3", "heavy@10"}) {
     auto v = *parse_variant(name);
     v.step = {{1, 64 * 64, 333ms, 4}};
@@ -138,8 +138,8 @@ BOOST_AUTO_TEST_CASE(memory_is_that_of_the_workers_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_gets_the_host_that_ends_it_first) {
-  // A slow worker has the variant ready in 8 s and makes an image in 8 more;
-  // a quick one that is busy for a while is sooner.
+  // A slow worker has the variant loaded in 8 s and draws an image in 8 s more.
+  // A quick worker that is busy for a while is sooner.
   const auto known = test::two_kinds();
   auto there = test::quick_and_slow(1, 1);
   for (auto& w : there.workers) {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_backlog_knows_the_kinds_that_work_it_off) {
   BOOST_TEST((sut.hosts_of(light)[1] == device_group{"slow", 1}));
   BOOST_TEST_REQUIRE(sut.hosts_of(heavy).size() == 1u);
   const device_time both[] = {{1, 100ms}, {1, 800ms}};
-  // Two devices that did as much together: of n rows each has half.
+  // Two devices together did this work: each has half of the n rows.
   BOOST_TEST(core::to_seconds(mean_time(both)) == 2 / (10 + 1.25),
              boost::test_tools::tolerance(1e-6));
 }
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(each_kind_has_a_pace_of_its_own) {
   measured_pace sut{1};
   sut.note(light, "slow", 10ms, 40ms);
   BOOST_TEST((sut.corrected(light, "slow", 10ms) == 40ms));
-  // A kind that has not run is taken to be as slow.
+  // A kind that has not run is assumed to be as slow.
   BOOST_TEST((sut.corrected(light, "quick", 10ms) == 40ms));
   sut.note(light, "quick", 10ms, 10ms);
   BOOST_TEST((sut.corrected(light, "quick", 10ms) == 10ms));

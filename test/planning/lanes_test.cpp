@@ -30,7 +30,7 @@ std::vector<uint64_t> best_of(const lanes& sut, int64_t now_s = 0,
 
 using ids = std::vector<uint64_t>;
 
-// The same, by scanning and sorting everything.
+// A reference with the same results, which scans and sorts everything.
 class naive_lanes {
 public:
   bool push(core::lane_id lane, const waiting& entry, bool in_front) {
@@ -268,7 +268,8 @@ waiting of_tenant(core::tenant_id tenant, uint64_t request, int64_t since_s = 0,
   return x;
 }
 
-// As a device with one seat takes them: the best one, which is charged for.
+// Takes the best entry repeatedly and charges its tenant, as a device with one
+// seat does.
 ids taken_from(lanes& sut, int64_t now_s, size_t most) {
   ids out;
   while (out.size() < most && sut.size() > 0) {
@@ -290,8 +291,8 @@ BOOST_AUTO_TEST_CASE(who_comes_late_with_little_waits_for_one_turn) {
   sut.push(first, of_tenant(light, 200, 1));
   sut.push(first, of_tenant(light, 201, 1));
   BOOST_TEST((taken_from(sut, 1, 6) == ids{4, 200, 5, 201, 6, 7}));
-  // As long as all that waited may have been raised: a tenant that has its
-  // turns is not.
+  // After this time all waiting entries may have been raised, but those of a
+  // tenant that gets its turns are not.
   sut.push(first, of_tenant(light, 202, 95));
   const auto next = taken_from(sut, 100, 2);
   BOOST_TEST(std::count(next.begin(), next.end(), 202u) == 1);
@@ -309,7 +310,7 @@ BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
                               at_s(1000 - static_cast<int64_t>(i))));
   const auto some = taken_from(sut, 1, 10);
   BOOST_TEST((some == ids{18, 1, 17, 16, 15, 14, 2, 13, 12, 11}));
-  // What is put out at once has the same order.
+  // The list of the best entries has the same order.
   lanes same;
   for (uint64_t i = 1; i <= 4; ++i) {
     same.push(first, of_tenant(heavy, i));
@@ -326,7 +327,7 @@ BOOST_AUTO_TEST_CASE(priority_goes_before_shares_and_nobody_starves) {
   BOOST_TEST((taken_from(sut, 5, 2) == ids{1, 2}));
   BOOST_TEST((taken_from(sut, 10, 1) == ids{3}));
   BOOST_TEST((taken_from(sut, 15, 1) == ids{4}));
-  // Raised twice, it ties with the others and has had less.
+  // Raised twice, the entry ties with the others, and its tenant has had less.
   BOOST_TEST((taken_from(sut, 20, 2) == ids{20, 5}));
 }
 

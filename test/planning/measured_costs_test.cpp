@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_few_runs_are_news_and_a_burst_is_none) {
   BOOST_TEST(std::abs(told->front().costs[0].pace - 3) < 1e-9);
   BOOST_TEST(told->front().costs[1].pace == 0);
   BOOST_TEST(!x.news());
-  // A neighbour's burst, shorter than half of what is kept.
+  // The burst of a neighbour is shorter than half of the kept measurements.
   for (int i = 0; i < 2; ++i)
     x.ran(first, "cpu", 100ms, 3s);
   BOOST_TEST(!x.news());
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_profile_takes_over_what_was_measured_and_no_more) {
   BOOST_TEST((now.variants[1].text == 40ms));
   BOOST_TEST((now.variants[1].decode == 70ms));
   BOOST_TEST(!now.variants[1].guessed);
-  // Of the first one only the load is known.
+  // Only the load of the first variant is known.
   BOOST_TEST(now.variants[0].guessed);
   BOOST_TEST((now.variants[0].step == known.variants[0].step));
   BOOST_TEST((now.variants[0].load == 8s));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(what_two_kinds_of_device_take_is_kept_apart) {
   BOOST_TEST(std::abs(told->at(2).costs[0].pace - 4) < 1e-9);
   BOOST_TEST((told->at(1).costs[1].load == 0s));
   BOOST_TEST((told->at(2).costs[1].load == 8s));
-  // What any kind takes is now the one, now the other: no news.
+  // The times of both kinds alternate, which is not a change.
   for (int i = 0; i < 20; ++i)
     x.ran(first, "quick", 100ms, 100ms);
   BOOST_TEST(!x.news());
@@ -148,10 +148,11 @@ BOOST_AUTO_TEST_CASE(a_kind_that_the_profile_lacks_is_listed_once_it_is_known) {
   BOOST_TEST_REQUIRE(now.kinds.size() == 1u);
   BOOST_TEST((took("slow", 0) == 40ms));
   BOOST_TEST((load_on(now, first, "slow") == 9s));
-  // What was not measured there is as the profile has it, no more of a guess.
+  // Costs that were not measured there are those of the profile, and are not
+  // more of a guess than before.
   BOOST_TEST((took("slow", 1) == 10ms));
   BOOST_TEST(!guessed_on(now, second, "slow"));
-  // Nothing was measured on the quick ones alone.
+  // Nothing was measured on the quick devices by themselves.
   BOOST_TEST((took("quick", 0) == 20ms));
 }
 
@@ -169,7 +170,8 @@ BOOST_AUTO_TEST_CASE(a_listed_kind_takes_over_what_was_measured_on_it) {
   const auto v = on_kind(now, first, "slow");
   BOOST_TEST((v.step.front().took == 100ms));
   BOOST_TEST(!v.guessed);
-  // Nobody knows anything of others there: the profile's word is a guess.
+  // No measurement of other variants exists there, so the profile's value is a
+  // guess.
   BOOST_TEST(guessed_on(now, second, "slow"));
   BOOST_TEST((now.variants[0].step.front().took == 30ms));
 }

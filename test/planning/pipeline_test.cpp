@@ -23,11 +23,11 @@ constexpr slot_counts counts(uint32_t states, uint32_t images) {
   return {states, images, 0};
 }
 
-// -- the constants that reserves were before they followed from rows ----------
+// -- the former constants of the reserves, which now follow from rows ---------
 
-// As image_slots_from of actors/slot_needs.hpp: what must be free for a request
-// to go through a leg's stage and all that follows; a stage is 0 to prepare, 1
-// to denoise, 2 to finish.
+// Copies image_slots_from of actors/slot_needs.hpp: the slots that must be free
+// for a request to pass through a leg's stage and everything after it. Stage 0
+// prepares, 1 denoises, 2 finishes.
 uint32_t image_slots_from(const route& along, size_t leg, int stage,
                           bool brings_image) {
   uint32_t needs = 1;
@@ -40,12 +40,12 @@ uint32_t image_slots_from(const route& along, size_t leg, int stage,
   return needs;
 }
 
-// Noise, and what denoising makes of it: a leg gives back both. The constant of
-// old, one for each leg that is left and one more, let routes of five legs wait
-// for ever beside others (schedule_search_test).
+// The noise, and the state that denoising makes of it: a leg frees both. The
+// former constant was one for each remaining leg and one more, and let routes
+// of five legs wait forever beside others (schedule_search_test).
 constexpr uint32_t state_slots_of_leg = 2;
 
-// As slots::left_for_next of actors/scheduler/slots.
+// Copies slots::left_for_next of actors/scheduler/slots.
 slot_counts left_for_next(const route& along, size_t leg, int stage,
                           bool brings_image) {
   const bool last = leg + 1 >= along.legs.size();
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
   BOOST_TEST(engine.signature()
              == "prepare/1 fetch/1@control denoise/1 finish/1 "
                 "remember/1@control");
-  // It knows one of those in the background, and another one.
+  // The list contains a known background stage, and an unknown one.
   auto here = standard_rows();
   BOOST_TEST_REQUIRE(error_of(here.add(kept("remember", hook::after_answer)))
                      == "");
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(states_are_left_for_the_leg_and_for_later_ones) {
   const auto states = [&](size_t leg, size_t stage) {
     return sut.reserve(along, {leg, stage}, false)[0];
   };
-  // Later legs need four: three that they write, and one to replace one.
+  // Later legs need four slots: three that they write, and one to replace one.
   BOOST_TEST(states(0, 0) == 3u);
   BOOST_TEST(states(0, 2) == 2u);
   BOOST_TEST(states(1, 0) == 3u);
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
   BOOST_TEST((writes.reserve(along, {0, 1}, false) == counts(0, 2)));
   BOOST_TEST((writes.reserve(along, {1, 2}, false) == counts(0, 1)));
   BOOST_TEST((writes.least(along, false) == counts(2, 3)));
-  // One more for what it replaces, which it gives back.
+  // A stage needs one more slot to replace one, and frees it afterwards.
   auto replaces = standard_rows();
   BOOST_TEST_REQUIRE(
     error_of(replaces.add(upscale_stage(planning::access::replaces), "denoise"))
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_route_without_legs_needs_the_answers_slots_alone) {
   BOOST_TEST((sut.reserve(along, {0, 2}, false) == counts(0, 0)));
   BOOST_TEST((sut.least(along, false) == counts(0, 1)));
   BOOST_TEST((sut.least(along, true) == counts(0, 1)));
-  // What is found for it takes one, and leaves one.
+  // The found image takes one slot, and leaves one.
   BOOST_TEST((fetching_rows().least(along, false) == counts(0, 2)));
   auto replaces = fetching_rows();
   BOOST_TEST_REQUIRE(

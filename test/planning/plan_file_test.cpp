@@ -201,7 +201,7 @@ std::string replaced(std::string text, const std::string& what,
   return text.replace(at, what.size(), by);
 }
 
-/// A plan of vanilla's routes, a cascade and a memory of `atelier`.
+/// Returns a plan of vanilla's routes with a cascade and a memory of `atelier`.
 saved_plan sample() {
   saved_plan x;
   x.policy = "atelier";
@@ -331,7 +331,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_together_is_told) {
     BOOST_TEST(read.why().text.find(part) != std::string::npos,
                part << " in " << read.why().text);
   };
-  // NaN and infinity are no JSON, and no numbers where they are forced in.
+  // NaN and infinity are not valid JSON, and their substitutes are not valid
+  // numbers.
   says("0.25", "NaN", "is not JSON from here on");
   says("0.25", "1e999", "number overflow parsing '1e999'");
   says("\"count\":3", "\"count\":-3", "workers[0].count: -3");
@@ -391,7 +392,7 @@ BOOST_AUTO_TEST_CASE(a_plan_for_another_profile_is_refused) {
              != std::string::npos);
 }
 
-// Files that were written before memories had types of their policies alone.
+// These files were written when memories had no types of their own.
 BOOST_AUTO_TEST_CASE(files_of_before_are_read_and_written_alike) {
   for (const auto& [name, profile, remembers] :
        {std::tuple{"argus", "argus-a100", true},
@@ -415,7 +416,7 @@ BOOST_AUTO_TEST_CASE(files_of_before_are_read_and_written_alike) {
   }
 }
 
-// A policy that is no built-in one: its memory is a word.
+// The memory of a policy that is not built in: one word.
 struct word_memory {
   static constexpr std::string_view name = "word";
   std::string word;
@@ -475,11 +476,11 @@ BOOST_AUTO_TEST_CASE(a_policy_of_ones_own_keeps_its_memory) {
         "diffserve, modm, nirvana, word");
   fails(replaced(text, "\"word\":\"before\"", "\"w\":1"), own,
         "p.json: memory.word is missing");
-  // Who does not know the policy leaves its memory out.
+  // A reader that does not know the policy leaves its memory out.
   BOOST_TEST(!saved(made, "vanilla").memory);
 }
 
-// Whatever one byte of a file becomes, it is read or refused.
+// After any change of one byte, a file is either read or refused.
 BOOST_AUTO_TEST_CASE(changed_bytes_are_survived) {
   const auto known = test::full_profile();
   const auto text = to_json(sample(), known);

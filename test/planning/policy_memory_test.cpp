@@ -15,7 +15,7 @@ struct counts {
   friend bool operator==(const counts&, const counts&) = default;
 };
 
-/// Another type of the same name.
+/// A second type with the same name.
 struct other_counts {
   static constexpr std::string_view name = "counts";
   int seen = 0;

@@ -103,7 +103,8 @@ BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
   const profile known = test::three_variants();
   const core::variant_id base{0};
   core::request wanted;
-  // Without one the pin, which the door lets not through, changes nothing.
+  // Without an image the pinned strength, which the API never passes on,
+  // changes nothing.
   wanted.fixed.strength = 0.5f;
   BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
   wanted.fixed.strength.reset();
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_source_brings_a_strength_of_its_kind) {
   wanted.source = source;
   BOOST_TEST(recipe_of(wanted, {}, base, known).from_image);
   BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 0.8f);
-  // Where 0.8 leaves no step, it is all of them.
+  // If 0.8 leaves no step, all steps run.
   wanted.fixed.steps = 1;
   BOOST_TEST(recipe_of(wanted, {}, base, known).strength == 1.0f);
   wanted.fixed.steps = 2;
@@ -133,7 +134,8 @@ BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
   BOOST_TEST(karras());
   wanted.fixed.karras = false;
   BOOST_TEST(!karras());
-  // Its wish is not for samplers without sigmas; a client's is refused there.
+  // The variant's wish does not apply to samplers without sigmas. A client's
+  // wish is refused by the API.
   wanted.fixed.sampler = core::sampler::ddim;
   wanted.fixed.karras.reset();
   BOOST_TEST(!karras());

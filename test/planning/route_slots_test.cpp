@@ -38,7 +38,7 @@ bool reads_files(const stage_row& row, const leg* in, bool brings_image) {
          });
 }
 
-// The stages that a request waits for in a leg, or once its legs are done.
+// Returns whether a request waits for this stage in a leg, or after its legs.
 bool waits_for(const stage_row& row, const route& on, size_t leg) {
   if (leg < on.legs.size())
     return row.hook == hook::each_leg;
@@ -47,7 +47,7 @@ bool waits_for(const stage_row& row, const route& on, size_t leg) {
           && row.place != place::device);
 }
 
-// Compares each position of each route with what the pipeline computes anew.
+// Compares each position of each route with a new computation by the pipeline.
 void compare(const pipeline& stages, const std::vector<route>& routes) {
   const route_slots sut{stages, routes};
   for (size_t n = 0; n < routes.size(); ++n) {

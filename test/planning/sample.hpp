@@ -14,17 +14,17 @@
 
 namespace atelier::test {
 
-/// Return the point `seconds` after the clock's zero.
+/// Returns the point `seconds` after the clock's zero.
 inline core::time_point at_s(int64_t seconds) {
   return core::time_point{std::chrono::seconds{seconds}};
 }
 
-/// Return this run's generator for loop `i`.
+/// Returns this run's generator for loop `i`.
 inline core::philox random_of(uint64_t i) {
   return core::philox{seed(), core::purpose::test, core::request_id{i}};
 }
 
-/// Return an entry that waits since `since_s`.
+/// Returns an entry that has waited since `since_s`.
 inline planning::waiting waits(uint64_t request, int64_t since_s = 0,
                                core::priority prio = core::priority::normal,
                                core::time_point deadline = core::never) {
@@ -36,7 +36,7 @@ inline planning::waiting waits(uint64_t request, int64_t since_s = 0,
   return entry;
 }
 
-/// Return a profile of base@50, base@20 and turbo@1.
+/// Returns a profile of base@50, base@20 and turbo@1.
 inline planning::profile three_variants() {
   planning::profile p;
   for (const auto& [model, steps] :

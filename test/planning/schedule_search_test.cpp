@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The search for stuck schedules, beside a brute force. Long, because every
-// pipeline, ours and the broken ones, is tried by the same rules.
+// Compares the search for stuck schedules with a brute force. The file is long
+// because every pipeline, ours and the broken ones, is tried by the same rules.
 
 #include "planning/every_schedule.hpp"
 #include "planning/stage_rows.hpp"
@@ -73,7 +73,7 @@ bool can_run(const pipeline& stages, const searched_row& x,
   return least[states] <= there[states] && least[images] <= there[images];
 }
 
-// Returns the first stuck schedule of four rows, of each choice of them that
+// Returns the first stuck schedule of four rows, for each choice of rows that
 // can run, with 2..4 states and 3..5 images.
 std::string stuck_of_four(const pipeline& stages,
                           const std::vector<searched_row>& all,
@@ -108,7 +108,8 @@ bool names(const std::string& text, std::string_view what) {
   return text.find(what) != text.npos;
 }
 
-// Reserves what another pipeline says: stages do what their rows do not say.
+// Returns rules with the reserves of another pipeline, so that the rows do not
+// describe the stages.
 search_rules pretending(pipeline stages) {
   search_rules out;
   out.reserve = [stages](const route& along, pipeline::position at,
@@ -118,7 +119,7 @@ search_rules pretending(pipeline stages) {
   return out;
 }
 
-// Reserves what f makes of what the pipeline says.
+// Returns rules whose reserves are f of the pipeline's.
 template <class F>
 search_rules reserving(pipeline stages, F f) {
   search_rules out;
@@ -129,7 +130,8 @@ search_rules reserving(pipeline stages, F f) {
   return out;
 }
 
-// Preparing leaves a state for each leg that is left, as the scheduler did.
+// Returns rules by which preparing leaves a state for each remaining leg, as
+// the scheduler once did.
 search_rules states_by_legs(search_rules rules) {
   const auto stages = standard_rows();
   rules.reserve = [stages](const route& along, pipeline::position at,
@@ -142,7 +144,7 @@ search_rules states_by_legs(search_rules rules) {
   return rules;
 }
 
-// A request of one to five legs.
+// Returns a request of one to five legs.
 searched_row long_row(core::philox& random, bool fetches) {
   constexpr std::array<origin, 3> starts{origin::noise, origin::latent,
                                          origin::image};
@@ -200,7 +202,7 @@ pipeline random_stages(core::philox& random) {
   return pipeline_of(out);
 }
 
-// What stays free, drawn by place.
+// Returns random reserves by place.
 search_rules random_rules(core::philox& random) {
   search_rules out;
   out.kinds_apart = random.below(2) == 0;
@@ -227,7 +229,7 @@ searched_row random_row(core::philox& random) {
   return {route_of("random", legs), random.below(2) == 0};
 }
 
-// About one of twelve random pipelines has more moments than that.
+// About one of twelve random pipelines has more moments than this.
 constexpr size_t most_looks = 100'000;
 
 } // namespace
@@ -350,10 +352,10 @@ BOOST_AUTO_TEST_CASE(a_stage_that_replaces_what_is_not_there_gets_stuck) {
   BOOST_TEST(names(text, "row 1: mark\n"));
 }
 
-// -- the rules of old ---------------------------------------------------------
+// -- the former rules ---------------------------------------------------------
 
-// Preparing takes a state, so that a request is let through whose next stage
-// needs images that a request with more legs ahead keeps.
+// Preparing takes a state. So a request starts whose next stage needs images
+// that a request with more remaining legs keeps.
 BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
   search_rules rules;
   rules.kinds_apart = true;
@@ -378,7 +380,7 @@ BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
 }
 
 // Denoising left no states for the next leg, which waited for more than a leg
-// gives back.
+// frees.
 BOOST_AUTO_TEST_CASE(states_by_legs_get_stuck_with_five_legs) {
   const auto noise = leg_from(origin::noise);
   const auto on = leg_from(origin::stage_image, 4);
@@ -414,7 +416,8 @@ BOOST_AUTO_TEST_CASE(no_schedule_of_one_to_five_legs_gets_stuck) {
                             static_cast<uint32_t>(3 + random.below(5)),
                             static_cast<uint32_t>(random.below(3))};
     std::vector<searched_row> rows;
-    // Requests of one route are searched as one, so that few differ.
+    // Requests of one route are searched as one, so that few different rows
+    // exist.
     while (rows.size() < 4) {
       const auto x = long_row(random, fetches);
       for (auto n = can_run(stages, x, there) ? 1 + random.below(3) : 0;
@@ -498,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_stage_does_not_replace_what_it_writes_itself) {
     return slot_counts{0, at.leg == 0 ? 0u : 1u, 0};
   };
   const slot_counts there{1, 3, 0};
-  // Of three slots the first stage keeps two, so that the last one lacks one.
+  // The first stage keeps two of three slots, so that the last one lacks one.
   BOOST_TEST(stuck_schedule(sut, {plain()}, there, rules).has_value());
   BOOST_TEST(every_schedule(sut, {plain()}, there, rules)
                .gets_stuck(most_looks)

@@ -21,7 +21,7 @@ demand_window window_at(int64_t begin_s, uint64_t arrived) {
   return w;
 }
 
-// Light batches of one in .1 s and four in .2 s, heavy images in 1 s.
+// Light batches of one take .1 s, of four .2 s, and heavy images 1 s.
 diffserve::cascade_problem cascade_at(double demand) {
   diffserve::cascade_problem p;
   p.light.batches = {{1, 0.1}, {4, 0.2}};
@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(a_change_is_made_when_it_was_worth_it_for_long_enough) {
   x.moves = 1;
   x.workers = 16;
   x.load_seconds = 40;
-  // Forty seconds of a sixteenth: .42 % over ten minutes, and .5 at least.
+  // A gain of a sixteenth for forty seconds is .42 % over ten minutes, and at
+  // least .5 is needed.
   x.gain = 0.004;
   BOOST_TEST(!worth_moving(state, x, at_s(0)));
   BOOST_TEST(!state.better_since);
@@ -53,13 +54,13 @@ BOOST_AUTO_TEST_CASE(a_change_is_made_when_it_was_worth_it_for_long_enough) {
   BOOST_TEST(!worth_moving(state, x, at_s(10)));
   BOOST_TEST(!worth_moving(state, x, at_s(129)));
   BOOST_TEST(worth_moving(state, x, at_s(130)));
-  // A break begins the wait again.
+  // An interruption restarts the wait.
   BOOST_TEST(!worth_moving(state, x, at_s(140)));
   x.gain = -1;
   BOOST_TEST(!worth_moving(state, x, at_s(200)));
   x.gain = 0.006;
   BOOST_TEST(!worth_moving(state, x, at_s(261)));
-  // More loads, or longer ones, want more.
+  // More or longer loads need a larger gain.
   x.moves = 8;
   BOOST_TEST(!worth_moving(state, x, at_s(1000)));
   BOOST_TEST(!state.better_since);
@@ -101,11 +102,11 @@ BOOST_AUTO_TEST_CASE(a_cascades_split_stays_while_it_serves) {
                                         {}, 20, first, state, at_s(now_s));
   };
   BOOST_TEST(at(20, 0).light == first.light);
-  // A tenth above what its light workers serve is its head-room.
+  // The headroom is a tenth above what its light workers serve.
   const double serves = first.light * 4 / 0.2;
   BOOST_TEST(at(serves * 1.05, 5).light == first.light);
   BOOST_TEST(at(serves * 1.2, 10).light > first.light);
-  // Nothing is kept of another number of workers.
+  // A plan for another number of workers keeps nothing.
   auto fewer = cascade_at(20);
   fewer.workers = 8;
   BOOST_TEST((*diffserve::allocate_settled(diffserve::allocate, fewer, {}, 20,
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(given_levels_take_the_load_best_first) {
   BOOST_TEST(x->load[0] == 2.0, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(x->load[1] == 1.0, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(argus::allocate_within(levels, 7, workers)->saturated);
-  // What is found for less load is followed after a while only.
+  // A plan for less load is followed only after a while.
   settling state;
   argus::load_to_place asked;
   asked.rate = 3;
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(given_levels_take_the_load_best_first) {
   BOOST_TEST((at(3, 0) == workers));
   BOOST_TEST((at(3, 119) == workers));
   BOOST_TEST((at(3, 120) == best.workers));
-  // At once where they do not serve.
+  // The plan is followed at once if the present workers do not serve the load.
   BOOST_TEST((at(7, 130) == best.workers));
 }
 

@@ -40,11 +40,12 @@ BOOST_AUTO_TEST_CASE(who_takes_several_times_as_long_is_told_once) {
   BOOST_TEST_REQUIRE(told.has_value());
   BOOST_TEST((*told == std::vector{two}));
   BOOST_TEST(!x.news(at(3s)));
-  // Between both bounds it stays slow, and below the lower one it is none.
+  // Between both bounds the worker stays slow. Below the lower bound it no
+  // longer counts as slow.
   run(x, two, plain, 50ms, at(4s));
   BOOST_TEST(!x.news(at(4s)));
   run(x, two, plain, 30ms, at(5s));
-  // One look a second is enough.
+  // One check a second is enough.
   BOOST_TEST(!x.news(at(4500ms)));
   const auto again = x.news(at(5s));
   BOOST_TEST_REQUIRE(again.has_value());
@@ -65,7 +66,7 @@ BOOST_AUTO_TEST_CASE(only_like_is_compared) {
   run(x, one, plain, 20ms, at(1s));
   run(x, two, large, 200ms, at(1s));
   BOOST_TEST(!x.news(at(1s)));
-  // All of them are slower: that is the price of the variant.
+  // All workers are slower, so this is the cost of the variant.
   run(x, one, plain, 500ms, at(2s));
   run(x, two, plain, 600ms, at(2s));
   BOOST_TEST(!x.news(at(2s)));
@@ -94,7 +95,7 @@ BOOST_AUTO_TEST_CASE(what_is_old_or_gone_is_tried_again) {
   run(y, one, plain, 20ms, at(1s));
   run(y, two, plain, 200ms, at(1s));
   BOOST_TEST(y.news(at(1s)).has_value());
-  // Nobody is left to compare it with.
+  // No other worker is left for a comparison.
   y.gone(one);
   const auto alone = y.news(at(2s));
   BOOST_TEST_REQUIRE(alone.has_value());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Pipelines of rows whose stages do nothing, for what is computed from rows.
+// Pipelines of rows whose stages do nothing, for values that are computed from
+// rows.
 
 #include <atelier/planning/pipeline.hpp>
 
@@ -14,7 +15,7 @@
 
 namespace atelier::test {
 
-/// A stage that is its row alone.
+/// A stage that consists only of its row.
 class idle_stage {
 public:
   struct nothing {
@@ -83,7 +84,7 @@ inline bool brings(const planning::leg* in, bool brings_image) {
   return in != nullptr && brings_image;
 }
 
-/// As actors' has_source.
+/// Copies actors' has_source.
 inline bool has_source(const planning::leg* in, bool brings_image) {
   return in != nullptr
       && (brings_image
@@ -131,7 +132,7 @@ inline planning::stage_ptr prepare_stage() {
                    {held::state, access::writes, in_leg}});
 }
 
-/// @param captures it keeps the states that its leg names
+/// @param captures the stage keeps the states that its leg names
 inline planning::stage_ptr denoise_stage(bool captures = false) {
   using namespace planning;
   std::vector<slot_use> slots{{held::source, access::reads, has_source},
@@ -160,7 +161,7 @@ inline planning::stage_ptr upscale_stage(planning::access how) {
   return stage_of("upscale", hook::before_answer, {{held::pixels, how}});
 }
 
-/// What is found in place of what is drawn.
+/// A stage that puts an image that was found in place of a drawn one.
 inline planning::stage_ptr fetch_stage() {
   using namespace planning;
   return stage_of("fetch", hook::each_leg,
@@ -169,7 +170,7 @@ inline planning::stage_ptr fetch_stage() {
                   place::background);
 }
 
-/// Prepares what fetch left to do.
+/// Returns the stage that prepares the rows that fetch left.
 inline planning::stage_ptr prepare_behind_fetch() {
   using namespace planning;
   return stage_of("prepare", hook::each_leg,
@@ -181,7 +182,7 @@ inline planning::stage_ptr prepare_behind_fetch() {
 
 // -- pipelines ----------------------------------------------------------------
 
-/// @pre the stages stand in the order of their hooks
+/// @pre the stages are in the order of their hooks
 inline planning::pipeline pipeline_of(
   const std::vector<planning::stage_ptr>& stages) {
   planning::pipeline out;

@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(dear_shapes_get_the_same_time_not_the_same_steps) {
   }
   BOOST_TEST(busy[1] > 1000.0);
   BOOST_TEST(std::abs(busy[1] - busy[2]) < 0.05 * busy[1]);
-  // The cheap one is never made to wait for more than one dear step.
+  // The cheap shape never waits for more than one expensive step.
   BOOST_TEST(longest_turn[2] == 1u);
   BOOST_TEST(longest_turn[1] == 4u);
 }
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(time_is_shared_whatever_steps_cost) {
     step_batch sut{max_batch, joining::step, turn_steps};
     std::vector<int64_t> cost;
     for (uint32_t s = 0; s < shapes; ++s) {
-      // From 1 to 1000, evenly in their logarithm.
+      // Costs run from 1 to 1000, evenly in their logarithm.
       cost.push_back(static_cast<int64_t>(std::pow(10, 3 * random.uniform())));
       for (uint32_t k = 0; k <= max_batch; ++k)
         sut.add(row(s * 100 + k, 1'000'000, s));
@@ -290,14 +290,14 @@ BOOST_AUTO_TEST_CASE(time_is_shared_whatever_steps_cost) {
     for (int i = 0; i < 20'000; ++i) {
       const auto c = sut.next();
       const auto s = static_cast<size_t>(c.rows.front().id.value / 100);
-      // As the device thread does: some runs end early.
+      // Some runs end early, as on the device thread.
       const auto steps = 1 + static_cast<uint32_t>(random.below(c.steps));
       const auto took = core::timespan{cost[s] * steps};
       sut.ran(c.rows, steps, took);
       busy[s] += static_cast<double>(took.count());
     }
-    // A turn is as long as steps of the cheapest one, but while only dear ones
-    // were measured; and each may be a step ahead.
+    // A turn is as long as steps of the cheapest shape, except while only
+    // expensive shapes were measured. Each shape may be a step ahead.
     const auto slack =
       (turn_steps + 3.0)
       * static_cast<double>(*std::max_element(cost.begin(), cost.end()));
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
   step_batch sut{8};
   for (uint64_t i = 1; i <= 12; ++i)
     sut.add(of_tenant(row(i, 1000), 1));
-  // Ten milliseconds a row, as on a device that one row fills.
+  // Each row takes ten milliseconds, as on a device that one row fills.
   for (int i = 0; i < 5; ++i) {
     const auto c = sut.next();
     BOOST_TEST(c.rows.size() == 8u);
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
     sut.ran(c.rows, c.steps, c.steps * 10ms);
     ran += c.steps;
   }
-  // Who comes next is not to wait for eight rows, which gain nothing here.
+  // The next row must not wait for eight rows, which gain nothing here.
   size_t most = 8;
   for (int i = 0; i < 5; ++i) {
     const auto c = sut.next();
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
     sut.ran(c.rows, 1, most * 10ms);
   }
   BOOST_TEST(most == 1u);
-  // Alone for long it has them all again.
+  // After a long time by itself, the shape gets all of them again.
   for (uint32_t i = 0; i < step_batch::company_choices; ++i) {
     const auto c = sut.next();
     sut.ran(c.rows, 1, c.rows.size() * 10ms);
@@ -381,11 +381,11 @@ BOOST_AUTO_TEST_CASE(rows_that_cost_nothing_ride_along) {
   size_t steps = 0;
   for (int i = 0; i < 1000; ++i) {
     const auto c = sut.next();
-    // The device is not full before eight.
+    // The device is full only with eight rows.
     sut.ran(c.rows, 1, 20ms + c.rows.size() * 500us);
     steps += c.rows.size();
   }
-  // All but what is found out first.
+  // All steps count except those that measure first.
   BOOST_TEST(steps > 7900u);
 }
 
@@ -434,8 +434,9 @@ BOOST_AUTO_TEST_CASE(invariants_hold_under_random_use) {
     };
 
     std::map<core::ticket, model_row> model;
-    // Before a row's first run at most this many rows of its own shape go
-    // (those there and those that overtake), each between turns of the others.
+    // Before a row's first run, at most this many rows of its own shape run
+    // (those already present and those that overtake), each between turns of
+    // the others.
     const uint32_t shapes = 3;
     const uint32_t tenants = 1 + below(3);
     const uint32_t bound = (seats + step_batch::most_overtaken + limit) * shapes

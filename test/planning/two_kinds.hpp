@@ -10,9 +10,10 @@
 
 namespace atelier::test {
 
-/// Return a light variant of 0.1 s and a heavy one of 1 s with a judge between
-/// both and 5 s of time. Devices of the kind "slow" take eight times as long,
-/// loads and memory included; those of the kind "quick" are not listed.
+/// Returns a light variant of 0.1 s and a heavy one of 1 s, with a judge
+/// between them and a deadline of 5 s. Devices of the kind "slow" take eight
+/// times as long, including loads and memory. Devices of the kind "quick" are
+/// not listed.
 inline planning::profile two_kinds() {
   using std::chrono::milliseconds;
   planning::profile p;
@@ -52,7 +53,7 @@ inline planning::profile two_kinds() {
   return p;
 }
 
-/// Return so many quick workers, then so many slow ones, all with the light
+/// Returns `quick` quick workers, then `slow` slow ones, all with the light
 /// variant.
 inline planning::cluster_view quick_and_slow(uint32_t quick, uint32_t slow) {
   planning::cluster_view there;

@@ -11,7 +11,7 @@ using core::ec;
 
 namespace {
 
-// The action in words, for tables.
+// Returns the action in words, for tables.
 std::string told(const action& a) {
   if (const auto* run = std::get_if<run_leg>(&a))
     return "run " + std::to_string(run->leg);
@@ -28,7 +28,7 @@ plan one_threshold() {
   return p;
 }
 
-// A cascade of `legs`, each but the last with a gate.
+// Returns a cascade of `legs`; each leg but the last has a gate.
 route cascade(uint32_t legs, bool last_has_gate = false) {
   route r;
   for (uint32_t i = 0; i < legs; ++i) {
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_gate_without_a_threshold_lets_pass) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_ends_whatever_happens) {
-  // Each leg passes, does not pass or fails.
+  // Each leg passes, does not pass, or fails.
   for (uint32_t legs = 1; legs <= 4; ++legs)
     for (uint32_t code = 0; code < 81; ++code) {
       const route along = cascade(legs, code % 2 == 0);

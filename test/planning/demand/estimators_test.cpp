@@ -40,21 +40,22 @@ BOOST_AUTO_TEST_CASE(rates_weigh_the_newest_window_most) {
 BOOST_AUTO_TEST_CASE(recent_windows_count_as_long_as_they_are_alike) {
   BOOST_TEST(recent_rate({}).rate == 0.0);
   BOOST_TEST(recent_rate(windows({20})).rate == 2.0);
-  // Nearly the same all along: the mean of all.
+  // The windows hardly differ, so the rate is the mean of all.
   BOOST_TEST(recent_rate(windows({101, 98, 100, 103, 99, 99})).rate == 10.0);
   // A jump up or down counts at once.
   BOOST_TEST(recent_rate(windows({100, 100, 100, 200})).rate == 20.0);
   BOOST_TEST(recent_rate(windows({100, 100, 100, 0})).rate == 0.0);
-  // Two alike, then the older two are not.
+  // The last two windows agree, and the older two differ from them.
   BOOST_TEST(recent_rate(windows({10, 10, 100, 102})).rate == 10.1);
-  // By chance a steady load has as much more, or less.
+  // A steady load varies by as much by chance.
   BOOST_TEST(recent_rate(windows({20, 20, 20, 28})).rate == 2.2);
   BOOST_TEST(recent_rate(windows({20, 20, 20, 35})).rate == 3.5);
   BOOST_TEST(recent_rate(windows({20, 20, 20, 0})).rate == 0.0);
   BOOST_TEST(recent_rate(windows({20, 20, 20, 12})).rate == 1.8);
-  // One empty window where two come in each is not the end of the load.
+  // One empty window at two arrivals a window does not mean that the load has
+  // ended.
   BOOST_TEST(recent_rate(windows({2, 2, 2, 0})).rate == 0.15);
-  // 400 came in 40 seconds.
+  // 400 requests arrived in 40 seconds.
   BOOST_TEST(recent_rate(windows({100, 100, 100, 100})).deviation == 0.5);
   auto with_hole = windows({100, 7, 100});
   with_hole[1].length = core::timespan{0};

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(steps_are_planned_as_long_as_those_of_the_mean_request) {
   p.variants = {at_512(), at_512()};
   p.kinds.push_back({"slow", {running_costs{}}, 0, {}, {}});
   p.kinds[0].variants[0]->step = {{1, 512 * 512, 1s, 9}};
-  // Of ten requests four are a quarter of an image of the first variant's.
+  // Four of ten requests are a quarter of an image of the first variant.
   const auto now =
     at_requested_work(p, std::vector{window(6, {-1.5}), window(4, {-1.5, 0})});
   BOOST_TEST((now.variants[0].step[0].took == 70ms));

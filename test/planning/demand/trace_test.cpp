@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_first_line_of_names_says_what_columns_mean) {
   BOOST_TEST(full.content == 7u);
   BOOST_TEST(full.deadline_ms == 120'000.f);
   BOOST_TEST(full.failed);
-  // What masks nothing is no edit.
+  // An edit that masks nothing is not an edit.
   BOOST_TEST(t->arrivals[2].masked < 0);
   BOOST_TEST(t->variants.size() == 2u);
 }
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_several_images_has_an_entry_for_each) {
 }
 
 BOOST_AUTO_TEST_CASE(ten_million_lines_are_read_in_seconds) {
-  // A hundredth of them unless all are asked for.
+  // A hundredth of the lines is read unless the full count is set.
   const size_t lines = test::scaled(10'000'000);
   std::string text;
   for (size_t i = 0; i < lines; ++i) {

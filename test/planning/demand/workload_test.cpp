@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(each_kind_has_its_shape) {
   const auto day = *rates(of(load_kind::diurnal, 86'400));
   BOOST_TEST(mean({day.begin() + 39'600, day.begin() + 46'800})
              > 2 * mean({day.begin(), day.begin() + 7'200}));
-  // Somewhere a spike stands above the wave, by more than it grows in a second.
+  // At least one spike exceeds the wave by more than the wave grows in a
+  // second.
   double jump = 0;
   for (size_t i = 1; i < day.size(); ++i)
     jump = std::max(jump, day[i] - day[i - 1]);
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(arrivals_are_poisson_of_the_rates) {
       const double off = static_cast<double>(at->size()) - expected;
       BOOST_REQUIRE_MESSAGE(std::abs(off) < 6 * std::sqrt(expected),
                             to_string(k) << ": " << off);
-      // Counts of ten seconds vary as a Poisson count does.
+      // Counts of ten seconds vary as Poisson counts do.
       double chi = 0;
       std::vector<double> counts(200, 0.0);
       for (const double x : *at)
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(masks_have_the_published_means) {
     }
     const double m = sum / n;
     BOOST_TEST(std::abs(m - wanted) < 0.003, b);
-    // The variance of a beta distribution.
+    // This is the variance of a beta distribution.
     const double variance = 0.9 * b / ((0.9 + b) * (0.9 + b) * (1.9 + b));
     BOOST_TEST(std::abs(squares / n - m * m - variance) < 0.05 * variance, b);
   }
@@ -176,8 +177,8 @@ BOOST_AUTO_TEST_CASE(shares_have_the_mean_and_spread_that_are_asked_for) {
       squares += x * x;
     }
     const double m = sum / n;
-    // Six standard errors of the mean; the spread's own error is at most
-    // 1 % (a kurtosis below 9).
+    // The bound is six standard errors of the mean. The error of the spread is
+    // at most 1 % (a kurtosis below 9).
     BOOST_TEST(std::abs(m - mean) < 6 * spread / std::sqrt(double{n}), mean);
     BOOST_TEST(
       std::abs(std::sqrt(squares / n - m * m) - spread) < 0.06 * spread, mean);

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_list_begins_with_those_to_serve_with) {
       BOOST_TEST((last <= row.kind));
       last = row.kind;
       BOOST_TEST(!row.does.empty());
-      // A comparison is somebody's.
+      // Every comparison names the paper that needs it.
       BOOST_TEST((row.kind == policy_kind::system || !row.paper.empty()));
       if (std::find(systems.begin(), systems.end(), row.name) != systems.end())
         found.emplace_back(row.name);
@@ -219,9 +219,8 @@ BOOST_AUTO_TEST_CASE(no_workers_and_no_demand_give_a_plan) {
   }
 }
 
-// Whatever happens: shares are distributions over routes that exist, every
-// answer is a route that can be run, and no request is asked for the same fact
-// twice.
+// In every history, shares are distributions over existing routes, every answer
+// is a route that can run, and no request asks for the same fact twice.
 BOOST_AUTO_TEST_CASE(plans_and_choices_are_sound_in_random_histories) {
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     auto random = test::random_of(i);

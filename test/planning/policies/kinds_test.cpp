@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies do with devices of several kinds.
+// The behaviour of policies with devices of several kinds.
 #include "planning/policies/scene.hpp"
 #include "planning/two_kinds.hpp"
 #include <atelier/planning/feasibility.hpp>
@@ -21,7 +21,7 @@ constexpr core::variant_id light{0};
 constexpr core::variant_id heavy{1};
 
 unified::offers offers_of(profile known, const cluster_view& there) {
-  // A mix is worth more than either variant alone.
+  // A mix is worth more than either variant by itself.
   for (auto& c : known.cascades)
     c.fid = {{0, 20}, {0.5, 10}, {1, 30}};
   demand asked;
@@ -35,7 +35,7 @@ unified::offers offers_of(profile known, const cluster_view& there) {
   return unified::make_offers(asked, known, there, deferred);
 }
 
-/// The kinds on which columns run these variants in order.
+/// Returns the kinds on which columns run these variants in order.
 std::set<std::vector<std::string>> kinds_of(
   const unified::offers& o, const std::vector<core::variant_id>& legs) {
   std::set<std::vector<std::string>> out;
@@ -53,7 +53,7 @@ std::set<std::vector<std::string>> kinds_of(
   return out;
 }
 
-/// How many workers of a kind a plan gives a variant.
+/// Returns how many workers of a kind a plan gives a variant.
 size_t hosting(const plan& made, const cluster_view& there,
                core::variant_id variant, std::string_view kind) {
   size_t n = 0;
@@ -72,7 +72,7 @@ struct mixed : test::scene {
     there = test::quick_and_slow(quick, slow);
   }
 
-  /// Plans until nothing is to be loaded any more.
+  /// Replans until no worker has anything to load.
   void settle(double rate) {
     for (int i = 0; i < 6; ++i) {
       window(rate);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_cascade_is_offered_over_two_kinds) {
   const auto cascades = kinds_of(o, {light, heavy});
   BOOST_TEST(cascades.count(kinds{"slow", "quick"}) == 1u);
   BOOST_TEST(cascades.count(kinds{"quick", "quick"}) == 1u);
-  // Alone it would end after the deadline.
+  // On a slow device the heavy variant by itself would end after the deadline.
   BOOST_TEST((kinds_of(o, {heavy}) == std::set<kinds>{{"quick"}}));
   BOOST_TEST((kinds_of(o, {light}) == std::set<kinds>{{"quick"}, {"slow"}}));
   for (const auto& c : o.asked.columns)
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(atelier_draws_heavy_images_on_quick_devices) {
   BOOST_TEST(hosting(x.now, x.there, heavy, "quick") > 0u);
   BOOST_TEST(hosting(x.now, x.there, light, "slow") == 4u);
   BOOST_TEST((x.now.feasible == feasibility::yes), x.now.reason);
-  // Some heavy images though light ones alone would do.
+  // Some images are heavy although light ones would suffice.
   double heavies = 0;
   for (size_t r = 0; r < x.now.routes.size(); ++r)
     if (x.now.routes[r].legs.back().any_of.front() == heavy)
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(idle_devices_make_ready_each_for_what_it_can) {
 }
 
 BOOST_AUTO_TEST_CASE(what_many_devices_can_is_what_their_kinds_can) {
-  // Two quick devices and four slow ones make 2 * 10 + 4 * 1.25 light images.
+  // Two quick devices and four slow ones draw 2 * 10 + 4 * 1.25 light images.
   const auto feasible = [](std::string_view policy, double rate) {
     mixed x{policy};
     x.settle(rate);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_first_image_is_judged_on_the_quickest_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_goes_where_it_ends_first) {
-  // Three wait at a quick worker, one at a slow one.
+  // Three rows wait at a quick worker, one at a slow one.
   mixed x{"argus-paper", 1, 1};
   x.there.workers[0].seats_taken = 3;
   x.there.workers[1].seats_taken = 1;
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(an_edit_goes_to_the_kind_that_runs_it_soonest) {
   m.compute_slope *= 8;
   m.compute_base *= 8;
   x.known.kinds[0].masked = {m};
-  // The quick worker has a row already, and the slow one none.
+  // The quick worker already has a row, and the slow one has none.
   x.there.workers[0].seats_taken = 1;
   x.there.workers[0].steps_left = 1;
   x.replan();

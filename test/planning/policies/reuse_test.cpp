@@ -10,15 +10,15 @@ namespace {
 
 test::scene scene_of(std::string_view name, double rate = 1) {
   test::scene s{name};
-  // Somebody has the small variant already.
+  // The last worker already hosts the small variant.
   s.there.workers.back().hosting = {core::variant_id{1}};
   s.window(rate);
   s.replan();
   return s;
 }
 
-// Returns a request's routing number whose draw is not the fresh one, which the
-// seed decides.
+// Returns a request's routing number that is not drawn to run without reuse.
+// The seed decides which are.
 uint64_t usual() {
   static const uint64_t found = [] {
     const auto s = scene_of("nirvana");
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(measured_thresholds_replace_the_published_ones) {
   s.known.reuse->measured.emplace();
   s.replan();
   BOOST_TEST(s.route(near, {}, usual()).legs[0].skip == 10u);
-  // It was measured that no skip keeps the quality: nothing is searched for,
-  // and no state is kept.
+  // Measurements show that no skip keeps the quality, so the policy searches
+  // for nothing and keeps no state.
   s.known.reuse->latents.clear();
   s.replan();
   BOOST_TEST(s.route({}, {}, usual()).name == "scratch");
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   auto ours = scene_of("nirvana");
   BOOST_TEST((std::get<need>(ours.choose({}, {}, usual()))
               == need{false, false, true, compared::prompts, false}));
-  // Searches take long and few hit: now it gains.
+  // Searches take long and few hit, so the predictor gains.
   ours.known.reuse->retrieval = std::chrono::seconds{1};
   auto& w = ours.window(1);
   w.searched = 100;
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(image_caches_answer_with_what_they_find) {
     const auto& miss = s.route(test::near_one(from - 0.01, {}));
     BOOST_TEST(miss.name == "scratch", name);
     BOOST_TEST(miss.store.image, name);
-    // The nearest of what was found, while there is any.
+    // The match is the nearest of the found states, as long as there is one.
     auto several = test::near_one(0.95, {});
     several.near->push_back(test::near_one(0.9, {}).near->front());
     BOOST_TEST(std::get<go>(s.choose(several)).match.value() == 0u, name);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(large_workers_take_misses_before_hits) {
   const std::vector<waiting> hits{hit};
   BOOST_TEST((s.sut->take(large, hits, s.now, test::at_s(0)).join
               == std::vector{core::request_id{1}}));
-  // They serve the hits' lane, but by the paper's throughput mode.
+  // They serve the lane of hits, but in the paper's throughput mode.
   auto two = scene_of("modm", 3);
   auto& w = two.window(3);
   w.searched = w.arrived;

@@ -52,7 +52,7 @@ struct scene {
     now = sut->replan(asked, known, there, now);
   }
 
-  /// Lets every worker host what the plan says.
+  /// Makes every worker host the variants of the plan.
   void load() {
     for (size_t i = 0; i < there.workers.size(); ++i) {
       there.workers[i].hosting = now.workers[i].hosting;
@@ -74,7 +74,7 @@ struct scene {
     return sut->choose({wanted, facts, known, now, there, random});
   }
 
-  /// Returns the route chosen; fails where it is none.
+  /// Returns the chosen route; fails if the choice is not a route.
   const planning::route& route(const planning::facts& facts,
                                core::request wanted = {},
                                uint64_t id = 0) const {
@@ -92,14 +92,14 @@ struct scene {
   }
 };
 
-/// Return facts with predicted levels for both ladders.
+/// Returns facts with predicted levels for both ladders.
 inline planning::facts tolerates(uint32_t level) {
   planning::facts f;
   f.tolerated = std::vector<uint32_t>{level, level};
   return f;
 }
 
-/// Return facts with one match.
+/// Returns facts with one match.
 inline planning::facts near_one(double similarity,
                                 std::vector<uint32_t> stored) {
   planning::facts f;

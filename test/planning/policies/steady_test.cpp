@@ -15,8 +15,8 @@ using namespace atelier::planning;
 
 namespace {
 
-// What a steady load shows to a policy: windows of a second, a plan each
-// period, and workers that have what the plan before told them.
+// What a policy sees of a steady load: windows of a second, a plan each period,
+// and workers that host what the previous plan said.
 class steady_load {
 public:
   steady_load(std::string_view profile, std::string_view policy, double rate,
@@ -38,8 +38,8 @@ public:
       deferred_ = diffserve::deferral_of(known_.cascades[0].deferred);
   }
 
-  /// Returns the loads of all workers in so many seconds after the first ten
-  /// minutes, in which policies learn what the load is.
+  /// Returns the loads of all workers in `seconds` after the first ten minutes,
+  /// in which policies learn the load.
   uint64_t loads_in(uint64_t seconds) {
     uint64_t loads = 0;
     constexpr uint64_t learning = 600;
@@ -137,15 +137,15 @@ void check_load(const char* profile, const std::string& policy, double rate,
                 size_t seconds, uint64_t period) {
   const auto loads =
     steady_load{profile, policy, rate, period}.loads_in(seconds);
-  // A few that find their place do so in a short time too: 16 arrivals where 8
-  // are usual move six workers, and none in the five hours after that.
+  // The bound allows for a few moves at the start: 16 arrivals instead of the
+  // usual 8 move six workers, and none moves in the following five hours.
   const auto most = std::max<uint64_t>(seconds / 1000, 10);
   BOOST_TEST(loads < most, policy << " on " << profile << " at " << rate
                                   << "/s: " << loads << " loads in " << seconds
                                   << " s");
 }
 
-// Every load at full count, else one of them by seed.
+// Checks every load at full count, otherwise one load drawn by the seed.
 template <class Check>
 void each_load(uint64_t draw, Check check) {
   const bool all = test::scaled(1000) == 1000;
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_steady_load_loads_less_than_once_in_a_thousand_seconds) {
   uint64_t draw = 1;
   for (const auto& policy : all_policies()) {
     const std::string name{policy->name()};
-    // Found by trial, batches move workers with them.
+    // Policies that find batches by trial move workers along with them.
     const bool trial = name.ends_with("aimd");
     if (name != "atelier" && !trial && !name.ends_with("-paper")
         && !name.starts_with("modm-"))
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_steady_load_loads_less_than_once_in_a_thousand_seconds) {
   }
 }
 
-// Branch and bound takes its time: fewer plans of it.
+// Branch and bound takes long, so it makes fewer plans.
 BOOST_AUTO_TEST_CASE(so_it_is_where_all_routes_are_planned_together) {
   const size_t seconds = std::max<size_t>(test::scaled(50'000), 1'000);
   each_load(0, [&](const char* profile, double rate) {

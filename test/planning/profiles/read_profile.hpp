@@ -12,8 +12,8 @@
 
 namespace atelier::test {
 
-/// Return a profile of the examples or, where there is none of that name, of
-/// those that stand beside this file.
+/// Returns a profile of the examples or, if no example has that name, one in
+/// the folder of this file.
 inline planning::profile read_profile(std::string_view name) {
   std::filesystem::path file;
   for (const std::filesystem::path folder :

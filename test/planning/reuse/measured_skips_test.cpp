@@ -9,8 +9,8 @@ using namespace atelier::planning;
 
 namespace {
 
-/// Returns 100 samples of similarities 0.01..1 that keep `high` from `from` on
-/// and `low` below it.
+/// Returns 100 samples with similarities 0.01..1, which keep `high` at and
+/// above `from` and `low` below it.
 skip_samples step_at(uint32_t skip, double from, double low, double high) {
   skip_samples out;
   out.skip = skip;
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_prompt_that_repeats_another_may_be_the_only_one) {
-  // A threshold of 1 would let nothing pass.
+  // A threshold of 1 would exclude every similarity.
   std::vector<skip_samples> all{step_at(25, 2, 0.25, 1)};
   for (int i = 0; i < 30; ++i)
     all[0].samples.push_back({1, 1});
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_skip_that_keeps_too_little_has_no_threshold) {
   BOOST_TEST(poor.images == 100u);
   BOOST_TEST(poor.kept == 0.8, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(!poor.lowest_kept.has_value());
-  // A smaller fraction is kept.
+  // This share is smaller, so more skips keep it.
   BOOST_TEST(thresholds_of(all, 0.75).latents.size() == 2u);
 }
 

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(the_search_equals_counting_out) {
     BOOST_REQUIRE_MESSAGE(std::abs(found.better->objective - *best) < 1e-6,
                           "instance " << i << ": " << found.better->objective
                                       << " instead of " << *best);
-    // Nothing is better than the best.
+    // Nothing is better than the best solution.
     const auto none = search_whole(p, *best, {});
     BOOST_REQUIRE_MESSAGE(none.complete && !none.better, "instance " << i);
   }
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_limit_ends_the_search) {
   BOOST_TEST(found.effort < 1'000u);
 }
 
-// lp_solve's own search ends at (-1, -1), 1.
+// lp_solve's own search ends at (-1, -1) with the value 1.
 BOOST_AUTO_TEST_CASE(a_corner_that_lp_solve_loses_is_found) {
   linear_program p;
   const auto x = p.add(lp_column{"x", 4, -2, -1, true});

@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(a_small_programme_has_its_optimum_duals_and_basis) {
   BOOST_TEST(found->objective == 11.0, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(found->values[0] == 3.0, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(found->values[1] == 1.0, boost::test_tools::tolerance(1e-9));
-  // Both rows meet at the optimum; of the degenerate duals either is right.
+  // Both rows meet at the optimum, so either of the degenerate duals is
+  // correct.
   BOOST_REQUIRE(found->duals.size() == 2u);
   BOOST_TEST(found->basis.rows.size() == 2u);
   BOOST_TEST(found->basis.columns.size() == 2u);
@@ -137,7 +138,7 @@ BOOST_AUTO_TEST_CASE(duals_are_the_gain_of_one_unit_more) {
         continue;
       const double up = (above->objective - found->objective) / step;
       const double down = (found->objective - below->objective) / step;
-      // At a kink every value between both slopes is a dual.
+      // At a kink every value between both slopes is a valid dual.
       const double low = std::min(up, down) - 1e-3;
       const double high = std::max(up, down) + 1e-3;
       BOOST_REQUIRE_MESSAGE(found->duals[r] >= low && found->duals[r] <= high,
@@ -255,7 +256,8 @@ BOOST_AUTO_TEST_CASE(a_basis_of_another_programme_does_no_harm) {
              boost::test_tools::tolerance(1e-9));
 }
 
-// One worker each of many variants: slow for branch and bound.
+// Returns a problem with one worker for each of many variants, which is slow
+// for branch and bound.
 linear_program knapsack(core::philox& random, size_t columns) {
   linear_program p;
   lp_row weight{"weight", {}, lp_relation::equal, 0};

@@ -37,7 +37,7 @@ std::vector<worker_view> hosting(const std::vector<ids>& all) {
   return out;
 }
 
-// Fewest moves, then least seconds, by trying every assignment.
+// Returns the fewest moves, then the least seconds, by trying every assignment.
 std::pair<uint32_t, double> tried_out(
   const std::vector<worker_view>& workers,
   const std::vector<hosting_target>& targets, const profile& known) {

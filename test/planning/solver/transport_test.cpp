@@ -36,7 +36,7 @@ double by_programme(const std::vector<double>& supply,
       p.rows[i].terms.push_back({c, 1});
       p.rows[supply.size() + j].terms.push_back({c, 1});
     }
-  // The sums agree by construction, so that one row says nothing new.
+  // The sums agree by construction, so that one row is redundant.
   p.rows.pop_back();
   const auto found = solve(p);
   return found && found->has_values() ? found->objective : NAN;

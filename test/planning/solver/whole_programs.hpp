@@ -10,8 +10,8 @@
 
 namespace atelier::test {
 
-/// Whole columns with up to four values, small whole factors: everything can be
-/// counted out.
+/// Returns a program of whole columns with up to four values and small whole
+/// factors, so that every solution can be enumerated.
 inline planning::linear_program random_program(core::philox& random) {
   planning::linear_program p;
   p.maximise = random.below(2) == 0;
@@ -40,7 +40,8 @@ inline planning::linear_program random_program(core::philox& random) {
   return p;
 }
 
-/// The best objective of `p`, by trying everything; empty: nothing is allowed.
+/// Returns the best objective of `p` by enumeration; empty if no solution is
+/// feasible.
 inline std::optional<double> counted_out(const planning::linear_program& p) {
   std::vector<double> at;
   for (const planning::lp_column& c : p.columns)

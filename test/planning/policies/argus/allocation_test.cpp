@@ -42,8 +42,7 @@ void check_sound(const ladder& levels, const allocation& a,
     BOOST_REQUIRE_SMALL(sum_of(a.load) - asked.rate, 1e-6);
 }
 
-// Seconds of a worker for each request, between the fastest level's and more
-// than the slowest one's.
+// Draws a rate below what all workers serve on the fastest level.
 double some_rate(core::philox& random, const ladder& levels, uint32_t workers) {
   return levels.back().rate() * workers * random.uniform() * 0.999;
 }
@@ -243,7 +242,7 @@ BOOST_AUTO_TEST_CASE(each_worker_runs_only_what_it_has_loaded) {
     }
     const double rate = random.uniform() * most * 1.2;
     const double wanted = std::min(1.5 * rate, most);
-    // Every way to give the members of each group to what they have.
+    // Tries every way to distribute the members of each group.
     double best = -1;
     std::vector<uint32_t> n(levels.size(), 0);
     const std::function<void(size_t)> go = [&](size_t at) {
@@ -295,7 +294,8 @@ BOOST_AUTO_TEST_CASE(baselines_allocate_as_described) {
   const auto light = allocate_fixed(levels, load(3, 8), 5);
   BOOST_TEST(!light->saturated);
   BOOST_TEST(light->load[5] == 3.0);
-  // Each worker gets 0.25 requests a second, 4 s each: the level K=5 at 3.78.
+  // Each worker gets 0.25 requests a second, 4 s each, which level K=5 serves
+  // in 3.78 s.
   const auto alone = allocate_alone(levels, load(2, 8));
   BOOST_TEST(alone->workers[1] == 8u);
   const auto too_much = allocate_alone(levels, load(9, 8));

@@ -9,8 +9,8 @@ using namespace atelier::planning;
 
 namespace {
 
-// 4.2 s for a full image, 2.15 s from K=25: eight workers serve 1.9 to 3.7 a
-// second.
+// A full image takes 4.2 s, and 2.15 s from K=25. Eight workers serve 1.9 to
+// 3.7 requests a second.
 test::scene scene_at(std::string_view name, double rate) {
   test::scene s{name};
   s.window(rate);
@@ -43,15 +43,15 @@ BOOST_AUTO_TEST_CASE(low_load_runs_in_full_whatever_is_tolerated) {
 BOOST_AUTO_TEST_CASE(high_load_skips_steps_of_those_who_tolerate_it) {
   auto s = scene_at("argus", 2.8);
   BOOST_TEST(s.now.share.size() == 3u);
-  // The class that tolerates most runs at K=25, the one that tolerates none in
-  // full, as far as the load lets it.
+  // The class that tolerates most runs at K=25, and the class that tolerates
+  // nothing runs in full, as far as the load permits.
   size_t skipped[3] = {0, 0, 0};
   for (uint32_t level = 0; level < 3; ++level)
     for (uint64_t id = 0; id < 200; ++id)
       skipped[level] += s.route(all_near(level), {}, id).legs[0].skip;
   BOOST_TEST(skipped[2] > skipped[1]);
   BOOST_TEST(skipped[1] >= skipped[0]);
-  // A wholly random shift would treat them alike.
+  // A fully random shift would treat them equally.
   auto pac = scene_at("pac", 2.8);
   size_t by_load[3] = {0, 0, 0};
   for (uint32_t level = 0; level < 3; ++level)
@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(slow_retrieval_changes_to_models_and_back) {
     s.window(2).retrievals.assign(3, {5.0, false});
   s.replan();
   BOOST_TEST((phase_of(s.now) == argus::switch_phase::leaving));
-  // The full model stays while others load; nobody starts from the cache.
+  // The full model stays loaded while others load, and no request starts from
+  // the cache.
   BOOST_TEST(s.hosting(0) == 8u);
   BOOST_TEST((s.hosting(1) + s.hosting(2)) > 0u);
   for (uint64_t id = 0; id < 20; ++id)
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(slow_retrieval_changes_to_models_and_back) {
   for (uint64_t id = 0; id < 50; ++id)
     smaller = smaller || s.route(all_near(2), {}, id).name != "base@50";
   BOOST_TEST(smaller);
-  // Ten quick probes, and a minute has passed.
+  // Ten quick probes succeed, and a minute has passed.
   s.window(2).retrievals.assign(10, {0.001, false});
   s.replan();
   BOOST_TEST((phase_of(s.now) == argus::switch_phase::returning));
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_papers_form_has_lanes_and_levels_of_workers) {
 }
 
 BOOST_AUTO_TEST_CASE(ablations_lack_one_part_each) {
-  // Without a shift the predicted level runs whatever the load.
+  // Without a shift the predicted level runs at every load.
   const auto unshifted = scene_at("argus-no-shift", 0.5);
   BOOST_TEST(unshifted.route(all_near(2)).legs[0].skip == 25u);
   BOOST_TEST(unshifted.route(all_near(0)).legs[0].skip == 0u);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_fall_is_told_once) {
     for (size_t w = 0; w < 8; ++w)
       state.medians.push_back(20);
     BOOST_TEST(signals(state, random, 1, 19.5) == 1u);
-    // The window after it and those that compare with it say nothing.
+    // The next window and the windows compared with it raise no signal.
     BOOST_TEST(signals(state, random, 2, 19.5) <= 1u);
   }
 }
@@ -44,8 +44,8 @@ BOOST_AUTO_TEST_CASE(stationary_scores_are_left_alone) {
     drift_state state;
     told += signals(state, random, windows, 20);
   }
-  // Two standard errors on one side: 2.3 % of windows; without a margin it
-  // would be half of them.
+  // Two standard errors on one side give 2.3 % of the windows. Without a margin
+  // the share would be one half.
   BOOST_TEST(static_cast<double>(told) < 0.06 * runs * windows);
 }
 

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(the_fastest_good_level_is_tolerated) {
   BOOST_TEST(label({20}) == 0u);
   BOOST_TEST(label({20, 19, 17}) == 1u);
   BOOST_TEST(label({20, 18, 17.9}) == 1u);
-  // The share counts from the best level, whichever that is.
+  // The share is relative to the best level, whichever that is.
   BOOST_TEST(label({18, 20, 17}) == 1u);
   BOOST_TEST(label({10, 10, 20}) == 2u);
   // A worse level between two good ones does not matter.
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(the_fastest_good_level_is_tolerated) {
   BOOST_TEST(label({0, 0, -1}) == 1u);
   BOOST_TEST(label({20, NAN, 15}) == 0u);
   BOOST_TEST(label({NAN, NAN}) == 0u);
-  // The family's: five levels, of which some were not drawn.
+  // The shipped family has five levels, and some of them were not drawn.
   BOOST_TEST(label({1, 1, 1, 1, 1}) == 4u);
   BOOST_TEST(label({1, 0.95, 0.9, 0.8, 0.5}) == 2u);
   BOOST_TEST(label({0.5, 0.5, 0.5, 1, 0.5}) == 3u);
@@ -55,7 +55,8 @@ BOOST_AUTO_TEST_CASE(the_fastest_good_level_is_tolerated) {
 BOOST_AUTO_TEST_CASE(degradation_is_the_mean_loss_of_a_class) {
   const auto d = degradation(
     scores_of({{20, 10, 5}, {10, 8, 5}, {10, 10, 5}, {10, 10, 12}}));
-  // Class 0: the first two prompts; 1: the third; 2: the last.
+  // The first two prompts have class 0, the third has class 1, the last has
+  // class 2.
   BOOST_TEST(d.at(0, 1) == 0.35, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(d.at(0, 2) == 0.625, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(d.at(1, 2) == 0.5, boost::test_tools::tolerance(1e-12));

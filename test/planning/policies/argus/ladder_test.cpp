@@ -32,13 +32,13 @@ BOOST_AUTO_TEST_SUITE(argus_ladder_test)
 BOOST_AUTO_TEST_CASE(dominated_levels_are_left_out) {
   BOOST_TEST(names(without_dominated({})) == "");
   BOOST_TEST(names(without_dominated({at("a", 1, 1)})) == "a");
-  // b is slower and worse than a; d is as fast as c and worse; e as good as a
-  // and slower.
+  // Level b is slower and worse than a. Level d is as fast as c and worse.
+  // Level e is as good as a and slower.
   BOOST_TEST(
     names(without_dominated({at("b", 5, 0.5), at("a", 4, 1), at("d", 2, 0.6),
                              at("c", 2, 0.8), at("e", 6, 1), at("f", 1, 0.1)}))
     == "acf");
-  // Of equal ones the first.
+  // The first of two equal levels remains.
   BOOST_TEST(names(without_dominated({at("x", 1, 1), at("y", 1, 1)})) == "x");
 }
 

@@ -10,8 +10,8 @@
 
 namespace atelier::test {
 
-/// Return a ladder of `n` levels, strictly faster and worse from one to the
-/// next.
+/// Returns a ladder of `n` levels. Each level is strictly faster and worse than
+/// the one before.
 inline planning::argus::ladder random_ladder(core::philox& random, size_t n) {
   planning::argus::ladder out(n);
   double seconds = 0.5 + random.uniform() * 4;
@@ -28,7 +28,7 @@ inline planning::argus::ladder random_ladder(core::philox& random, size_t n) {
   return out;
 }
 
-/// Return the six levels of cached latents of a model that takes 4.2 s for 50
+/// Returns the six levels of cached latents of a model that takes 4.2 s for 50
 /// steps.
 inline planning::argus::ladder six_levels() {
   planning::argus::ladder out(6);
@@ -41,7 +41,8 @@ inline planning::argus::ladder six_levels() {
   return out;
 }
 
-/// Call `what` with every way to give at most `workers` to `levels`.
+/// Calls `what` with every distribution of at most `workers` workers to
+/// `levels` levels.
 inline void each_count(
   size_t levels, uint32_t workers,
   const std::function<void(std::vector<uint32_t>&)>& what) {
@@ -59,8 +60,9 @@ inline void each_count(
   go(0, workers);
 }
 
-/// Return the most quality a second of `rate` requests on those workers, the
-/// best levels first; negative where they cannot serve them.
+/// Returns the most quality a second that these workers reach at `rate`
+/// requests a second, with the best levels filled first. The result is negative
+/// if they cannot serve the rate.
 inline double filled(const planning::argus::ladder& levels,
                      const std::vector<uint32_t>& n, double rate) {
   double quality = 0;

@@ -25,7 +25,7 @@ std::vector<double> random_shares(core::philox& random, size_t n) {
   return x;
 }
 
-// By gap: d[j - i], 0 on slower levels.
+// Returns a table by gap: d[j - i], and 0 on slower levels.
 table by_gap(size_t n, const std::vector<double>& d) {
   table t{n, n};
   for (size_t i = 0; i < n; ++i)
@@ -66,7 +66,8 @@ BOOST_AUTO_TEST_CASE(equal_distributions_shift_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(surplus_goes_slower_and_lack_is_filled_from_slower) {
-  // The fast class has too many: they move one level up, at no loss.
+  // The fast class has too many prompts: they move one level up, without a
+  // loss.
   const auto up =
     align(std::vector<double>{0, 0, 1}, std::vector<double>{0, 1, 0});
   BOOST_TEST(up.at(2, 1) == 1.0);
@@ -86,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_class_that_nobody_has_runs_on_the_nearest_level) {
     align(std::vector<double>{1, 0, 0}, std::vector<double>{0.5, 0, 0.5});
   BOOST_TEST(own.at(1, 0) == 1.0);
   BOOST_TEST(own.at(2, 2) == 1.0);
-  // Neither is anything known: all of the first class.
+  // Nothing is known about either side, so all prompts have the first class.
   const auto nothing =
     align(std::vector<double>{0, 0}, std::vector<double>{0, 0});
   BOOST_TEST(nothing.at(0, 0) == 1.0);
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_exact_map_is_never_worse) {
     }
     const auto oda = align(h, f);
     const auto exact = align_exactly(h, f, d);
-    // The paper's rule leaves what is below its noise where it is.
+    // The paper's rule leaves shares below its noise where they are.
     check_map(oda, h, f, 1e-8);
     check_map(exact, h, f, 1e-9);
     const double paper = degradation_of(oda, h, d);
@@ -163,7 +164,7 @@ BOOST_AUTO_TEST_CASE(draws_follow_the_row) {
     drawn[draw_level(row, random)] += 1.0 / 20'000;
   BOOST_TEST(drawn[0] + drawn[2] + drawn[4] == 0.0);
   BOOST_TEST(std::abs(drawn[1] - 0.25) < 0.02);
-  // What rounding leaves over is never a level without a share.
+  // The remainder of rounding never goes to a level without a share.
   const std::vector<double> less{0.2, 0.2, 0};
   for (size_t i = 0; i < 100; ++i)
     BOOST_TEST(draw_level(less, random) < 2u);

@@ -24,7 +24,8 @@ BOOST_AUTO_TEST_CASE(the_least_wait_of_the_level_wins) {
 
 BOOST_AUTO_TEST_CASE(idle_workers_of_two_speeds_differ_by_their_own_time) {
   const std::vector<candidate> idle{{0, 0, 4.0, 1}, {0, 0, 2.0, 2}};
-  // The paper's rule sees two zeros, and takes the one not chosen for longest.
+  // The paper's rule sees two zeros, and takes the worker that was not chosen
+  // for longest.
   BOOST_TEST(*choose_worker(idle, 0, wait_rule::queue_only) == 0u);
   BOOST_TEST(*choose_worker(idle, 0, wait_rule::with_own) == 1u);
 }

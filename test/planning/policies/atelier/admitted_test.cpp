@@ -13,7 +13,7 @@ using namespace atelier::planning::unified;
 
 namespace {
 
-// Classes that send so many requests a second, with head-room of 5 %.
+// Returns classes that send at these rates, with 5 % of headroom.
 offers sent(const std::vector<double>& rates) {
   offers out;
   out.rate = std::accumulate(rates.begin(), rates.end(), 0.0);
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(as_many_are_admitted_as_the_plan_answers) {
       BOOST_REQUIRE(std::isinf(out[k]) == (refused[k] == 0));
       sum += std::min(out[k], rates[k]);
     }
-    // A class that is refused in whole gives nothing more.
+    // A class that is refused completely adds nothing.
     BOOST_REQUIRE_GE(sum, answered - 1e-5);
     BOOST_REQUIRE_LE(sum, o.rate + 1e-5);
   }

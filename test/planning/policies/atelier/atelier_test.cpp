@@ -17,8 +17,8 @@ const unified_memory& memory_of(const test::scene& s) {
   return *s.now.memory.as<unified_memory>();
 }
 
-// Returns the mean seconds of device that the first legs of 2,000 prompts
-// take, which tolerate a level and have everything near.
+// Returns the mean device seconds of the first legs of 2,000 prompts. The
+// prompts tolerate a level and have every state near.
 double mean_seconds(const test::scene& s, const facts& f) {
   constexpr uint64_t prompts = 2'000;
   double sum = 0;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(too_much_is_refused_and_told) {
     admitted += std::isfinite(x) ? x : 0;
   BOOST_TEST((admitted > 10 && admitted < 200));
   BOOST_TEST((s.now.retry_after > core::timespan{0}));
-  // One more device would refuse fewer.
+  // One more device would refuse fewer requests.
   BOOST_TEST(memory_of(s).why.helps_most == "cuda");
   BOOST_TEST(memory_of(s).why.helps_by > 0.0);
 }
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_best_model_is_loaded_again_after_a_rush) {
   go_on_at(20);
   BOOST_TEST_REQUIRE(s.hosting(0) < 4u);
   go_on_at(0.3);
-  // As many as the load needs.
+  // The plan hosts as many as the load needs.
   BOOST_TEST(s.hosting(0) > 0u);
   for (uint64_t id = 0; id < 50; ++id)
     BOOST_TEST(
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(facts_are_asked_for_where_they_matter) {
       searched
       || std::holds_alternative<need>(s.choose(test::tolerates(2), {}, id));
   BOOST_TEST(searched);
-  // An edit asks for its mask.
+  // An edit needs the fact of its mask.
   core::request edit;
   edit.kind = core::request_kind::edit;
   edit.source = std::make_shared<core::source_images>();
@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_CASE(cascades_judge_and_answer_late_ones_with_what_there_is) {
   BOOST_TEST(found);
 }
 
-// A heavy image takes 4.2 s. With any time to wait it would end after 5 s,
-// but what then waits too long has its light image.
+// A heavy image takes 4.2 s. After any wait it would end after 5 s, but a
+// deferred request that waits too long is answered with its light image.
 BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
   const auto deferring = [](core::timespan deadline) {
     test::scene s{"atelier"};
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(what_is_deferred_need_not_be_sure_to_end_in_time) {
     return share;
   };
   BOOST_TEST(deferring(std::chrono::seconds{5}) > 0.9);
-  // No image of the heavy variant would ever be there.
+  // No heavy image could ever be ready in time.
   BOOST_TEST(deferring(std::chrono::seconds{4}) == 0.0);
 }
 

@@ -29,8 +29,8 @@ using namespace atelier::planning;
 
 namespace {
 
-// A ladder of two to five levels by cached latent, some with qualities by
-// class.
+// Returns a ladder of two to five levels of cached latents, some with qualities
+// by class.
 profile random_ladder(core::philox& random) {
   profile p;
   variant_profile v;
@@ -68,7 +68,7 @@ profile random_ladder(core::philox& random) {
   return p;
 }
 
-// Two to five variants of which each is quicker and worse than the one before.
+// Returns two to five variants, each quicker and worse than the one before.
 profile random_models(core::philox& random) {
   profile p;
   ladder_profile ladder;
@@ -101,7 +101,8 @@ profile random_models(core::philox& random) {
   return p;
 }
 
-// A light and a heavy variant with one to four batches each, and a judge.
+// Returns a light and a heavy variant with one to four batches each, and a
+// judge.
 profile random_cascade(core::philox& random) {
   profile p;
   const double second = 0.05 + 0.5 * random.uniform();
@@ -136,7 +137,8 @@ profile random_cascade(core::philox& random) {
   return p;
 }
 
-// Requests a second that so many devices answer at most on the quickest way.
+// Returns the most requests a second that the devices answer on the quickest
+// route.
 double capacity(const profile& p, uint32_t workers) {
   double least = 1e9;
   for (const variant_profile& v : p.variants)
@@ -168,7 +170,7 @@ plan planned(std::string_view policy, const profile& known, double rate,
   return by->replan(demand_of_rate(rate), known, devices(workers), {});
 }
 
-// What `atelier` solves from nothing.
+// Returns the problem that `atelier` solves without an earlier plan.
 unified::problem offered(const profile& known, double rate, uint32_t workers) {
   std::vector<diffserve::deferral_profile> deferred;
   for (const auto& c : known.cascades)
@@ -178,8 +180,9 @@ unified::problem offered(const profile& known, double rate, uint32_t workers) {
     .asked;
 }
 
-// A decision is no worse than its own programme's without whole devices, with
-// every pool rounded down and the flows solved again.
+// Checks that a decision is no worse than its relaxation (the same program
+// without whole devices) with every pool rounded down and the flows solved
+// again.
 void check_against_rounding(const unified::problem& p,
                             const std::string& where) {
   using namespace atelier::planning::unified;
@@ -187,7 +190,8 @@ void check_against_rounding(const unified::problem& p,
   with.rounds = 0;
   const auto found = unified::solve(p, with);
   BOOST_REQUIRE(found);
-  // As it is solved: how busy pools may be follows from the parts.
+  // The solver does the same: the allowed utilisation of pools follows from the
+  // parts.
   std::vector<double> parts;
   for (const pool& x : p.pools)
     parts.push_back(p.kinds[p.hostings[x.of].kind].alive);
@@ -213,14 +217,14 @@ void check_against_rounding(const unified::problem& p,
   const auto rounded = spread(p, floors, with);
   BOOST_REQUIRE(rounded);
   BOOST_TEST(!better(rounded->values, found->values), where);
-  // And no worse than without a look at other counts.
+  // The decision is also no worse than one made without trying other counts.
   with.looks = 0;
   const auto first = unified::solve(p, with);
   BOOST_REQUIRE(first);
   BOOST_TEST(!better(first->values, found->values), where);
 }
 
-// What is missing, and what an answer is worth.
+// The missing requests and quality, and the value of an answer.
 struct reached {
   double refused = 0;
   double shortfall = 0;
@@ -239,7 +243,7 @@ reached by_argus(const profile& known, double rate, uint32_t workers) {
   const auto& m = *made.memory.as<argus_memory>();
   const auto* l = detail::ladder_of(known, ladder_kind::cached_latents);
   const auto kept = detail::kept_of(known, *l);
-  // By the load's shares, whichever class has which part of them.
+  // The sums use the shares of the load, whichever class has which share.
   reached out;
   double seconds = 0;
   double all = 0;
@@ -255,7 +259,8 @@ reached by_argus(const profile& known, double rate, uint32_t workers) {
   return out;
 }
 
-// Of models, which workers host: by what a plan from nothing is solved for.
+// Returns the levels of smaller models, which workers host: a plan from nothing
+// is solved for these.
 argus::ladder models_in(const profile& known) {
   return detail::kept_of(known,
                          *detail::ladder_of(known, ladder_kind::smaller_models))
@@ -283,15 +288,16 @@ reached by_argus_of_models(const profile& known, double rate,
   return shown_by(found->load, levels, rate);
 }
 
-// As many workers of each level as the programme without whole ones has, in
-// whole, and the flows over them.
+// Rounds the relaxed program's workers of each level down, and fills them with
+// flows.
 reached rounded_down(const profile& known, double rate, uint32_t workers) {
   const auto levels = models_in(known);
   const auto parts = argus::allocate_pooled(levels, {rate, workers, {}, 0});
   BOOST_REQUIRE(parts);
   std::vector<double> load;
   double left = rate;
-  // As many answers as there can be, and of these the best.
+  // Answers come first; among equal numbers of answers, the better levels come
+  // first.
   for (size_t v = 0; v < levels.size(); ++v) {
     const double whole = std::floor(parts->load[v] * levels[v].seconds + 1e-6);
     load.push_back(std::min(left, whole / levels[v].seconds));
@@ -319,12 +325,12 @@ std::string_view name_of(kind_of_instance of) {
   return names[static_cast<size_t>(of)];
 }
 
-// Never fewer than that many.
+// Returns the scaled number of instances, but at least `least`.
 size_t instances(size_t all, size_t least) {
   return std::max(test::scaled(all), least);
 }
 
-// What is found for less demand is no worse.
+// Returns whether the result for less demand is no worse.
 bool no_worse(const reached& less, const reached& more) {
   constexpr double noise = 1e-5;
   const auto below = [](double a, double b) {
@@ -350,8 +356,8 @@ std::string shown(const reached& x) {
 
 BOOST_AUTO_TEST_SUITE(demand_order_test)
 
-// Whole counts are found by a search that can miss the best ones: of thousands
-// of instances none or one is planned worse (docs/verification.md).
+// Whole counts come from a search that can miss the best ones. At most one of
+// thousands of instances is planned worse (docs/verification.md).
 BOOST_AUTO_TEST_CASE(less_demand_is_not_planned_worse) {
   const auto all = instances(500, 50);
   std::string worse;

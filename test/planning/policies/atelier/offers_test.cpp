@@ -26,7 +26,7 @@ cluster_view devices(uint32_t n) {
   return there;
 }
 
-// So many requests a second, all predicted to be of one level.
+// Returns a demand whose requests are all predicted to have one level.
 demand all_of_level(double rate, size_t ladder, size_t levels, size_t level) {
   auto out = demand_of_rate(rate);
   for (auto& w : out.windows) {
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_class_without_requests_weighs_nothing) {
     BOOST_TEST_CONTEXT("level " << level) {
       const auto o = unified::make_offers(
         all_of_level(rate, ladder, levels, level), known, devices(8), {});
-      // All of what is asked is of that level.
+      // The whole demand has that level.
       double others = 0;
       double own = 0;
       for (uint32_t l = 0; l < o.classes.labels; ++l)
@@ -62,14 +62,14 @@ BOOST_AUTO_TEST_CASE(a_class_without_requests_weighs_nothing) {
       BOOST_TEST(own > 0);
       const auto found = unified::solve(o.asked);
       BOOST_TEST_REQUIRE(static_cast<bool>(found));
-      // Nothing is refused of such a class, nor given to it.
+      // Such a class refuses nothing and receives nothing.
       for (size_t k = 0; k < o.asked.classes.size(); ++k)
         if (o.asked.classes[k].rate == 0)
           BOOST_TEST(found->refused[k] < 1e-9);
       for (size_t i = 0; i < o.asked.columns.size(); ++i)
         if (o.asked.classes[o.asked.columns[i].of].rate == 0)
           BOOST_TEST(found->taken[i] < 1e-9);
-      // Whatever the others would be worth or owed: the plan is the same.
+      // The value and the target of the other classes do not change the plan.
       auto changed = o.asked;
       for (auto& c : changed.classes)
         if (c.rate == 0) {

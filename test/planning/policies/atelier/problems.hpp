@@ -17,11 +17,11 @@ struct problem_size {
   uint32_t pools = 3;
   uint32_t classes = 3;
   uint32_t columns = 10;
-  /// Waits bound how busy pools may be.
+  /// Waits bound the utilisation of pools.
   bool waits = false;
 };
 
-/// Return a problem with at most so many of each.
+/// Returns a problem whose sizes are at most those of `most`.
 inline planning::unified::problem random_problem(core::philox& random,
                                                  const problem_size& most) {
   using namespace planning::unified;
@@ -88,7 +88,7 @@ inline planning::unified::problem random_problem(core::philox& random,
   return p;
 }
 
-/// Check that a decision holds every constraint of its problem.
+/// Checks that a decision satisfies every constraint of its problem.
 inline void check_decision(const planning::unified::problem& p,
                            const planning::unified::decision& d) {
   using namespace planning::unified;

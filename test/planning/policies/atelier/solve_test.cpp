@@ -16,10 +16,10 @@ bool same(const phase_values& a, const phase_values& b) {
   return !better(a, b) && !better(b, a);
 }
 
-// Programmes are solved within tolerances, which a later phase can make larger:
-// of some thousand instances one had a shortfall .00006 below that of the best
-// of all counts, its refusals being equal, and one .0001 above it, its gain
-// then being larger.
+// Programs are solved within tolerances, which a later phase can amplify. In
+// some thousand instances, one had a shortfall .00006 below that of the best
+// counts at equal refusals, and one had a shortfall .0001 above it with a
+// larger gain.
 bool close(double x, double y) {
   return std::abs(x - y) <= 2e-4 * (1 + std::abs(y));
 }
@@ -33,8 +33,8 @@ bool beats(const phase_values& a, const phase_values& b) {
   return better(a, b) && !near(a, b);
 }
 
-// Whether a decision is no worse than another one within tolerances. Where an
-// earlier phase differs within them, the later ones had other bounds.
+// Returns whether a decision is no worse than another within tolerances. If an
+// earlier phase differs within them, the later phases had other bounds.
 bool as_good(const phase_values& a, const phase_values& b) {
   constexpr double same_bound = 1e-6;
   for (const auto& [x, y] :
@@ -47,12 +47,12 @@ bool as_good(const phase_values& a, const phase_values& b) {
   return a.gain >= b.gain || close(a.gain, b.gain);
 }
 
-// Whether a decision is as good as the best one, and no better.
+// Returns whether a decision is as good as the best one, and no better.
 bool equals_best(const phase_values& a, const phase_values& best) {
   return as_good(a, best) && (as_good(best, a) || !beats(a, best));
 }
 
-// Whether a decision is above what no decision can be above.
+// Returns whether a decision exceeds a bound that no decision can exceed.
 bool above(const phase_values& a, const phase_values& bound) {
   constexpr double noise = 1e-7;
   if (std::abs(a.refused - bound.refused) > noise * (1 + bound.refused))
@@ -67,7 +67,8 @@ std::string shown(const phase_values& v) {
                      v.gain);
 }
 
-// The programme as it is written, for given devices; one phase after another.
+// Solves the program as it is written, for given devices, one phase after
+// another.
 phase_values written_out(const problem& p, const std::vector<uint32_t>& n) {
   linear_program lp;
   std::vector<std::vector<double>> gains(3);
@@ -163,7 +164,8 @@ phase_values written_out(const problem& p, const std::vector<uint32_t>& n) {
       lp.columns[i].gain = gains[phase][i];
     auto at = planning::solve(lp);
     if (!at) {
-      // The phases before leave so little room that numbers fail.
+      // The phases before leave so little room that rounding errors would fail
+      // the solver.
       for (size_t i = 0; i < phase; ++i)
         lp.rows[(i == 0 ? cap_refused : cap_short).value].bound += 1e-6;
       at = planning::solve(lp);
@@ -181,7 +183,7 @@ phase_values written_out(const problem& p, const std::vector<uint32_t>& n) {
   return {std::max(0.0, -value[0]), std::max(0.0, -value[1]), value[2]};
 }
 
-// The best of all ways to give whole devices to pools.
+// Returns the best result of all assignments of whole devices to pools.
 phase_values best_of_all(const problem& p) {
   std::vector<uint32_t> n(p.pools.size(), 0);
   std::optional<phase_values> best;
@@ -205,8 +207,8 @@ phase_values best_of_all(const problem& p) {
   return *best;
 }
 
-// A full variant of 2 s and a quality of 1, a light one of half a second and
-// 0.5; each its own hosting.
+// Returns a full variant of 2 s with a quality of 1 and a light variant of half
+// a second with 0.5, each with its own hosting.
 problem two_variants(uint32_t devices, double rate) {
   problem p;
   p.kinds = {{"cuda", devices}};
@@ -245,7 +247,8 @@ BOOST_AUTO_TEST_CASE(what_can_run_in_full_does) {
 }
 
 BOOST_AUTO_TEST_CASE(more_load_moves_devices_to_the_light_variant) {
-  // n full ones serve n/2, the others 2 each, less a sixth while they load.
+  // n full workers serve n/2, and each other worker serves 2, less a sixth
+  // during its load.
   const auto d = solved(two_variants(4, 3));
   BOOST_TEST(d.count[1] >= 1u);
   BOOST_TEST(d.values.refused < 1e-6);
@@ -263,9 +266,9 @@ BOOST_AUTO_TEST_CASE(too_much_load_is_refused_and_the_least_weight_first) {
   const auto d = solved(p);
   BOOST_TEST(d.refused[0] > 90.0);
   BOOST_TEST(d.refused[1] < 1e-6);
-  // One more device would refuse fewer.
+  // One more device would refuse fewer requests.
   BOOST_TEST(d.worth[0] > 0.0);
-  // No device at all: everything is refused, and that is a plan.
+  // Without any device everything is refused, and that is a valid plan.
   p.kinds[0].alive = 0;
   p.hostings[0].now = 0;
   const auto none = solved(p);
@@ -286,7 +289,7 @@ BOOST_AUTO_TEST_CASE(loads_that_take_the_whole_period_are_not_made) {
   const auto d = solved(p);
   BOOST_TEST(d.count[1] == 0u);
   BOOST_TEST(d.values.refused == 1.0, boost::test_tools::tolerance(1e-6));
-  // Where loading is dear, the same.
+  // The result is the same if loading is expensive.
   auto dear = two_variants(4, 2.1);
   dear.hostings[1].load_seconds = 1;
   BOOST_TEST(solved(dear).count[1] > 0u);
@@ -296,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_mix_stops_at_its_best_share) {
   auto p = two_variants(8, 2);
   p.hostings[1].now = 4;
   p.hostings[0].now = 4;
-  // Best at 0.4 light answers, though there is room for all in full.
+  // A share of 0.4 light answers is best, although all could be drawn in full.
   p.mixes = {{segments_of(envelope({{0, 0.8}, {0.4, 1}, {1, 0.7}}, 8))}};
   for (auto& c : p.columns)
     c.mix = 0;
@@ -308,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_mix_stops_at_its_best_share) {
 
 BOOST_AUTO_TEST_CASE(some_answers_stay_fresh) {
   auto p = two_variants(4, 1);
-  // From a cached state, as good and in less time.
+  // This route starts from a cached state, is as good and takes less time.
   p.columns[1].quality = 1.1;
   p.columns[1].work[0] = {0, 1};
   p.columns[0].fresh = true;
@@ -433,7 +436,7 @@ BOOST_AUTO_TEST_CASE(given_counts_are_kept) {
     BOOST_REQUIRE(static_cast<bool>(d));
     BOOST_REQUIRE(d->count == n);
     const auto truth = written_out(p, n);
-    // A phase may use what the tolerance of those before it leaves open.
+    // A phase may use the slack that the tolerance of earlier phases leaves.
     const phase_values first{d->values.refused, d->values.shortfall,
                              truth.gain};
     BOOST_REQUIRE_MESSAGE(same(first, truth)

@@ -13,7 +13,8 @@ using namespace atelier::planning::unified;
 
 namespace {
 
-// M/M/k, exactly: Erlang's C over k (1 - busy), in services.
+// Returns the exact wait of M/M/k, in service times: Erlang's C over k (1 -
+// busy).
 double exact_wait(uint32_t k, double busy) {
   const double load = k * busy;
   double blocked = 1;

@@ -17,7 +17,7 @@ using namespace atelier::planning::diffserve;
 
 namespace {
 
-// 0.1 s and 1 s an image; half of the images lie below 0.5.
+// Images take 0.1 s and 1 s, and half of the confidences are below 0.5.
 cascade_problem simple() {
   cascade_problem p;
   p.light.batches = {{1, 0.1}, {4, 0.2}};
@@ -33,7 +33,7 @@ core::ec code_of(const core::result<cascade_plan>& r) {
   return r ? core::ec::none : r.why().code;
 }
 
-// What Eq. 1-5 say of a plan.
+// Checks a plan against Eq. 1-5.
 bool holds(const cascade_problem& p, const cascade_plan& x) {
   const double e1 = batch_seconds(p.light, x.light_batch);
   const double e2 = x.heavy > 0 || x.deferred > 0
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(low_demand_defers_everything_that_it_can) {
   auto p = simple();
   const auto plan = allocate(p);
   BOOST_REQUIRE(static_cast<bool>(plan));
-  // The least threshold at which all are deferred.
+  // This is the least threshold at which all are deferred.
   BOOST_TEST(threshold_at(plan->threshold) == 0.75);
   BOOST_TEST(plan->deferred == 1.0);
   BOOST_TEST(plan->light + plan->heavy == 8u);
@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE(low_demand_defers_everything_that_it_can) {
 BOOST_AUTO_TEST_CASE(more_demand_lowers_the_threshold) {
   auto p = simple();
   p.demand = 20;
-  // Two light workers one by one; 6 heavy ones serve 12 a second, and the
-  // quicker light batch leaves the threshold what it is.
+  // Two light workers work one by one. 6 heavy workers serve 12 a second, and
+  // the quicker light batch does not change the threshold.
   const auto plan = allocate(p);
   BOOST_TEST(threshold_at(plan->threshold) == 0.5);
   BOOST_TEST(plan->light_batch == 1u);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_is_too_much_is_simplified_step_by_step) {
   BOOST_TEST((bare->step == cascade_step::without_waits));
   BOOST_TEST(bare->deferred == 1.0);
   p.wait_light = 0;
-  // No room for the heavy leg at all.
+  // The heavy leg does not fit at all.
   p.slo = 0.5;
   const auto light = allocate(p);
   BOOST_TEST((light->step == cascade_step::as_asked));
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_fixed_threshold_or_batch_is_kept_where_it_can_be) {
   p.threshold = 50;
   BOOST_TEST(allocate(p)->threshold == 50u);
   p.threshold = 150;
-  // Nobody can serve that: the threshold gives way.
+  // No plan can serve this load at the threshold, so the threshold is lowered.
   const auto plan = allocate(p);
   BOOST_TEST(threshold_at(plan->threshold) == 0.5);
   p.threshold.reset();
@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(all_go_to_the_heavy_leg_where_all_are_deferred) {
   auto p = simple();
   p.bypass = true;
   p.demand = 15.5;
-  // 8 workers in batches of 4 serve 16 a second; with a light leg 7 serve 14.
+  // 8 workers with batches of 4 serve 16 a second. With a light leg, 7 serve
+  // 14.
   const auto plan = allocate(p);
   BOOST_TEST(plan->direct);
   BOOST_TEST(plan->heavy == 8u);
@@ -234,12 +235,13 @@ BOOST_AUTO_TEST_CASE(no_other_split_has_a_higher_threshold) {
 BOOST_AUTO_TEST_CASE(baselines_allocate_as_described) {
   auto p = simple();
   p.demand = 20;
-  // Heavy 7 x 2 a second, light 1 x 20: 14 of 20 requests.
+  // 7 heavy workers serve 2 a second each and 1 light worker serves 20: 14 of
+  // 20 requests are heavy.
   const auto random = allocate_random(p);
   BOOST_TEST(random->heavy == 7u);
   BOOST_TEST(random->deferred == 0.7, boost::test_tools::tolerance(1e-9));
   p.slo = 1.9;
-  // 2 e <= slo leaves no heavy batch: all on light.
+  // 2 e <= slo excludes every heavy batch, so that all requests are light.
   BOOST_TEST(allocate_random(p)->heavy == 0u);
   p.slo = 5;
   p.demand = 1e4;

@@ -14,7 +14,7 @@
 
 namespace atelier::test {
 
-/// Return a leg with all or the first few of the paper's batch sizes.
+/// Returns a leg with all or the first few of the paper's batch sizes.
 inline planning::diffserve::leg_times random_leg(core::philox& random,
                                                  double scale) {
   planning::diffserve::leg_times out;
@@ -29,7 +29,7 @@ inline planning::diffserve::leg_times random_leg(core::philox& random,
   return out;
 }
 
-/// Return a profile that rises in steps of any size.
+/// Returns a profile that rises in steps of any size.
 inline planning::diffserve::deferral_profile random_deferral(
   core::philox& random) {
   std::vector<std::pair<double, double>> points;
@@ -62,7 +62,7 @@ inline planning::diffserve::cascade_problem random_problem(
   return p;
 }
 
-/// Return the folder of DiffServe's published measurements, if it is there.
+/// Returns the folder of DiffServe's published measurements, if it exists.
 inline std::optional<std::string> diffserve_data() {
   const char* root = std::getenv("ATELIER_REFERENCE_DATA");
   if (root == nullptr)
@@ -73,7 +73,7 @@ inline std::optional<std::string> diffserve_data() {
   return folder;
 }
 
-/// Return the fields of a file's lines behind the first.
+/// Returns the fields of a file's lines after the first.
 inline std::vector<std::vector<std::string>> lines_of(const std::string& file) {
   std::ifstream in{file};
   std::string line;
@@ -89,13 +89,13 @@ inline std::vector<std::vector<std::string>> lines_of(const std::string& file) {
   return out;
 }
 
-/// Return one of the paper's cascades for 16 workers, as published.
+/// Returns one of the paper's cascades for 16 workers, as published.
 inline planning::diffserve::cascade_problem published_cascade(
   const std::string& folder, const std::string& light, const std::string& heavy,
   double slo) {
   using namespace planning::diffserve;
   cascade_problem p;
-  // Times from this on mean that the batch does not fit.
+  // Times from this value on mean that the batch does not fit.
   constexpr double no_fit_ms = 100'000;
   for (const auto& f : lines_of(folder + "profiles.csv")) {
     const double ms = std::stod(f[2]);

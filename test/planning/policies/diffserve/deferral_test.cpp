@@ -14,7 +14,7 @@ using namespace atelier::planning::diffserve;
 
 namespace {
 
-// As the hub counts them.
+// Counts a confidence as the hub does.
 void count(deferral_counts& into, double confidence) {
   constexpr double noise = 1e-9;
   into.bins.at(static_cast<size_t>(confidence * (thresholds - 1) + noise)) += 1;
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(scores_below_a_threshold_are_deferred_at_it) {
     count(counts, c);
   const auto f = blended(nullptr, counts);
   BOOST_TEST(f[0] == 0.0);
-  // 0.005 is no less than the threshold 0.005: it is kept.
+  // 0.005 is not below the threshold 0.005, so it is kept.
   BOOST_TEST(f[1] == 0.25);
   BOOST_TEST(f[2] == 0.5);
   BOOST_TEST(f[20] == 0.5);

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(batches_join_whole_and_late_ones_are_not_taken) {
     s.sut->take(s.there.workers[heavy], queue, s.now, test::at_s(10));
   BOOST_TEST((t.join == std::vector{core::request_id{1}}));
   BOOST_TEST((t.late == std::vector{core::request_id{2}}));
-  // Of five that would take 8 s they will be two.
+  // A batch of five would take 8 s, so the plan reduces it to two.
   s.now.workers[heavy].batch = 5;
   s.now.workers[heavy].batch_time = 8s;
   const auto two = s.sut->take(
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(nothing_goes_to_a_variant_that_nobody_has_yet) {
   test::scene s{"diffserve-paper"};
   s.window(1.4);
   s.replan();
-  // All workers have the heavy one; the light one is being loaded.
+  // All workers host the heavy variant, and the light one is loading.
   BOOST_TEST(s.hosting(2) > 0u);
   BOOST_TEST(s.route({}).name == "base@50");
   s.load();
@@ -181,8 +181,8 @@ BOOST_AUTO_TEST_CASE(nothing_goes_to_a_variant_that_nobody_has_yet) {
 }
 
 BOOST_AUTO_TEST_CASE(what_the_plan_gives_up_gets_no_more_requests) {
-  // One worker, which has the heavy variant: what still came for that would
-  // keep it there for ever.
+  // The only worker hosts the heavy variant. The remaining requests for it
+  // would keep it there forever.
   for (const auto* name : {"diffserve", "diffserve-paper"})
     BOOST_TEST_CONTEXT(name) {
       test::scene s{name, 1};
@@ -243,11 +243,11 @@ BOOST_AUTO_TEST_CASE(plans_for_all_time_come_from_the_profile) {
   BOOST_TEST(threshold_of(given) == 0.1);
   BOOST_TEST(given.hosting(2) == 2u);
   BOOST_TEST(given.hosting(0) == 6u);
-  // Made for four a second though it sees less.
+  // The plan is made for four a second although the policy sees fewer.
   BOOST_TEST(threshold_of(of("diffserve-peak", 4, true)) == 0.25);
   BOOST_TEST(threshold_of(of("diffserve-static", 4, false)) == 0.25);
   BOOST_TEST(threshold_of(of("diffserve-static", 0, false)) == 0.75);
-  // The threshold stays, workers and batches follow the demand.
+  // The threshold stays; workers and batches follow the demand.
   auto threshold = of("static-threshold", 3, false);
   BOOST_TEST(threshold_of(threshold) == 0.5);
   for (int i = 0; i < 5; ++i)
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(without_a_queueing_model_waits_count_otherwise) {
     return s;
   };
   BOOST_TEST(waits("no-waits").route({}).name == "cascade");
-  // Twice the execution of a full image does not fit the deadline.
+  // Twice the execution time of a full image does not fit the deadline.
   BOOST_TEST(waits("no-queueing").route({}).name == "turbo@1");
 }
 

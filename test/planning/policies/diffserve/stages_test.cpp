@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(two_legs_on_one_kind_are_the_plain_problem) {
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     auto random = test::random_of(i);
     auto p = test::random_problem(random);
-    // A coarse grid: every fortieth threshold.
+    // The grid is coarse: every fortieth threshold.
     std::vector<std::pair<double, double>> gate;
     std::vector<std::pair<double, double>> coarse;
     for (size_t k = 0; k < thresholds; k += 40) {
@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
       s.gates.push_back({{0, 0},
                          {0.5, random.uniform() * 0.5},
                          {1, 0.5 + random.uniform() / 2}});
-    // Every split of both kinds, every batch, every pair of thresholds.
+    // The reference tries every split of both kinds, every batch and every pair
+    // of thresholds.
     double best = -1;
     std::vector<uint32_t> a(3, 0);
     std::vector<uint32_t> b(3, 0);
@@ -95,7 +96,7 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
               double seconds = 0.2;
               bool fits = true;
               for (size_t l = 0; l < 3; ++l) {
-                // The quickest way to serve the leg with these workers.
+                // Finds the quickest way to serve the leg with these workers.
                 double least = load[l] > 1e-9 ? INFINITY : 0;
                 for (size_t x = 0; x < 9; ++x) {
                   double served = 0;
@@ -133,8 +134,8 @@ BOOST_AUTO_TEST_CASE(three_legs_on_two_kinds_equal_trying_everything) {
   }
 }
 
-// lp_solve says that the first has no plan, scaled or not, and the same of the
-// relaxation of the second.
+// lp_solve says that the first case has no plan, scaled or not, and says the
+// same about the relaxation of the second.
 BOOST_AUTO_TEST_CASE(cascades_that_lp_solve_gives_up_have_their_plans) {
   const auto on = [](double one) {
     leg_times l;
@@ -234,7 +235,7 @@ BOOST_AUTO_TEST_CASE(direct_routing_never_lowers_the_threshold) {
 }
 
 BOOST_AUTO_TEST_CASE(direct_routing_pays_above_a_share) {
-  // 0.055 s and 0.92 s an image: C1's break-even is .940.
+  // An image takes 0.055 s and 0.92 s: C1's break-even is .940.
   BOOST_TEST(direct_is_cheaper(0.941, {4, 0.22}, {4, 3.68}));
   BOOST_TEST(!direct_is_cheaper(0.939, {4, 0.22}, {4, 3.68}));
   std::vector<difficulty> half(1);

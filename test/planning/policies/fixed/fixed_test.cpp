@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(groups_share_whatever_workers_there_are) {
   BOOST_TEST((workers_by_group(x, 16) == all{12, 3, 1}));
   BOOST_TEST((workers_by_group(x, 32) == all{24, 6, 2}));
   BOOST_TEST((workers_by_group(x, 15) == all{11, 3, 1}));
-  // Each keeps one where there are enough.
+  // Each group keeps one worker if there are enough.
   BOOST_TEST((workers_by_group(x, 4) == all{2, 1, 1}));
   BOOST_TEST((workers_by_group(x, 3) == all{1, 1, 1}));
   BOOST_TEST((workers_by_group(x, 2) == all{2, 0, 0}));
@@ -83,8 +83,8 @@ BOOST_AUTO_TEST_CASE(groups_share_whatever_workers_there_are) {
   }
 }
 
-// What a policy's plan says is what it says as a file: the same workers, and
-// for every request the same fact asked for, or route taken.
+// A plan from a file gives the same results as the policy that made it: the
+// same workers, and for every request the same requested fact or chosen route.
 BOOST_AUTO_TEST_CASE(requests_go_as_with_the_policy_that_made_the_plan) {
   const auto policies = all_policies();
   for (size_t i = 0; i < test::scaled(20'000); ++i) {
@@ -152,11 +152,11 @@ BOOST_AUTO_TEST_CASE(nobody_loads_who_does_what_is_wished_already) {
               == std::vector<core::variant_id>{core::variant_id{2}}));
   s.load();
   const auto before = s.now.workers;
-  // Rows come and go: nobody changes what it does.
+  // Rows start and end, and no worker changes what it hosts.
   s.there.workers[0].steps_left = 50;
   s.replan();
   BOOST_TEST((s.now.workers == before));
-  // One dies: of those that stay at most one does something else.
+  // One worker dies. At most one of the others changes what it hosts.
   s.there.workers.erase(s.there.workers.begin() + 1);
   s.replan();
   size_t changed = 0;

@@ -9,7 +9,8 @@ using namespace atelier::planning::instgenie;
 
 namespace {
 
-// Multiplications of a block, row by row, twice.
+// Counts the operations of a block row by row; each multiplication counts
+// twice.
 double counted(const block_shape& of, double rows, double key_rows) {
   const double h = of.width;
   const double l = of.tokens;

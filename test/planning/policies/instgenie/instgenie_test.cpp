@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(edits_run_from_records_or_make_them) {
   BOOST_TEST((from.legs[0].from == origin::template_image));
   BOOST_TEST(!from.legs[0].record);
   BOOST_TEST(s.route(masked(0.2, false), an_edit()).legs[0].record);
-  // Nothing to keep, nothing to change.
+  // These masks keep nothing, or change nothing.
   BOOST_TEST(s.route(masked(1), an_edit()).name == "base@50");
   BOOST_TEST(s.route(masked(0), an_edit()).name == "base@50");
   auto deterministic = an_edit();
@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(edits_go_where_their_mask_costs_least) {
   w[0].rows = {{0.9, 2, true}};
   w[1].rows = {{0.2, 40, true}};
   const auto& next = s.route(masked(0.2), an_edit()).legs[0];
-  // The next step is shorter at the second, the end sooner at the first.
+  // The next step is shorter at the second worker, and the end is sooner at the
+  // first.
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(w[1].worker)));
   for (auto& x : w)
     x.max_batch = 1;
@@ -73,11 +74,11 @@ BOOST_AUTO_TEST_CASE(edits_go_where_their_mask_costs_least) {
 }
 
 BOOST_AUTO_TEST_CASE(the_paper_estimates_steps_by_its_own_algorithm) {
-  // SDXL's costs: loads take longer than small masks compute.
+  // With SDXL's costs, loads take longer than small masks compute.
   const masked_profile costs{{},    16,          3072,      705,         4,
                              false, 7.40291e-14, 0.0013796, 5.99363e-10, 0};
-  // With the small masks a step takes .139 s at least and .207 s by
-  // Algorithm 1, with the large ones .171 s by either plan.
+  // With the small masks a step takes at least .139 s, and .207 s by Algorithm
+  // 1. With the large masks it takes .171 s by either plan.
   auto published = costs;
   published.published_plan = true;
   const std::vector<instgenie::batch_member> small{{0.1}, {0.1}, {0.2}};
@@ -125,7 +126,7 @@ BOOST_AUTO_TEST_CASE(counts_stand_in_for_rows_that_are_not_told) {
   s.there.workers[0].steps_left = 120;
   const auto next = s.route(masked(0.2), an_edit()).legs[0];
   BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
-  // What is no edit from records waits in its variant's lane.
+  // A request that is not an edit from records waits in its variant's lane.
   BOOST_TEST(
     (s.place(s.route({}).legs[0], {}) == lane_of(core::variant_id{0})));
   for (auto& w : s.there.workers)

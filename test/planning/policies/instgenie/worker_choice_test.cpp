@@ -14,7 +14,7 @@ using namespace atelier::planning::instgenie;
 
 namespace {
 
-// A second for each whole image of a batch.
+// Each whole image of a batch costs a second.
 const step_model by_ratio = [](std::span<const batch_member> members) {
   double sum = 0.25;
   for (const batch_member& m : members)
@@ -42,7 +42,7 @@ edit_worker random_worker(core::philox& random) {
   return w;
 }
 
-// Step by step, as a worker does.
+// Computes the end of every row step by step, as a worker does.
 std::vector<double> stepped(const edit_worker& of) {
   std::vector<edit_row> rows = of.running;
   rows.insert(rows.end(), of.queued.begin(), of.queued.end());
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(the_step_rule_looks_at_workers_with_a_seat) {
   all[1].running = {edit(0.9, 1)};
   all[2].running = {edit(0.5, 50)};
   BOOST_TEST(*choose_by_step(all, edit(0.2, 20), by_ratio) == 2u);
-  // Full everywhere: all are looked at, what waits included.
+  // All workers are full, so all of them are compared, including their queues.
   all[1].queued = {edit(0.1, 9)};
   all[2].queued = {edit(0.9, 9)};
   BOOST_TEST(*choose_by_step(all, edit(0.2, 20), by_ratio) == 0u);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_finish_rule_sees_steps_queues_and_late_records) {
   std::vector<edit_worker> all(2);
   for (edit_worker& w : all)
     w.max_batch = 1;
-  // Equal steps, but one of them is nearly done.
+  // The steps are equal, but one of them is nearly done.
   all[0].running = {edit(0.5, 40)};
   all[1].running = {edit(0.5, 2)};
   BOOST_TEST(*choose_by_step(all, edit(0.2, 20), by_ratio) == 0u);

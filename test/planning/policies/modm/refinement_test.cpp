@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(other_step_counts_run_the_same_share_at_their_end) {
   BOOST_TEST(refine_with(10, 30)->first == 6u);
   BOOST_TEST(refine_with(4, 30)->first == 2u);
   BOOST_TEST(refine_with(2, 50)->steps == 1u);
-  // Nothing is left out: it cannot refine.
+  // Nothing is left out, so the variant cannot refine.
   BOOST_TEST(!refine_with(50, 0).has_value());
   BOOST_TEST(!refine_with(4, 5).has_value());
   BOOST_TEST(!refine_with(1, 30).has_value());
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_never_fall_and_keep_all_samples) {
 }
 
 BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
-  // Against every way to cut few samples into blocks of one mean.
+  // The reference tries every way to cut few samples into blocks of one mean.
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     auto random = test::random_of(i);
     const size_t n = 1 + random.below(8);
@@ -132,8 +132,8 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
 
 BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
   auto random = test::random_of(0);
-  // Quality kept rises with similarity and falls with the skip; .95 is kept
-  // from .25 + skip / 500 on.
+  // The kept quality rises with similarity and falls with the skip. From .25 +
+  // skip / 500 on, .95 is kept.
   const auto measured = [&](uint32_t skip) {
     std::vector<reuse_sample> samples(10'000);
     for (auto& s : samples) {
@@ -148,11 +148,11 @@ BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
     all.emplace_back(k, measured(k));
   const auto table = calibrate(all);
   BOOST_REQUIRE(table.size() == 3u);
-  // The fit's own error here is about 0.004, and its lower bound lies above.
+  // The fit's own error here is about 0.004, and its lower bound is above.
   for (const auto& t : table)
     BOOST_TEST(std::abs(t.similarity - 0.25 - t.skip / 500.0) < 0.02);
   for (const auto& t : table) {
-    // Fresh hits at the threshold's level keep it.
+    // New hits at the threshold keep the quality.
     double kept = 0;
     size_t hits = 0;
     for (const auto& s : measured(t.skip))
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
       }
     BOOST_TEST(kept / static_cast<double>(hits) >= 0.95);
   }
-  // What never keeps it has no threshold.
+  // A skip that never keeps the quality has no threshold.
   BOOST_TEST(!reliable_from(measured(200), 0.95).has_value());
   BOOST_TEST(!reliable_from({}, 0.95).has_value());
   BOOST_TEST(!reliable_from({{0.3, 2.0}}, 0.95).has_value());

@@ -13,7 +13,8 @@ using test::at_s;
 
 namespace {
 
-// Large workers run one image a second, small ones four; all hits run half.
+// Large workers draw one image a second, small ones four. All hits run half of
+// the steps.
 settled_split split_at(double rate, double hits, const settled_memory& before,
                        int64_t now_s, double load_seconds = 10) {
   hit_counts seen;
@@ -54,16 +55,17 @@ BOOST_AUTO_TEST_CASE(hits_fade_with_time_and_are_counted_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_split_that_serves_stays_and_one_that_does_not_goes) {
-  // 20 a second: 4 misses, hits of 8 full runs: all large do at .75 of them.
+  // At 14 a second, all workers are large, at .75 of their capacity.
   auto x = split_at(14, 0.8, {}, 0);
   BOOST_TEST(x.large == 16u);
-  // 30: 6 misses, and 12 of hits; at .9 of the capacity 13 large ones do.
+  // At 30 a second there are 6 misses, and hits that need 12 full runs. At .9
+  // of the capacity 13 large workers suffice.
   x = split_at(30, 0.8, x.memory, 5);
   BOOST_TEST(x.large < 16u);
   BOOST_TEST((x.mode == serve_mode::quality));
   BOOST_TEST(!x.saturated);
   const auto down = x.large;
-  // A little more or less changes nothing.
+  // A slightly different load changes nothing.
   for (int64_t t = 10; t < 1000; t += 5) {
     x = split_at(t % 2 == 0 ? 29 : 31, 0.8, x.memory, t);
     BOOST_TEST(x.large == down);
@@ -81,7 +83,7 @@ BOOST_AUTO_TEST_CASE(more_large_workers_come_when_they_did_long_enough) {
   }
   x = split_at(14, 0.8, x.memory, t);
   BOOST_TEST(x.large == 16u);
-  // A load that takes longer to pay for is waited for.
+  // The policy waits before a load that takes longer to pay off.
   auto dear = split_at(30, 0.8, {}, 0, 200);
   for (t = 5; t < 3900; t += 5)
     dear = split_at(14, 0.8, dear.memory, t, 200);
@@ -94,7 +96,7 @@ BOOST_AUTO_TEST_CASE(more_large_workers_come_when_they_did_long_enough) {
 BOOST_AUTO_TEST_CASE(the_faster_small_model_comes_at_once_and_goes_slowly) {
   auto x = split_at(14, 0.9, {}, 0);
   BOOST_TEST(x.small == 0u);
-  // Hits of 54 full runs: too many for 4 a second each beside the misses.
+  // Hits of 54 full runs are too many for 4 a second each beside the misses.
   x = split_at(120, 0.9, x.memory, 5);
   BOOST_TEST(x.small == 1u);
   x = split_at(14, 0.9, x.memory, 10);
@@ -108,7 +110,8 @@ BOOST_AUTO_TEST_CASE(overload_takes_the_split_that_serves_the_most) {
   const auto x = split_at(400, 0.9, {}, 0);
   BOOST_TEST(x.saturated);
   BOOST_TEST((x.mode == serve_mode::throughput));
-  // 40 misses by n, 180 of hits by 16 (16 - n) and what n has left.
+  // n workers draw 40 misses. 180 hits are drawn by 16 (16 - n) and by the rest
+  // of the n workers.
   BOOST_TEST(x.large >= 3u);
   BOOST_TEST(x.large <= 14u);
 }
@@ -131,7 +134,7 @@ BOOST_AUTO_TEST_CASE(workers_that_join_one_by_one_are_all_large) {
     x = plan_settled(workers, 1, 10, smalls, {}, 0, x.memory, at_s(workers));
     BOOST_TEST(x.large == workers);
   }
-  // One dies and comes again.
+  // One worker dies and returns.
   x = plan_settled(15, 1, 10, smalls, {}, 0, x.memory, at_s(20));
   BOOST_TEST(x.large == 15u);
   x = plan_settled(16, 1, 10, smalls, {}, 0, x.memory, at_s(21));

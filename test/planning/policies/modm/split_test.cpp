@@ -76,9 +76,11 @@ BOOST_AUTO_TEST_CASE(quality_mode_equals_trying_every_split) {
 }
 
 BOOST_AUTO_TEST_CASE(the_published_loop_ends_beside_the_optimum) {
-  // All fit on large workers: one too many.
+  // All requests fit on large workers, and the published split has one too
+  // many.
   BOOST_TEST(quality_split_published(4, {1, 1}, {1, 4}) == 5);
-  // The least does not serve the hits: one too few for the misses.
+  // The least number does not serve the hits, and the published split has one
+  // too few for the misses.
   BOOST_TEST(quality_split_published(4, {2, 20}, {1, 4}) == 1);
   BOOST_TEST(!quality_split(4, {2, 20}, {1, 4}).has_value());
   BOOST_TEST(quality_split_published(4, {9, 1}, {1, 4}) == 9);
@@ -138,7 +140,7 @@ BOOST_AUTO_TEST_CASE(rounding_the_ratio_can_leave_no_small_worker) {
   BOOST_TEST(throughput_split_published(4, l, at).value() == 3.876,
              boost::test_tools::tolerance(1e-3));
   BOOST_TEST(throughput_split(4, l, at).value() == 3u);
-  // All large where nothing hits; never none.
+  // Without hits all workers are large. At least one is always large.
   BOOST_TEST(throughput_split(4, {1, 0}, at).value() == 4u);
   BOOST_TEST(throughput_split(4, {0, 1}, at).value() == 1u);
   BOOST_TEST(throughput_split(1, {1, 1}, at).value() == 1u);
@@ -156,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_controller_has_the_published_sequence) {
 BOOST_AUTO_TEST_CASE(the_bounded_controller_stays_inside_and_recovers) {
   pid_state bounded{16, 0, 0};
   pid_state free = bounded;
-  // An hour of a target that cannot be passed.
+  // The target cannot be passed for an hour.
   for (size_t i = 0; i < 20; ++i) {
     bounded = with_step(bounded, 16, 3, 16);
     free = with_step(free, 30, 3);
@@ -167,7 +169,7 @@ BOOST_AUTO_TEST_CASE(the_bounded_controller_stays_inside_and_recovers) {
     BOOST_TEST(bounded.x == 16.0);
   }
   BOOST_TEST(bounded.integral == 0.0);
-  // The first step down is not held back by what was summed.
+  // The accumulated sum does not delay the first step down.
   bounded = with_step(bounded, 4, 3, 16);
   BOOST_TEST(bounded.x < 12.0);
   BOOST_TEST(large_workers({-3, 0, 0}, 16) == 1u);
@@ -176,8 +178,9 @@ BOOST_AUTO_TEST_CASE(the_bounded_controller_stays_inside_and_recovers) {
 }
 
 BOOST_AUTO_TEST_CASE(the_controller_is_as_quick_however_often_it_is_called) {
-  // A target that jumps from 16 to 6 and, noisily, stays: every second, every
-  // five, every minute, every quarter of an hour.
+  // The target jumps from 16 to 6 and then stays there, with noise. The
+  // controller steps every second, every five, every minute, and every quarter
+  // of an hour.
   std::vector<double> ends;
   for (const double seconds : {1.0, 5.0, 60.0, 900.0}) {
     auto random = test::random_of(3);
@@ -198,7 +201,7 @@ BOOST_AUTO_TEST_CASE(the_controller_is_as_quick_however_often_it_is_called) {
     BOOST_TEST(least > 1.0, seconds << " s: " << least);
     BOOST_TEST(largest_step < 0.5, seconds << " s: " << largest_step);
   }
-  // No time, no step.
+  // A step of no time changes nothing.
   BOOST_TEST((with_step({16, 3, 2}, 4, 0) == pid_state{16, 3, 2}));
 }
 
@@ -207,7 +210,7 @@ BOOST_AUTO_TEST_CASE(another_small_model_moves_the_controller_without_a_bump) {
   s = without_bump(s, 4);
   BOOST_TEST(s.x == 9.0);
   BOOST_TEST(s.integral == 0.0);
-  // The new error is no slope, and nothing is left of the old sum.
+  // The new error has no slope, and nothing remains of the old sum.
   const auto after = with_step(s, 4, 0.1);
   BOOST_TEST(after.x == 9 - 0.1 / 3 * (0.6 * 5 + 0.05 * 0.5),
              boost::test_tools::tolerance(1e-9));
@@ -238,7 +241,8 @@ BOOST_AUTO_TEST_CASE(each_mode_finds_its_split) {
   rules.use_pid = false;
   rules.used = 1;
   rules.mode = mode_rule::throughput;
-  // Misses 4, hits 8: 4 large and 2 small of 6 serve it exactly.
+  // With misses of 4 and hits of 8, 4 large and 2 small of 6 workers serve them
+  // exactly.
   const window seen{12, 2.0 / 3, 1};
   BOOST_TEST(plan_split(6, 1, smalls, seen, {}, rules).large == 4u);
   rules.mode = mode_rule::quality;
@@ -271,13 +275,13 @@ BOOST_AUTO_TEST_CASE(faster_small_models_come_at_once_and_go_slowly) {
     return p.small;
   };
   BOOST_TEST(step(8) == 0u);
-  // Hits 15 of 20 need 7.5 slow or 1.9 fast workers; misses 5.
+  // Hits of 15 of 20 need 7.5 slow or 1.9 fast workers; misses need 5.
   BOOST_TEST(step(20) == 1u);
   BOOST_TEST(step(8) == 1u);
   BOOST_TEST(step(20) == 1u);
   BOOST_TEST(step(8) == 1u);
   BOOST_TEST(step(8) == 0u);
-  // Beyond all of them the fastest stays.
+  // Above the capacity of all of them the fastest stays.
   BOOST_TEST(step(500) == 1u);
 }
 

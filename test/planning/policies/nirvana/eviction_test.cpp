@@ -29,8 +29,8 @@ BOOST_AUTO_TEST_SUITE(nirvana_eviction_test)
 BOOST_AUTO_TEST_CASE(uses_weigh_by_skipped_steps) {
   BOOST_TEST(worth(state(25, 100), eviction_rule::lcbfu) == 2500.0);
   BOOST_TEST(worth(state(5, 200), eviction_rule::lcbfu) == 1000.0);
-  // What goes falls to the next lower state: 25 over 20 loses 500, 5 loses
-  // 1000.
+  // The evicted state's hits fall to the next lower state: 25 over 20 loses
+  // 500, 5 loses 1000.
   BOOST_TEST(worth(state(25, 100, 20), eviction_rule::marginal) == 500.0);
   BOOST_TEST(worth(state(5, 200), eviction_rule::marginal) == 1000.0);
   BOOST_TEST(worth(state(5, 200, 0, 2), eviction_rule::marginal) == 500.0);
@@ -83,10 +83,10 @@ BOOST_AUTO_TEST_CASE(an_entry_is_worth_what_its_states_are) {
   BOOST_TEST(std::get<0>(place_of(both, eviction_rule::lcbfu))
              == worth(first, eviction_rule::lcbfu)
                   + worth(second, eviction_rule::lcbfu));
-  // Equal ones leave by age.
+  // Equal entries leave by age.
   BOOST_TEST((place_of(cached_entry{7, 3'500, 7, 8}, eviction_rule::lcbfu)
               < place_of(both, eviction_rule::lcbfu)));
-  // Insertions and uses are counted apart.
+  // Insertions and uses are counted separately.
   const cached_entry late{50, 0, 50, 3};
   BOOST_TEST(
     (place_of(late, eviction_rule::lru) < place_of(both, eviction_rule::lru)));

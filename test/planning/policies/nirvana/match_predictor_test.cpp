@@ -11,7 +11,7 @@ using namespace atelier::planning::nirvana;
 
 namespace {
 
-// Unit vectors around a few centres.
+// Draws unit vectors around a few centres.
 std::vector<float> clustered(core::philox& random, size_t n, size_t width,
                              size_t centres, double noise,
                              uint64_t centre_seed = 0) {
@@ -56,14 +56,14 @@ BOOST_AUTO_TEST_CASE(the_machine_is_within_a_hundredth_of_the_optimum) {
     double norm = 0;
     for (const float w : m.weights)
       norm += static_cast<double>(w) * static_cast<double>(w);
-    // Its weights are a point of the dual, whose value is a lower bound of
+    // Its weights are a point of the dual. The value there is a lower bound of
     // every machine's objective.
     const double bound = -norm / 2;
     const double objective = one_class_objective(m, list, nu);
     BOOST_TEST(objective >= bound - 1e-6);
     BOOST_TEST(objective - bound <= 0.01 * std::abs(bound));
-    // At the optimum at most a share nu lies outside; beside it, those that
-    // lie at the border can fall to either side.
+    // At the optimum at most a share nu is outside. Points at the border can
+    // fall to either side.
     auto wider = m;
     wider.offset -= 0.02 * std::abs(m.offset);
     size_t out = 0;

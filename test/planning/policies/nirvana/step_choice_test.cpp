@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(tables_scale_to_other_step_counts) {
   const skip_table twenty{
     {2, 0.65}, {4, 0.75}, {6, 0.85}, {8, 0.9}, {10, 0.95}};
   BOOST_TEST((scaled_to(table, 20) == twenty));
-  // floor(K 4 / 50): 0 0 1 1 2.
+  // floor(K 4 / 50) is 0, 0, 1, 1, 2.
   const skip_table four{{1, 0.85}, {2, 0.95}};
   BOOST_TEST((scaled_to(table, 4) == four));
   BOOST_TEST(scaled_to(table, 1).empty());
@@ -112,14 +112,15 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_fresh) {
   constexpr size_t n = 100'000;
   for (size_t i = 0; i < n; ++i)
     fresh += starts_fresh(random) ? 1u : 0u;
-  // Five standard deviations around 2000.
+  // The range is five standard deviations around 2000.
   BOOST_TEST((fresh > 1779 && fresh < 2221));
 }
 
 BOOST_AUTO_TEST_CASE(savings_count_misses_as_nothing) {
   const std::vector<uint32_t> skips{5, 10, 15, 20, 25};
   const std::vector<double> shares{0.3, 0.2, 0.15, 0.15, 0.08};
-  // .88 hit; the published saving is 21 % at a mean skip of 11.9.
+  // .88 of the requests hit. The published saving is 21 % at a mean skip of
+  // 11.9.
   const double saved = saved_share(shares, skips, 50);
   BOOST_TEST(saved == 0.03 + 0.04 + 0.045 + 0.06 + 0.04,
              boost::test_tools::tolerance(1e-12));
@@ -130,14 +131,14 @@ BOOST_AUTO_TEST_CASE(savings_count_misses_as_nothing) {
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_only_while_it_gains) {
   predictor_record paper{.96, .95, .88, .1, 2.05};
   BOOST_TEST(!predictor_pays(paper));
-  // 13 ms less searching, 90 ms of hits lost.
+  // The predictor saves 13 ms of searching and loses 90 ms of hits.
   BOOST_TEST(predictor_gain(paper) == 0.0129 - 0.0902,
              boost::test_tools::tolerance(0.01));
   paper.search_seconds = 0.69;
   BOOST_TEST(!predictor_pays(paper));
   paper.search_seconds = 0.71;
   BOOST_TEST(predictor_pays(paper));
-  // One that always says yes spares nothing.
+  // A predictor that always says yes saves nothing.
   BOOST_TEST(predictor_gain({.88, 1, .88, 1, 2}) == 0.0);
   BOOST_TEST(!predictor_pays({}));
 }

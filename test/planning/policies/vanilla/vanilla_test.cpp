@@ -49,7 +49,7 @@ core::pins pins(std::optional<std::string> model,
   return fixed;
 }
 
-// The route's number, or the code of the refusal.
+// Returns the route's number, or the code of the refusal.
 std::string told(const choice& c) {
   if (const auto* route = std::get_if<go>(&c))
     return std::to_string(route->route.value);

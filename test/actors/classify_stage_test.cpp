@@ -25,7 +25,7 @@ namespace {
 using numbers = std::vector<uint32_t>;
 using loading = core::result<std::shared_ptr<const gpu::prompt_classifier>>;
 
-/// Expects of every prompt what it is told; notes what it is asked for.
+/// Predicts the scripted levels for every prompt, and records the prompts.
 struct fake_classifier final : gpu::prompt_classifier {
   const std::vector<std::string>& levels() const override {
     return names;
@@ -46,7 +46,7 @@ struct fake_classifier final : gpu::prompt_classifier {
   std::vector<std::string> names{"base@50", "base@20", "small@20", "tiny@20"};
   std::vector<float> expected{0.8f, 0.8f, 0.75f, 0.4f};
   bool fails = false;
-  // Guarded by whoever asks one at a time.
+  // Callers ask one at a time, which guards these members.
   mutable std::vector<std::string> asked;
   mutable int inside = 0;
   mutable int most = 0;
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(
   costs.ladders = {
     ladder_of(ladder_kind::smaller_models, {{0, 0}, {1, 0}, {4, 0}})};
   BOOST_TEST(tolerated() == numbers{1});
-  // Of the first one nobody knows what is to be kept.
+  // Nothing is known about the quality of the first variant.
   costs.ladders = {
     ladder_of(ladder_kind::smaller_models, {{4, 0}, {1, 0}, {2, 0}})};
   BOOST_TEST(tolerated() == numbers{0});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The actors' clock jumps while the real actors work, as that of a machine does
-// which was put to sleep: nothing that was due happens at its own time.
+// The clock jumps while the real actors work, as a machine's clock does after
+// sleep. Every event that was due in between happens late.
 
 #include "actors/requests_rig.hpp"
 #include "support/scale.hpp"
@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(an_hour_forward_costs_at_most_one_life_of_each_process) {
     rig.jump(1h);
     ++jumps;
     rig.settle();
-    // Who seemed silent is replaced, and nobody seems so any more.
+    // Workers that seemed silent are replaced, and none seems silent
+    // afterwards.
     BOOST_TEST(rig.workers_lost() <= jumps * rig.workers);
   }
   const auto lost = rig.workers_lost();
@@ -91,11 +92,11 @@ BOOST_AUTO_TEST_CASE(a_clock_set_back_kills_nobody_and_loses_nothing) {
   std::vector<core::request_id> all;
   while (all.size() < count) {
     for (int i = 0; i < 5 && all.size() < count; ++i)
-      // Set back, a deadline is further away.
+      // After the clock was set back, a deadline is further away.
       all.push_back(rig.submit(i % 2 == 0 ? 30s : 0s));
     rig.pass(core::timespan{random.below(150'000'000)});
     rig.jump(-1h);
-    // What was to happen at a time happens when that comes again.
+    // Delayed events happen when the clock reaches their time again.
     rig.pass(1h);
     rig.settle();
   }
@@ -109,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_clock_set_back_kills_nobody_and_loses_nothing) {
 
 BOOST_AUTO_TEST_CASE(back_to_the_clocks_first_year_nothing_is_lost) {
   test::requests_rig rig;
-  // A steady clock begins when the machine does; centuries are its range.
+  // A steady clock begins when the machine starts, and its range is centuries.
   rig.jump(24h * 365 * 100);
   rig.settle();
   std::vector<core::request_id> all;

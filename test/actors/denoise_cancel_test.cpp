@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_row_is_cancelled_at_once) {
   cancel(3);
   BOOST_REQUIRE(replies().size() == 1u);
   BOOST_TEST((replies()[0].failure.code == ec::cancelled));
-  // It was never opened.
+  // The row was never opened.
   BOOST_TEST(device->closed.empty());
 }
 
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_that_overtakes_its_work_is_remembered) {
   give(work(1));
   BOOST_TEST((replies().at(0).failure.code == ec::cancelled));
   BOOST_TEST(device->opened.empty());
-  // Another attempt is another matter.
+  // Another attempt is independent of the cancelled one.
   auto again = work(1);
   again.ticket.attempt = 2;
   give(again);

@@ -14,7 +14,7 @@ using ipc::slot_kind;
 using steps = std::vector<uint32_t>;
 
 struct keeping : test::denoise_step_rig {
-  /// Work that keeps states; its capture slots follow each other.
+  /// Returns work that keeps states in consecutive capture slots.
   static actors::denoise keeps(uint64_t id, const steps& after,
                                uint32_t count = 4) {
     auto x = work(id, count);
@@ -24,7 +24,8 @@ struct keeping : test::denoise_step_rig {
     return x;
   }
 
-  /// Ends the last run of one step: what each of its rows kept in it.
+  /// Ends the last run, of one step, with the states that each of its rows
+  /// kept.
   void kept(uint32_t done, const std::map<uint64_t, steps>& by_row,
             const core::error& why = {}) {
     gpu::run_report x;
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(only_what_the_device_kept_is_told) {
 BOOST_AUTO_TEST_CASE(a_row_that_fails_tells_what_was_kept_before) {
   give(keeps(1, {1, 2}));
   kept(1, {{1, {1}}});
-  // The report of the failure tells of a state, too.
+  // The report of a failure also lists a kept state.
   kept(2, {{1, {2}}}, core::fail(ec::internal, "a fault"));
   BOOST_TEST(replies().at(0).failure.text == "a fault");
   BOOST_TEST(replies().at(0).captured == (steps{1, 2}),

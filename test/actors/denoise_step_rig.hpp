@@ -11,7 +11,7 @@
 
 namespace atelier::test {
 
-/// A worker on a device that the test plays.
+/// A worker whose device the test plays.
 struct denoise_step_rig : deterministic_system {
   denoise_step_rig() {
     start(2);

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_row_with_a_source_runs_its_share_of_the_steps) {
   BOOST_TEST((device->decoding == rows{row(1)}));
   decoded(1);
   BOOST_TEST(replies().at(0).steps_done == 3u);
-  // Taken over with two steps done: one is left.
+  // The row is taken over after two steps, so one is left.
   x.ticket.attempt = 2;
   x.steps_done = 2;
   give(x);
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_row_in_decoding_stays_named_in_the_batch) {
   ran(1, {1});
   BOOST_TEST((device->decoding == rows{row(1)}));
   BOOST_TEST((last_run() == rows{row(2)}));
-  // It may be the one that kills the device.
+  // The decoding row may be the one that kills the device.
   BOOST_TEST((last_batch() == rows{row(1), row(2)}));
   decoded(1);
   ran(1, {1});
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(a_variant_that_is_wanted_again_stays) {
 BOOST_AUTO_TEST_CASE(rows_that_run_wait_for_one_opening_where_it_is_long) {
   start(8);
   give(work(1, 100));
-  // Opening took as long as a step and a half.
+  // Opening takes as long as a step and a half.
   const auto run_for = [&](std::vector<uint32_t> done, core::timespan opening) {
     device->ran(1, std::move(done), {}, opening, 10ms);
     run();
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(rows_that_run_wait_for_one_opening_where_it_is_long) {
   BOOST_TEST(device->runs.back().steps == 1u);
   run_for({3, 1}, 15ms);
   BOOST_TEST((last_run() == rows{row(1), row(2), row(3)}));
-  // Where two fit beside a step, two join.
+  // If two openings take no longer than a step, two rows join.
   give(work(5, 100));
   run_for({4, 2, 1}, 5ms);
   BOOST_TEST((last_run() == rows{row(1), row(2), row(3), row(4), row(5)}));

@@ -11,11 +11,11 @@
 
 namespace atelier::test {
 
-/// A stage before the route that finds whatever is asked for: a test answers
-/// its orders.
+/// A stage before the route that finds any requested fact. The test answers its
+/// orders.
 class question_stage {
 public:
-  /// These fields say what is asked for, or told.
+  /// The fields name the requested or reported facts.
   struct parts {
     bool tolerated = false;
     bool hit_likely = false;
@@ -89,7 +89,7 @@ private:
   planning::stage_row row_;
 };
 
-/// What a rig's hub asked, and a test's answers to that.
+/// The questions of a rig's hub, and the test's answers.
 class fact_questions {
 public:
   struct asked {
@@ -105,7 +105,8 @@ public:
     return pipeline_with(own);
   }
 
-  /// Announces who is asked; the process of a pool's worker may die.
+  /// Announces the worker that is asked. The process of a pool's worker may
+  /// die.
   static void add_worker(hub_rig& to) {
     actors::worker_ready x;
     x.worker.role = actors::role::recall;

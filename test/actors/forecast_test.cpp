@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_queue_is_too_long_only_where_its_pace_is_known) {
   BOOST_TEST(!sut.knows_pace(heavy));
   BOOST_TEST((sut.wait_beyond(light, 1s) == core::timespan{1030ms}));
   BOOST_TEST(!sut.wait_beyond(light, 2s).has_value());
-  // Nobody hosts it.
+  // No worker hosts it.
   BOOST_TEST(!sut.wait_beyond(heavy, 0s).has_value());
 }
 

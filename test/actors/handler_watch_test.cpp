@@ -25,7 +25,7 @@ uint64_t counted(const std::string& actor) {
   return at == all.end() ? 0 : at->count;
 }
 
-/// Waits as a handler must not: for something that does not come.
+/// Waits, as a handler must not, for an event that never happens.
 void wait_for(core::timespan how_long) {
   std::mutex mutex;
   std::condition_variable never;
@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(a_wait_is_counted_for_its_own_handler_alone) {
   sut.begin();
   wait_for(5ms);
   sut.handled("alone");
-  // Shorter than what is counted, and none of the waits before.
+  // This wait is shorter than the counted ones, and the earlier waits do not
+  // count here.
   sut.handled("alone");
   BOOST_TEST(counted("alone") == before + 1);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Dispatches that move no row: facts before a route, and what follows an
-// answer.
+// Dispatches that move no row: facts before a route, and work after an answer.
 
 #include "actors/told_rig.hpp"
 
@@ -19,7 +18,7 @@ using test::prepare;
 using test::told_rig;
 using test::told_stage;
 
-// Enters so many tolerated levels.
+// Returns a script that enters the found number as a tolerated level.
 told_stage::script tolerating() {
   told_stage::script x;
   x.end = [](const told_stage::done& found, planning::facts& known) {
@@ -45,7 +44,7 @@ planning::stage_ptr keeping(std::vector<planning::slot_use> slots,
   return test::told("keep", hook::after_answer, otherwise, std::move(slots));
 }
 
-// A stage behind the answer, that reads something.
+// A rig with a stage after the answer that reads slots.
 struct keeping_rig : told_rig {
   explicit keeping_rig(std::vector<planning::slot_use> slots,
                        uint32_t images = 8)
@@ -57,7 +56,7 @@ struct keeping_rig : told_rig {
     return o;
   }
 
-  // Answers everything that is under way but the stage itself.
+  // Answers everything in progress except the stage itself.
   void answer_all() {
     while (auto p = next<prepare>())
       done(p->second);
@@ -80,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_fact_takes_a_seat_and_gives_it_back) {
   rig.submit();
   const auto asked = rig.order("guess");
   BOOST_TEST(rig.count<prepare>() == 0u);
-  // The only seat is taken: the second one goes on at once.
+  // The only seat is taken, so the second request continues without the stage.
   rig.submit();
   BOOST_TEST(rig.orders("guess") == 0u);
   BOOST_TEST(rig.count<prepare>() == 1u);
@@ -138,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without) {
   BOOST_TEST(rig.sut->counts().stale_replies == stale + 1);
   BOOST_REQUIRE(rig.work_off());
   BOOST_TEST(!rig.answer_to(id).tolerated.has_value());
-  // The reply gave back the seat all the same.
+  // The reply freed the seat nevertheless.
   rig.submit();
   BOOST_TEST(rig.orders("guess") == 1u);
 }
@@ -208,7 +207,8 @@ BOOST_AUTO_TEST_CASE(a_fact_that_lies_is_no_fact) {
         required ? if_failed::fail : if_failed::go_on, {}, tolerating(), 2s)};
       rig.add_worker(role::classifier);
       const auto id = rig.submit();
-      // As another stage; with another one's body; with what cannot be entered.
+      // The reply has the number of another stage, the body of another stage,
+      // or an outcome that cannot be entered.
       auto lie = told_rig::reply(rig.order("guess"), how == 2 ? 0 : 3);
       if (how == 0)
         lie.stage = 1;
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_fact_that_never_comes_has_its_process_suspected) {
   rig.add_worker(role::classifier, 1, rig.life(3));
   rig.submit();
   rig.order("guess");
-  // Eight times what it takes, and five seconds.
+  // The allowance is eight times the stage's time, and five seconds.
   rig.tick(13s);
   BOOST_TEST(rig.suspects.empty());
   rig.tick(1ms);
@@ -287,7 +287,8 @@ BOOST_AUTO_TEST_CASE(files_are_read_where_two_slots_are_free) {
   BOOST_TEST(static_cast<bool>(rig.store->view(first.slots[held::files])));
   rig.submit_image();
   const auto second = rig.order("guess");
-  // One must stay free: the third one is gone on without, and does not wait.
+  // One slot must stay free. So the third request continues without the stage,
+  // and does not wait.
   rig.submit_image();
   BOOST_TEST(rig.orders("guess") == 0u);
   BOOST_TEST(rig.left_out() == 1u);
@@ -304,7 +305,7 @@ BOOST_AUTO_TEST_CASE(an_answer_does_not_wait_for_what_follows_it) {
   BOOST_TEST((rig.failure_of(id) == ec::none));
   const auto x = rig.order("keep");
   rig.taken(id);
-  // The pixels stay until it is done.
+  // The pixels stay until the stage is done.
   BOOST_TEST(static_cast<bool>(rig.store->view(x.slots[held::pixels])));
   BOOST_TEST(rig.free_slots(ipc::slot_kind::image) == 7u);
   rig.on(told_rig::reply(x));
@@ -341,7 +342,7 @@ BOOST_AUTO_TEST_CASE(what_follows_an_answer_is_left_out_without_a_slot) {
   const auto id = rig.submit_image();
   rig.answer_all();
   BOOST_TEST((rig.failure_of(id) == ec::none));
-  // The image and its file are held, and one more must stay free.
+  // The image and its file are held, and one more slot must stay free.
   BOOST_TEST(rig.orders("keep") == 0u);
   BOOST_TEST(rig.left_out() == 1u);
   rig.taken(id);

@@ -16,7 +16,7 @@ constexpr auto cpu = hub_rig::life(1);
 constexpr auto device = hub_rig::life(2);
 constexpr auto reborn = hub_rig::life(2, 2);
 
-// One request that a device runs.
+// A rig with one request that runs on a device.
 struct denoising : hub_rig {
   explicit denoising(options o = {}) : hub_rig(std::move(o)) {
     add_cpu();
@@ -30,7 +30,7 @@ struct denoising : hub_rig {
   denoise first;
 };
 
-// Lets the worker of the next life die with `who` in its batch.
+// The worker of the next life dies with `who` in its batch.
 denoise die_running(hub_rig& rig, uint32_t& life, core::request_id id) {
   const auto d = rig.take<denoise>();
   BOOST_TEST((d.ticket.id == id));
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_death_before_the_first_step_starts_from_the_noise) {
 BOOST_AUTO_TEST_CASE(a_death_after_steps_resumes_at_what_was_published) {
   denoising rig;
   rig.stepped(rig.first, 1);
-  // Published, but not told any more.
+  // The step is published, but its report is lost.
   BOOST_REQUIRE(rig.store->publish(rig.first.state, 4, 0));
   rig.lose(device);
   BOOST_TEST(rig.sut->counts().resumed == 1u);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_death_after_steps_resumes_at_what_was_published) {
   const auto d = rig.take<denoise>();
   BOOST_TEST((d.from == rig.first.state));
   BOOST_TEST(d.steps_done == 3u);
-  // The old one is kept until the new one publishes.
+  // The old slot is kept until the new worker publishes.
   BOOST_TEST(rig.free_slots(slot_kind::state) == 6u);
   rig.stepped(d, 4, reborn);
   BOOST_TEST(rig.free_slots(slot_kind::state) == 7u);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(
   rig.done(rig.take<finish>());
   rig.taken(rig.id);
   BOOST_TEST(rig.sut->rows() == 0u);
-  // Nobody knows whether the old one still writes.
+  // The old worker may still write.
   BOOST_TEST(rig.sut->slots().census(slot_kind::state).quarantined == 1u);
   rig.lose(device, true);
   BOOST_TEST(rig.quiet());
@@ -193,7 +193,8 @@ BOOST_AUTO_TEST_CASE(a_suspected_life_that_announces_itself_blocks_nobody) {
 
 BOOST_AUTO_TEST_CASE(a_silent_worker_is_suspected_once) {
   denoising rig;
-  // Predicted: 4 rows a step of 10 ms, text and decoding; 8 times, and 5 s.
+  // The predicted time is 4 rows with steps of 10 ms, text and decoding. The
+  // limit is 8 times that, and 5 s.
   rig.tick(5s);
   BOOST_TEST(rig.suspects.empty());
   rig.stepping({rig.first.ticket});
@@ -239,7 +240,7 @@ BOOST_AUTO_TEST_CASE(batch_mates_of_a_death_run_alone_one_after_the_other) {
   rig.stepping({a.ticket, b.ticket});
   rig.lose(device);
   rig.add_device(reborn);
-  // The third one waited: it runs with others.
+  // The third request waited, and runs with others.
   const auto free = rig.take<denoise>();
   BOOST_TEST((free.ticket.id == c.ticket.id));
   BOOST_TEST(rig.count<denoise>() == 0u);
@@ -341,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_failure_that_a_living_worker_tells_is_no_strike) {
     rig.stepping({d.ticket});
     rig.reply_denoised(d.ticket, core::fail(ec::out_of_resources, "memory"));
   }
-  // It is not alone either: another one runs beside it.
+  // The request is not by itself either: another one runs beside it.
   rig.submit();
   rig.done(rig.take<prepare>());
   BOOST_TEST(rig.count<denoise>() == 2u);

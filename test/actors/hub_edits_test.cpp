@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies are told of the rows of workers when masks are known.
+// The rows of workers that policies see when masks are known.
 #include "actors/fact_questions.hpp"
 #include "actors/hub_rig.hpp"
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(rows_are_told_with_their_masks_running_ones_first) {
   edit(0.7, false);
   edit(0.4);
   const auto d = take<denoise>();
-  // What records runs in full.
+  // A row that records runs in full.
   BOOST_TEST((
     rows()
     == std::vector<worker_row>{{0.2, 4, true}, {1, 4, true}, {0.4, 4, false}}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What workers host by a plan, and what waits for whom hosts it.
+// The variants that workers host by a plan, and the rows that wait for them.
 
 #include "actors/hub_plan_rig.hpp"
 
@@ -14,7 +14,7 @@ using test::hub_rig;
 using test::slow;
 
 struct hosting_rig : test::plan_rig {
-  /// What requests are drawn by, where a test says so.
+  /// The variant that draws the requests, if the test sets one.
   core::variant_id wanted = slow;
 };
 
@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(a_worker_ends_its_rows_before_it_loads_other_variants) {
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
   const auto told = rig->clusters.size();
   adopted(order);
-  // That it is there, and that a row still waits for the other.
+  // The hub reports that the variant is loaded, and that a row still waits for
+  // the other one.
   BOOST_TEST(rig->clusters.size() == told + 2);
   BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
@@ -71,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_plan_that_changes_while_a_worker_loads_is_followed) {
   adopted(first);
   const auto second = rig->take<actors::adopt>();
   BOOST_TEST((second.hosting == std::vector{slow, fast}));
-  // An answer to an older order counts no more.
+  // An answer to an older order no longer counts.
   adopted(first);
   BOOST_TEST(rig->sut->cluster().workers[0].hosting.empty());
   adopted(second);
@@ -125,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_loads_beside_its_rows_goes_on) {
   const auto& w = rig->sut->cluster().workers[0];
   BOOST_TEST((w.hosting == std::vector{slow}));
   BOOST_TEST((w.becoming == std::vector{fast}));
-  // What it has still answers.
+  // The worker's present variants still answer.
   rig->submit();
   prepare_all();
   const auto more = rig->take<actors::denoise>();
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_beside_is_loaded_when_rows_have_ended) {
   BOOST_TEST(order.keep.empty());
   adopted(order);
   BOOST_TEST((rig->sut->cluster().workers[0].hosting == std::vector{fast}));
-  // Tried twice, it is one load.
+  // Two attempts count as one load.
   BOOST_TEST(rig->sut->counts().loads == 1u);
 }
 
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
   BOOST_TEST_REQUIRE(rig->clusters.size() == told + 1);
   BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
   BOOST_TEST(rig->sut->cluster().unhosted.empty());
-  // While a worker loads it, nobody need look further.
+  // While a worker loads the variant, no other worker need load it.
   publish({slow}, 4, joining::step);
   rig->submit();
   prepare_all();
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_plan_that_groups_runs_one_variant_at_a_time) {
   BOOST_TEST(rig->clusters.back().unhosted.empty());
   rig->tick(1ms);
   BOOST_TEST(rig->clusters.size() == told + 1);
-  // What waits is in time after this one too.
+  // Waiting rows still meet their deadlines after this row.
   BOOST_TEST(begins(slow));
   BOOST_TEST(!begins(fast));
   BOOST_TEST(rig->clusters.size() == told + 2);
@@ -261,14 +262,15 @@ BOOST_AUTO_TEST_CASE(
     return d->first;
   };
   const auto first = goes_to();
-  // They come together.
+  // Both rows go to the same device.
   BOOST_TEST((goes_to() == first));
   rig->tick(1s);
   // More than half of the devices are idle.
   const auto second = goes_to();
   BOOST_TEST((second != first));
   rig->tick(1s);
-  // The last one is left to whatever comes: the fullest batch takes it.
+  // The last idle device stays free for new variants, so the fullest batch
+  // takes the row.
   BOOST_TEST((goes_to() == first));
 }
 
@@ -316,7 +318,7 @@ BOOST_AUTO_TEST_CASE(what_a_load_takes_is_told_and_what_is_there_takes_none) {
   rig->take<actors::adopt>();
   BOOST_TEST((told_load(fast) == 7s));
   BOOST_TEST((told_load(slow) == 0s));
-  // It has what it is to keep.
+  // The worker already hosts the variant that it must keep.
   publish({slow}, 4, joining::step);
   const auto keep = rig->take<actors::adopt>();
   adopted(keep);
@@ -332,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_loads_is_told_to_forget_when_it_has) {
   publish({}, 4, joining::step);
   BOOST_TEST(rig->count<actors::adopt>() == 0u);
   adopted(loading);
-  // Its batches by the plans since, and what leaves.
+  // The orders contain its batches by later plans, and the leaving variant.
   bool told = false;
   while (auto next = rig->next<actors::adopt>())
     told = told || next->second.leaving == std::vector{slow};

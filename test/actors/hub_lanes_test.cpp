@@ -15,7 +15,7 @@ using test::prepare;
 
 constexpr auto device = hub_rig::life(2);
 
-// Routes to a variant's lane as vanilla does, but refuses, or chooses nonsense.
+// Chooses lanes as vanilla does, but refuses, or makes invalid choices.
 struct stubborn : planning::policy {
   explicit stubborn(planning::choice c) : says(std::move(c)) {}
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_variant_is_refused) {
 BOOST_AUTO_TEST_CASE(an_id_that_is_known_already_is_refused) {
   hub_rig rig;
   const auto id = rig.submit();
-  // The answer to the second one would be taken for the first one's.
+  // A client could take the answer to the second request for the first one's.
   rig.submit([&](core::request& x) { x.id = id; });
   BOOST_TEST((rig.failure_of(id) == ec::internal));
   BOOST_TEST(rig.sut->rows() == 1u);
@@ -136,7 +136,8 @@ BOOST_AUTO_TEST_CASE(a_full_arena_is_back_pressure_and_then_progress) {
   std::vector<core::request_id> ids;
   for (int i = 0; i < 10; ++i)
     ids.push_back(rig.submit());
-  // One state is left for the device that takes the first one on.
+  // One state is left for the device, which needs it to take over the first
+  // request.
   BOOST_TEST(rig.count<prepare>() == 1u);
   BOOST_TEST(rig.sut->counts().slot_waits > 0u);
   BOOST_REQUIRE(rig.work_off());
@@ -157,8 +158,8 @@ BOOST_AUTO_TEST_CASE(a_slow_gateway_holds_up_work_and_loses_none) {
   rig.done(rig.take<denoise>());
   rig.done(rig.take<finish>());
   BOOST_TEST(rig.answered(first));
-  // One image slot is the gateway's, the other one would be the encoder's: none
-  // is left for the second one's image, so that it is not even prepared.
+  // The gateway has one image slot, and the encoder would need the other. No
+  // slot is left for the second request's image, so it is not even prepared.
   BOOST_TEST(rig.count<prepare>() == 0u);
   rig.taken(first);
   rig.done(rig.take<prepare>());
@@ -180,7 +181,7 @@ BOOST_AUTO_TEST_CASE(rows_are_prepared_ahead_of_the_devices_up_to_a_bound) {
     rig.done(p->second);
     ++prepared;
   }
-  // Three run, and twice as many stand ready.
+  // Three rows run, and twice as many are prepared.
   BOOST_TEST(rig.count<denoise>() == 3u);
   BOOST_TEST(prepared == 9u);
   rig.done(rig.take<denoise>());
@@ -207,7 +208,7 @@ BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
   for (int i = 0; i < 100; ++i)
     submit_for(1);
   BOOST_TEST(prepare_all() > 14u);
-  // Two of sixteen seats are left to others.
+  // Two of sixteen seats are left to other tenants.
   BOOST_TEST(rig.count<denoise>() == 14u);
   const auto id = submit_for(2);
   BOOST_TEST(prepare_all() == 1u);
@@ -240,7 +241,8 @@ BOOST_AUTO_TEST_CASE(two_workers_that_share_a_lane_spread_its_rows) {
     rig.done(rig.take<prepare>());
   rig.add_device(hub_rig::life(2), 2);
   rig.add_device(hub_rig::life(3), 2);
-  // The first one took two before the second one came.
+  // The first tenant took two seats before the second tenant's requests
+  // arrived.
   BOOST_TEST(rig.count<denoise>() == 4u);
   for (int i = 0; i < 4; ++i)
     rig.done(rig.take<denoise>());
@@ -289,7 +291,7 @@ BOOST_AUTO_TEST_CASE(higher_priority_goes_first_and_ageing_raises_it) {
   rig.add_device(device, 1);
   auto d = rig.take<denoise>();
   BOOST_TEST((d.ticket.id == high));
-  // Twice the ageing: low is as high as high by now.
+  // After twice the ageing time, low is as high as high.
   rig.now += 61s;
   const auto late =
     rig.submit([](core::request& x) { x.prio = core::priority::high; });
@@ -343,7 +345,8 @@ BOOST_AUTO_TEST_CASE(the_state_for_people_counts_rows_seats_and_slots) {
   BOOST_TEST(s.running == 4u);
   BOOST_TEST(s.waiting == 0u);
   BOOST_TEST(s.slots == 16u);
-  // Three states being drawn, one read, one written, and its image.
+  // Six slots are in use: three states that are being drawn, one that is read,
+  // one that is written, and its image.
   BOOST_TEST(s.slots_in_use == 6u);
   BOOST_REQUIRE(s.workers.size() == 1u);
   BOOST_TEST(s.workers[0].seats_taken == 1u);

@@ -17,7 +17,7 @@ namespace atelier::test {
 inline constexpr core::variant_id slow{0};
 inline constexpr core::variant_id fast{1};
 
-/// Vanilla but for what a test says.
+/// Vanilla, except where a test sets the result.
 struct scripted_policy : planning::vanilla {
   planning::choice choose(const planning::decision_context& by) const override {
     return choosing ? choosing(by.known) : vanilla::choose(by);
@@ -34,7 +34,7 @@ struct scripted_policy : planning::vanilla {
   bool own_lanes = false;
 };
 
-/// A hub whose plans, facts and loadings a test plays.
+/// A hub whose plans, facts and loads a test plays.
 struct plan_rig {
   explicit plan_rig(uint32_t slots = 16, config::scheduler_settings pace = {}) {
     hub_rig::options o;
@@ -77,7 +77,7 @@ struct plan_rig {
     rig->on(actors::adopted{hub_rig::device_at(life(2)), x.number, why});
   }
 
-  /// One that loads while its rows go on.
+  /// Adds a device that can load while its rows continue.
   void add_loading_device() {
     actors::worker_ready x;
     x.worker = hub_rig::device_at(life(2));
@@ -88,7 +88,7 @@ struct plan_rig {
     rig->on(x);
   }
 
-  /// Prepares everything that is to be prepared.
+  /// Prepares every row that waits for it.
   void prepare_all() {
     while (auto p = rig->next<test::prepare>())
       rig->done(p->second);
@@ -105,7 +105,7 @@ struct plan_rig {
     fact_questions::answer(*rig, to, std::move(with), std::move(why));
   }
 
-  /// Answers the last question with what is near.
+  /// Answers the last question with matches.
   void find(std::vector<planning::match> near) {
     planning::facts found;
     found.near = std::move(near);

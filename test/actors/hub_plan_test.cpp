@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How batches form by a plan, and what policies ask before they choose.
+// How batches form by a plan, and the facts that policies request before they
+// choose.
 
 #include "actors/hub_plan_rig.hpp"
 #include <atelier/config/load.hpp>
@@ -33,14 +34,14 @@ BOOST_AUTO_TEST_CASE(whole_batches_go_to_idle_workers_and_are_not_filled_up) {
   for (int i = 0; i < 4; ++i)
     rig->submit();
   prepare_all();
-  // The first came alone; the others wait.
+  // The first row ran by itself; the others wait.
   const auto first = rig->take<actors::denoise>();
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
   rig->done(first);
   const auto second = rig->take<actors::denoise>();
   const auto third = rig->take<actors::denoise>();
   BOOST_TEST(rig->count<actors::denoise>() == 0u);
-  // The worker starts with the last one.
+  // The worker starts with the last row.
   BOOST_TEST(!first.more);
   BOOST_TEST(second.more);
   BOOST_TEST(!third.more);
@@ -71,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_dead_workers_own_lane_is_placed_anew) {
   BOOST_TEST(rig->sut->cluster().workers[0].waiting == 1u);
   policy->own_lanes = false;
   rig->add_device(life(3), 4, 4);
-  // What was sent to the dead one is done by nobody.
+  // Orders to the dead worker are never done.
   rig->sent.clear();
   rig->lose(life(2));
   BOOST_TEST(rig->work_off());
@@ -99,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   BOOST_REQUIRE(counts.retrievals.size() == 1u);
   BOOST_TEST(std::abs(counts.retrievals[0].seconds - 0.03) < 1e-9);
   BOOST_TEST(!counts.retrievals[0].failed);
-  // Nobody waits for it any more.
+  // No request waits for it any longer, so the answer is ignored.
   find({planning::match{7, 0.9, {2}, 0}});
 }
 
@@ -271,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_score_below_the_threshold_leads_to_the_next_stage) {
   const auto heavy = rig->take<actors::denoise>();
   BOOST_TEST((heavy.recipe.variant == slow));
   BOOST_TEST(heavy.judge.empty());
-  // No number is the worst score.
+  // NaN counts as the worst score.
   judged(std::numeric_limits<double>::quiet_NaN());
   BOOST_TEST(rig->count<test::finish>() == 1u);
   const auto& bins = rig->sut->counts().confidences;
@@ -287,7 +288,7 @@ BOOST_AUTO_TEST_CASE(what_the_plan_does_not_admit_is_refused_with_a_time) {
   const auto of = [&](core::priority prio) {
     return rig->submit([&](core::request& x) { x.prio = prio; });
   };
-  // Ten at once; low priorities leave half of them.
+  // Ten are admitted at once; low priorities may use half of them.
   for (int i = 0; i < 5; ++i)
     BOOST_TEST(!rig->answered(of(core::priority::low)));
   const auto refused = of(core::priority::low);
@@ -301,7 +302,7 @@ BOOST_AUTO_TEST_CASE(what_the_plan_does_not_admit_is_refused_with_a_time) {
   BOOST_TEST((rig->answer_to(normal).retry_after == 3500ms));
   rig->tick(3500ms);
   BOOST_TEST(!rig->answered(of(core::priority::normal)));
-  // By a guess nobody is refused.
+  // No request is refused because of a guess.
   rig->profile->variants[0].guessed = true;
   for (int i = 0; i < 50; ++i)
     BOOST_TEST(!rig->answered(of(core::priority::low)));
@@ -350,8 +351,8 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   rig->add_device(life(2));
   publish({slow, fast}, 4, joining::step);
   rig->submit();
-  // Its state, as far along as is stored and may be skipped, stands in its
-  // slot.
+  // The slot contains its state after as many steps as are stored and may be
+  // skipped.
   std::vector<std::pair<uint64_t, uint32_t>> given;
   kept->giving_state = [&](uint64_t entry, uint32_t steps, ipc::slot_ref into) {
     given.emplace_back(entry, steps);
@@ -371,7 +372,7 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   rig->done(begun);
   BOOST_TEST(rig->work_off());
   BOOST_TEST(rig->quiet());
-  // One that has gone meanwhile is drawn whole.
+  // If the state has been evicted meanwhile, the request is drawn in full.
   kept->giving_state = nullptr;
   rig->submit();
   find({near});

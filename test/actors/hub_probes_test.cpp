@@ -19,7 +19,7 @@ struct probing : test::plan_rig {
     publish({slow}, 4, planning::joining::step);
   }
 
-  /// How many were sent when a request more has come.
+  /// Submits one more request; returns the number of searches sent by then.
   size_t sent_by_next_request() {
     rig->submit();
     return questions().size();
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST_REQUIRE(sent_by_next_request() == 1u);
   BOOST_TEST(questions()[0].what.near);
   BOOST_TEST(!questions()[0].what.tolerated);
-  // The request itself goes on at once.
+  // The request itself continues at once.
   BOOST_TEST(rig->count<test::prepare>() == 1u);
   rig->now += 30ms;
   answer(questions()[0], nothing_near());
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST(!samples()[0].failed);
   BOOST_TEST((samples()[0].time == rig->now));
   BOOST_TEST(rig->sut->counts().retrieved == 1u);
-  // It is nobody's search.
+  // It does not count as a request's search.
   BOOST_TEST(rig->sut->counts().searched == 0u);
   rig->now += 9s;
   BOOST_TEST(sent_by_next_request() == 1u);

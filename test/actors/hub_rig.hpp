@@ -19,7 +19,7 @@ namespace atelier::test {
 
 using namespace std::chrono_literals;
 
-/// Return a profile of "card@4" and "card@2", whose steps take 10 ms.
+/// Returns a profile of "card@4" and "card@2", whose steps take 10 ms.
 inline std::shared_ptr<planning::profile> card_profile() {
   auto p = std::make_shared<planning::profile>();
   for (const uint32_t steps : {4u, 2u}) {
@@ -38,13 +38,14 @@ inline std::shared_ptr<planning::profile> card_profile() {
   return p;
 }
 
-/// What the hub says to a worker.
+/// An order from the hub to a worker.
 struct sent_work {
   actors::worker_address to;
   actors::work what;
 };
 
-/// Returns the ticket that a work is for; none where it is for a worker.
+/// Returns the ticket that a work is for. The ticket is empty for messages to a
+/// worker.
 inline core::ticket ticket_of(const actors::work& x) {
   return std::visit(
     [](const auto& y) -> core::ticket {
@@ -56,7 +57,7 @@ inline core::ticket ticket_of(const actors::work& x) {
     x);
 }
 
-/// A hub between recorders: a test says what arrives and looks at what leaves.
+/// A hub between recorders: a test sends the events and looks at the results.
 /// Every invariant is checked after every event.
 class hub_rig {
 public:
@@ -67,9 +68,9 @@ public:
     config::scheduler_settings pace;
     std::shared_ptr<const planning::policy> policy;
     std::shared_ptr<const planning::plan> plan;
-    /// None: card_profile.
+    /// Null: card_profile.
     std::shared_ptr<planning::profile> profile;
-    /// None: the standard ones.
+    /// Null: the standard ones.
     std::shared_ptr<const planning::pipeline> stages;
     std::shared_ptr<actors::found_work> found;
     std::shared_ptr<actors::timeline> drawing;
@@ -109,7 +110,7 @@ public:
 
   // -- events -----------------------------------------------------------------
 
-  /// Lets one event happen and checks every invariant.
+  /// Runs one event and checks every invariant.
   template <class F>
   void event(F f) {
     f(*sut);
@@ -141,8 +142,8 @@ public:
     return submit([](core::request&) {});
   }
 
-  /// Submits a request that starts from files of so many bytes; `adjust`
-  /// changes it first.
+  /// Submits a request with files of these sizes in bytes; `adjust` changes it
+  /// first.
   template <class F>
   core::request_id submit_image(F adjust, size_t image = 5, size_t mask = 0) {
     auto source = std::make_shared<core::source_images>();
@@ -177,7 +178,7 @@ public:
     event([&](auto& h) { h.lost(who, confirmed, cause, now); });
   }
 
-  /// An operator kills it.
+  /// An operator kills the process.
   void kill(ipc::process_life who) {
     lose(who, true, actors::death::outside);
   }
@@ -266,7 +267,8 @@ public:
   void done(const test::prepare& x) {
     BOOST_REQUIRE(store->publish(x.state, 1, 0));
     if (x.source) {
-      // The files, or an image of before, are there before the work is.
+      // The files, or the image of an earlier leg, must exist before the work
+      // does.
       BOOST_REQUIRE(store->view(x.drawn ? x.drawn : x.files));
       BOOST_REQUIRE(store->publish(x.source, 1, 0));
     }
@@ -280,14 +282,15 @@ public:
     on(of_stage("prepare", r.reply()));
   }
 
-  /// Returns a standard stage's reply as of that one's place in the pipeline.
+  /// Returns a standard stage's reply with its stage's position in the
+  /// pipeline.
   actors::stage_done of_stage(std::string_view name,
                               actors::stage_done x) const {
     x.stage = static_cast<uint16_t>(stages->find(name).value());
     return x;
   }
 
-  /// Publishes that the row holds `steps` steps, and says so.
+  /// Publishes a state after `steps` steps, and reports it.
   void stepped(const actors::denoise& x, uint32_t steps,
                ipc::process_life where = life(2)) {
     BOOST_REQUIRE(store->publish(x.state, uint64_t{steps} + 1, 0));
@@ -332,8 +335,8 @@ public:
     on(of_stage("finish", r.reply()));
   }
 
-  /// Works everything off that was sent, and takes every answer; false where
-  /// that does not come to an end.
+  /// Does all work that was sent, and takes every answer. Returns false if the
+  /// work does not end.
   bool work_off() {
     for (int i = 0; i < 10'000; ++i) {
       if (auto p = next<test::prepare>())
@@ -353,9 +356,9 @@ public:
     return false;
   }
 
-  // -- what became of it ------------------------------------------------------
+  // -- the results ------------------------------------------------------------
 
-  /// The one answer to a request; fails where there is none.
+  /// Returns the only answer to a request; fails without an answer.
   const actors::answer& answer_to(core::request_id id) {
     BOOST_REQUIRE(answers.count(id) == 1);
     return answers.at(id);
@@ -373,7 +376,7 @@ public:
     return sut->slots().census(kind).free;
   }
 
-  /// Whether nothing is left of any request.
+  /// Returns whether nothing remains of any request.
   bool quiet() const {
     return sut->rows() == 0
         && free_slots(ipc::slot_kind::state)
@@ -391,7 +394,7 @@ public:
     *actors::standard_pipeline();
   std::vector<sent_work> sent;
   std::map<core::request_id, actors::answer> answers;
-  /// Answered with an image, not taken by `work_off` yet.
+  /// Requests answered with an image that `work_off` has not taken yet.
   std::vector<core::request_id> untaken;
 
   struct progress {
@@ -411,10 +414,10 @@ public:
     bool waits = false;
   };
 
-  /// What clients were told to write down.
+  /// The notes that clients must write down.
   std::vector<note> notes;
   std::vector<ipc::process_life> suspects;
-  /// Why, in the same order.
+  /// The reasons, in the same order.
   std::vector<std::string> reasons;
   /// Processes that requests ended.
   std::vector<ipc::process_life> blamed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schedules that got stuck, played again (planning/schedule_search.hpp).
+// Schedules that once got stuck, played again (planning/schedule_search.hpp).
 
 #include "actors/hub_rig.hpp"
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
@@ -20,7 +20,7 @@ using test::prepare;
 
 constexpr auto device = test::hub_rig::life(2);
 
-// Sends a request along the route that its seed numbers.
+// Sends each request along the route whose number is its seed.
 struct route_by_seed : planning::vanilla {
   planning::choice choose(const planning::decision_context& by) const override {
     return planning::go{core::route_id{static_cast<uint32_t>(by.wanted.seed)}};
@@ -75,7 +75,7 @@ struct slots_rig : test::hub_rig {
       done(p->second);
   }
 
-  // Works everything off; whether every request has its image.
+  // Does all work; returns whether every request has its image.
   bool ends() {
     BOOST_REQUIRE(work_off());
     return quiet() && answers.size() == last_id
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(
   rig.done(rig.take<prepare>());
   rig.done(rig.take<denoise>());
   rig.done(rig.take<finish>());
-  // The client has the first one's file: one slot is left.
+  // The client has the first file, so one slot is left.
   rig.submit_along(plain);
   BOOST_TEST(rig.count<prepare>() == 0u);
   rig.taken(first);

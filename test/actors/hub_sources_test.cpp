@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a source: its files' slot, its own, and who holds them when.
+// The life of a source: its files' slot, its own slot, and the holders of both
+// over time.
 #include "actors/hub_rig.hpp"
 #include <atelier/actors/source_files.hpp>
 
@@ -21,7 +22,7 @@ struct fixture : test::hub_rig {
 
   explicit fixture(options o) : hub_rig(std::move(o)) {}
 
-  // As few image slots as a source needs.
+  // Returns options with as few image slots as a source needs.
   static options small() {
     options o;
     o.slots = {4, 3, 0};
@@ -32,7 +33,7 @@ struct fixture : test::hub_rig {
     return free_slots(slot_kind::image);
   }
 
-  // A row whose source is prepared, and that a device has.
+  // Returns a row whose source is prepared and that a device has.
   denoise denoising() {
     add_cpu();
     add_device(device);
@@ -65,14 +66,14 @@ BOOST_AUTO_TEST_CASE(a_source_goes_from_files_to_pixels_to_the_device) {
   BOOST_TEST(images() == 1u);
   BOOST_TEST(static_cast<bool>(store->view(p.files)));
   done(p);
-  // The files are gone, the pixels wait for a device.
+  // The files are gone, and the pixels wait for a device.
   BOOST_TEST(images() == 2u);
   add_device(device);
   const auto d = take<denoise>();
   BOOST_TEST((d.source == p.source));
   BOOST_TEST(images() == 1u);
   done(d);
-  // The pixels went with the leg; the image is there.
+  // The pixels were freed with the leg, and the image exists.
   const auto f = take<finish>();
   BOOST_TEST(images() == 1u);
   BOOST_TEST(f.how.from_image);
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_source_stays_while_a_death_is_not_confirmed) {
   suspect(device);
   lose(device, false);
   add_device(test::hub_rig::life(3));
-  // The image's slot is quarantined: one is left, the encoder's.
+  // The image's slot is quarantined. One is left, for the encoder.
   BOOST_TEST(count<denoise>() == 0u);
   lose(device, true);
   const auto again = take<denoise>();
@@ -191,7 +192,7 @@ BOOST_AUTO_TEST_CASE(an_image_that_cannot_be_read_ends_its_request) {
 BOOST_AUTO_TEST_CASE(a_cancel_gives_the_source_back_when_nobody_reads_it) {
   const auto d = denoising();
   cancel(id);
-  // Its device still has it.
+  // The request's device still has the slot.
   BOOST_TEST(images() == 1u);
   reply_denoised(d.ticket, core::fail(ec::cancelled, "cancelled"));
   BOOST_TEST(quiet());
@@ -231,7 +232,7 @@ BOOST_AUTO_TEST_CASE(one_source_at_a_time_fits_three_slots) {
   submit_image();
   submit_image();
   submit();
-  // The second one waits, and so does what is behind it in the lane.
+  // The second request waits, and so does the row behind it in the lane.
   const auto p = take<prepare>();
   BOOST_TEST(count<prepare>() == 0u);
   BOOST_TEST(sut->counts().slot_waits > 0u);
@@ -246,7 +247,7 @@ BOOST_AUTO_TEST_CASE(sources_that_wait_for_a_device_leave_it_a_image) {
   submit_image();
   submit_image();
   done(take<prepare>());
-  // Both would leave one slot, and none of them could ever go on.
+  // Together they would leave one slot, and neither could ever continue.
   BOOST_TEST(count<prepare>() == 0u);
   BOOST_TEST(images() == 2u);
   add_device(device);
@@ -262,7 +263,7 @@ BOOST_AUTO_TEST_CASE(sources_leave_a_image_and_an_encoder_their_slots) {
   sut_.add_device(device, 1);
   for (int i = 0; i < 10; ++i)
     sut_.submit_image();
-  // Prepared ahead: four sources, of which one runs.
+  // Four sources are prepared ahead, and one of them runs.
   while (auto p = sut_.next<prepare>())
     sut_.done(p->second);
   BOOST_TEST(sut_.count<denoise>() == 1u);
@@ -343,7 +344,8 @@ BOOST_AUTO_TEST_CASE(preparing_a_large_image_may_take_its_time) {
   add_cpu();
   submit_image([](core::request&) {}, 5);
   take<prepare>();
-  // 0.005 megapixels of 10 s each, of four seats, 8 times, and 5 s of silence.
+  // 0.005 megapixels take 10 s each, for four seats. The limit is 8 times that,
+  // and 5 s of silence.
   tick(6s);
   BOOST_TEST(suspects.empty());
   tick(1s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stages on a request's path that fail, lie, or never answer.
+// Stages on a request's path that fail, send wrong replies, or never answer.
 
 #include "actors/told_rig.hpp"
 
@@ -24,7 +24,7 @@ using test::prepare;
 using test::told_rig;
 using test::told_stage;
 
-// A stage at each place of the path, by rule.
+// Returns options with a stage at each place of the path, with this rule.
 told_rig::options early(if_failed otherwise,
                         std::vector<planning::slot_use> slots = {},
                         told_stage::script says = {}) {
@@ -47,7 +47,7 @@ told_rig::options checking(if_failed otherwise,
     test::told("check", hook::before_answer, otherwise, std::move(slots)));
 }
 
-// Works off all that comes before a stage.
+// Does all work before a stage.
 actors::run_stage reach(told_rig& rig, std::string_view stage) {
   while (auto p = rig.next<prepare>())
     rig.done(p->second);
@@ -59,7 +59,8 @@ actors::run_stage reach(told_rig& rig, std::string_view stage) {
 const std::vector<planning::slot_use> replaces_pixels{
   {held::pixels, access::replaces}};
 
-// A route without legs, and one of one leg, where something near is found.
+// A rig with a route without legs, and a route of one leg. The policy takes the
+// former if something near is found.
 struct finding_rig : told_rig {
   explicit finding_rig(std::vector<actors::added_stage> more = {})
     : told_rig(of(std::move(more))) {
@@ -121,7 +122,7 @@ struct finding_rig : told_rig {
     return o;
   }
 
-  // Submits a request that finds so many.
+  // Submits a request that finds `found` entries.
   core::request_id submit_near(uint64_t found) {
     const auto id = submit();
     on(reply(order("find"), found));
@@ -146,8 +147,8 @@ BOOST_AUTO_TEST_CASE(a_stage_that_may_fail_is_gone_on_without) {
       const auto id = rig.submit();
       const auto name = rig.stages->find("grade") ? "grade" : "check";
       const auto x = reach(rig, name);
-      // It says so; it answers as another stage; with another one's body; its
-      // process dies.
+      // The stage reports a failure, replies as another stage, replies with the
+      // body of another stage, or its process dies.
       auto r = told_rig::reply(x);
       if (how == 0)
         r.failure = core::fail(ec::internal, "no");
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_stage_whose_begin_throws_follows_its_rule) {
     [](const planning::row_view&) -> std::optional<told_stage::work> {
     throw std::runtime_error("not today");
   };
-  // Without earlier work there is nothing to choose anew.
+  // Without earlier work there is no other choice.
   for (const auto otherwise :
        {if_failed::fail, if_failed::go_on, if_failed::choose_again}) {
     told_rig rig{early(otherwise, {}, says)};
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_left_empty_is_a_failure) {
       BOOST_TEST(rig.answer_to(id).failure.text
                  == "stage 'check' left nothing as 'pixels'");
     } else {
-      // The image that was there still is.
+      // The image of before is still there.
       BOOST_TEST(rig.left_out() == 1u);
       const auto f = rig.take<finish>();
       BOOST_TEST((f.pixels == d.image));
@@ -297,7 +298,7 @@ BOOST_AUTO_TEST_CASE(a_stage_is_watched_by_what_it_says_it_takes) {
   told_rig rig{early(if_failed::fail, {}, says)};
   rig.submit();
   reach(rig, "early");
-  // Four seats, eight times, and five seconds.
+  // The limit is eight times the time of four seats, and five seconds.
   rig.tick(1925s);
   BOOST_TEST(rig.suspects.empty());
   rig.tick(1ms);
@@ -313,11 +314,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_fetched_is_chosen_for_again) {
   const auto first = rig.order("fetch");
   BOOST_TEST(rig.entry_of(first) == 1u);
   rig.on(told_rig::reply(first, 0, core::fail(ec::not_found, "gone")));
-  // Its slot went; the next one is tried.
+  // The slot was freed; the next match is tried.
   const auto second = rig.order("fetch");
   BOOST_TEST(rig.entry_of(second) == 2u);
   BOOST_TEST(rig.free_slots(slot_kind::image) == 7u);
-  // Nothing was written: that is a failure, too.
+  // A reply that has written nothing is also a failure.
   rig.on(told_rig::reply(second));
   BOOST_TEST(rig.left_out() == 2u);
   BOOST_TEST(rig.free_slots(slot_kind::image) == 8u);
@@ -368,7 +369,7 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_overtakes_what_waits_for_its_slots) {
   told_rig rig{std::move(o)};
   const auto first = rig.submit();
   const auto second = rig.submit();
-  // The second one stands before the first one, and waits for a state.
+  // The second request is before the first one, and waits for a state.
   rig.done(rig.take<prepare>());
   BOOST_TEST(rig.count<prepare>() == 0u);
   rig.on(told_rig::reply(rig.order("early")));
@@ -389,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_trial_begins_once_a_fact_is_found_beside_it) {
   rig.take<prepare>();
   rig.lose(told_rig::cpu);
   rig.add_worker(role::classifier, 4, rig.life(1, 2));
-  // Its process has something else to do when it is to be tried alone.
+  // Its process is busy with something else when the trial is due.
   rig.submit();
   const auto asked = rig.order("guess");
   rig.add_cpu(rig.life(1, 2));
@@ -409,12 +410,12 @@ BOOST_AUTO_TEST_CASE(a_suspicion_of_before_does_not_bind_beside_the_scheduler) {
     rig.submit([](core::request&) {}, held);
   for (int i = 0; i < 2; ++i)
     rig.on(told_rig::reply(rig.order("find"), 1));
-  // Both at once.
+  // Both are fetched at the same time.
   BOOST_TEST(rig.orders("fetch") == 2u);
 }
 
-// The trial waits for those it would delay again only while they can go on:
-// here they wait for the very slots that the suspect holds.
+// The trial waits for requests that it would delay again only while they can
+// continue. Here they wait for the slots that the suspect holds.
 BOOST_AUTO_TEST_CASE(a_suspect_is_tried_though_those_who_wait_were_delayed) {
   auto options = early(if_failed::fail);
   options.slots = {2, 8, 0};
@@ -430,7 +431,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_is_tried_though_those_who_wait_were_delayed) {
   rig.submit();
   BOOST_TEST(rig.count<prepare>() == 0u);
   rig.lose(rig.life(1, 2));
-  // Somebody works in the new process when the trial is due.
+  // The new process is busy when the trial is due.
   rig.add_worker(role::postprocess, 1, rig.life(1, 3));
   const auto last = rig.take<finish>();
   rig.add_worker(role::preprocess, 1, rig.life(1, 3));

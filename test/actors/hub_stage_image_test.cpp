@@ -12,8 +12,8 @@ using planning::joining;
 using test::fast;
 using test::slow;
 
-/// A light leg that nothing passes, then one of four steps, of which it may
-/// leave out some.
+/// Returns a route with a light leg that nothing passes, then a leg of four
+/// steps, which may leave out some.
 planning::route refining(uint32_t skip) {
   planning::route r;
   r.name = "refine";
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_stage_starts_from_the_image_of_the_one_before) {
   BOOST_REQUIRE(rig->store->publish(p.state, 1, 0));
   BOOST_REQUIRE(rig->store->publish(p.source, 1, 0));
   rig->reply_prepared(p.who);
-  // The light image stays: the heavy leg may be late.
+  // The light image stays, because the heavy leg may be late.
   BOOST_REQUIRE(rig->store->view(light.image));
   const auto heavy = rig->take<actors::denoise>();
   BOOST_TEST((heavy.source == p.source));
@@ -118,8 +118,9 @@ BOOST_AUTO_TEST_CASE(a_request_with_an_image_starts_each_stage_from_that) {
 }
 
 BOOST_AUTO_TEST_CASE(a_light_image_each_does_not_fill_the_arena) {
-  // The fewest that each route can run with: of the plain one a light image, a
-  // heavy one and the file; a source besides; for requests with an image two.
+  // These are the fewest slots that each route can run with. The plain one
+  // needs a light image, a heavy one and the file. The second also needs a
+  // source. Requests with an image need two more.
   for (const auto& [skip, with_image, slots] :
        {std::tuple{0u, false, 3u}, std::tuple{2u, false, 4u},
         std::tuple{2u, true, 5u}}) {

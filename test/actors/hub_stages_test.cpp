@@ -13,14 +13,14 @@ using test::prepare;
 
 constexpr auto device = test::hub_rig::life(2);
 
-// Sends everything along the plan's only route.
+// Sends every request along the plan's only route.
 struct only_route : planning::vanilla {
   planning::choice choose(const planning::decision_context&) const override {
     return planning::go{core::route_id{0}};
   }
 };
 
-// A route of two legs, each from noise: card@2, then card@4.
+// A rig with a route of two legs, each from noise: card@2, then card@4.
 struct cascade : test::hub_rig {
   explicit cascade(planning::late_rule late = planning::late_rule::answer_best)
     : hub_rig(along(late)) {
@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(where_the_last_stage_fails_the_best_image_is_answered) {
                      core::fail(ec::internal, "broken"));
   const auto f = rig.take<finish>();
   BOOST_TEST((f.pixels == small.image));
-  // What made that image, not what failed after it.
+  // The metadata names the leg that drew the image, not the leg that failed
+  // after it.
   BOOST_TEST(f.variant == "card@2");
   BOOST_TEST(f.how.steps == 2u);
   rig.done(f);
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_gets_the_best_image_so_far) {
     const auto f = rig.take<finish>();
     BOOST_TEST((f.pixels == small.image));
     BOOST_TEST(f.variant == "card@2");
-    // The leg that was given up ends, late.
+    // The abandoned leg ends late.
     if (at == 0)
       rig.reply_prepared(running);
     else
@@ -167,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_ran_alone_finishes_like_any_other) {
   rig.lose(device);
   rig.add_device(test::hub_rig::life(2, 2));
   rig.done(rig.take<denoise>());
-  // The second leg is no suspect.
+  // The second leg is not a suspect.
   rig.submit();
   while (auto p = rig.next<prepare>())
     rig.done(p->second);

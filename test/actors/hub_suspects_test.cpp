@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What becomes of rows whose worker's process died while it worked on them, and
-// of those beside them. Long, because the rules are read together.
+// The rules for rows whose worker's process died while it worked on them, and
+// for the rows beside them. The file is long because the rules belong together.
 
 #include "actors/hub_rig.hpp"
 
@@ -24,7 +24,7 @@ constexpr ipc::process_life cpu_life(uint32_t n) {
   return hub_rig::life(1, n);
 }
 
-// A CPU process, in its next life, and a device.
+// A rig with a CPU process, in its next life, and a device.
 struct rig : hub_rig {
   explicit rig(options o = {}) : hub_rig(std::move(o)) {
     add_cpu();
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_an_operator_kills_is_no_suspect) {
     sut.kill(hub_rig::life(2, life));
     sut.add_device(hub_rig::life(2, life + 1));
   }
-  // It is not alone either.
+  // The request is not by itself either.
   sut.submit();
   sut.done(sut.take<prepare>());
   BOOST_TEST(sut.count<denoise>() == 2u);
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_phase_that_ends_forgives) {
   sut.die_preparing(id);
   sut.done(sut.take<prepare>());
   sut.done(sut.take<denoise>());
-  // A suspect in preparing, not in encoding.
+  // The request is a suspect in preparing, not in encoding.
   for (int i = 0; i < 2; ++i) {
     sut.take<finish>();
     sut.die();
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(only_what_was_worked_on_is_suspected) {
   sut.sent.clear();
   sut.die();
   sut.rebirth();
-  // The one that waited behind it goes on, and goes first.
+  // The request that waited behind it continues, and is first.
   const auto free = sut.take<prepare>();
   BOOST_TEST((free.who.id == second));
   BOOST_TEST(sut.count<prepare>() == 0u);
@@ -164,12 +164,12 @@ BOOST_AUTO_TEST_CASE(the_silent_worker_of_a_process_is_to_blame) {
   sut.tick(4s);
   const auto stuck = sut.submit();
   sut.take<prepare>();
-  // The encoder has been silent for too long, the other one not yet.
+  // The encoder has been silent for too long, the other worker not yet.
   sut.tick(2s);
   BOOST_REQUIRE(sut.suspects.size() == 1u);
   sut.die(death::watchdog);
   sut.rebirth();
-  // Neither waits for the other: the one that prepares is no suspect.
+  // Neither waits for the other, because the one that prepares is no suspect.
   const auto p = sut.take<prepare>();
   BOOST_TEST((p.who.id == stuck));
   BOOST_TEST(sut.count<finish>() == 0u);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(what_was_cancelled_makes_nobody_suspect) {
       BOOST_TEST(sut.blamed.size() == 1u);
     const auto p = sut.take<prepare>();
     BOOST_TEST((p.who.id == other));
-    // Its own deaths count from here on: it is worked on now.
+    // Its own deaths count from now on, because it is in progress now.
     if (i == 0) {
       const auto third = sut.submit();
       const auto q = sut.take<prepare>();
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_has_the_process_to_itself) {
   sut.die_preparing(suspect);
   const auto alone = sut.take<prepare>();
   BOOST_TEST((alone.who.id == suspect));
-  // Nothing is prepared or encoded beside it.
+  // Nothing is prepared or encoded beside the suspect.
   sut.submit();
   sut.done(d);
   BOOST_TEST(sut.count<prepare>() == 0u);
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_trial_begins_when_the_process_is_empty) {
   sut.rebirth();
   const auto p = sut.take<prepare>();
   BOOST_TEST((p.who.id == first));
-  // Nobody was delayed by the death: from now on they may wait.
+  // No request was delayed by the death, so new ones may have to wait.
   const auto second = sut.submit();
   BOOST_TEST(sut.count<prepare>() == 0u);
   sut.done(p);
@@ -278,14 +278,15 @@ BOOST_AUTO_TEST_CASE(a_death_delays_those_who_wait_once) {
   sut.sent.clear();
   sut.die();
   sut.rebirth();
-  // Whoever waited then is prepared before the suspect is tried again.
+  // Requests that waited at that time are prepared before the suspect is tried
+  // again.
   for (const auto id : others) {
     const auto p = sut.take<prepare>();
     BOOST_TEST((p.who.id == id));
     sut.done(p);
   }
   BOOST_TEST((sut.take<prepare>().who.id == suspect));
-  // The trial delays another one; it goes before the next trial.
+  // The trial delays another request, which then precedes the next trial.
   const auto late = sut.submit();
   sut.die();
   sut.rebirth();
@@ -309,7 +310,7 @@ BOOST_AUTO_TEST_CASE(suspects_take_turns) {
   const auto b = sut.submit();
   sut.die();
   sut.rebirth();
-  // The second one was delayed: it goes first, and dies, too.
+  // The second request was delayed, so it is first. It dies, too.
   sut.die_preparing(b);
   // It was tried less often.
   sut.die_preparing(b);
@@ -351,7 +352,7 @@ BOOST_AUTO_TEST_CASE(a_lone_row_of_a_device_lets_others_go_first) {
   const auto free = sut.take<denoise>();
   BOOST_TEST((free.ticket.id == rows[1].ticket.id));
   sut.done(free);
-  // The one that came later was delayed by nobody.
+  // No request delayed the one that arrived later.
   const auto alone = sut.take<denoise>();
   BOOST_TEST((alone.ticket.id == rows[0].ticket.id));
   sut.done(alone);
@@ -369,7 +370,7 @@ BOOST_AUTO_TEST_CASE(a_trial_waits_until_it_is_written_down) {
   BOOST_TEST((sut.notes[0].how == core::suspicion{phase::preparing, 0, 0, 1}));
   BOOST_TEST(sut.notes[0].waits);
   BOOST_TEST(sut.count<prepare>() == 0u);
-  // Others go on meanwhile.
+  // Other requests continue meanwhile.
   const auto other = sut.submit();
   const auto p = sut.take<prepare>();
   BOOST_TEST((p.who.id == other));
@@ -415,7 +416,7 @@ BOOST_AUTO_TEST_CASE(the_count_goes_on_where_it_was) {
   sut.trial_noted(id);
   sut.die_preparing(id);
   BOOST_TEST((sut.failure_of(id) == ec::poison));
-  // A trial too many was begun before.
+  // The last permitted trial was begun before.
   const core::suspicion over{phase::preparing, 0, 0, 2};
   const auto last = sut.submit([](core::request&) {}, over, true);
   BOOST_TEST((sut.failure_of(last) == ec::poison));
@@ -426,14 +427,14 @@ BOOST_AUTO_TEST_CASE(the_count_is_that_of_a_phase_and_its_steps) {
   rig sut;
   const core::suspicion held{phase::denoising, 0, 2, 1};
   const auto id = sut.submit([](core::request&) {}, held, true);
-  // Preparing is no trial.
+  // Preparing does not count as a trial.
   sut.done(sut.take<prepare>());
   BOOST_REQUIRE(sut.notes.size() == 1u);
   BOOST_TEST((sut.notes[0].how == core::suspicion{phase::denoising, 0, 2, 2}));
   sut.trial_noted(id);
   const auto d = sut.take<denoise>();
   sut.stepping({d.ticket});
-  // Two steps are what it had: nothing is gained.
+  // It had two steps before, so it has gained nothing.
   sut.stepped(d, 2);
   sut.lose(device);
   BOOST_TEST((sut.failure_of(id) == ec::poison));

@@ -21,7 +21,7 @@ struct drawing : actors::timeline {
   std::vector<timeline_event> all;
 };
 
-// A hub with a CPU process, a device, and somebody who looks.
+// A rig with a CPU process, a device, and a timeline that records.
 struct drawn : hub_rig {
   explicit drawn(options o = {}) : drawn(std::make_shared<drawing>(), o) {}
 
@@ -36,7 +36,8 @@ struct drawn : hub_rig {
     return o;
   }
 
-  // Names of what stands on a request's track, in the order of their drawing.
+  // Returns the names of the events on a request's track, in the order in which
+  // they were drawn.
   std::vector<std::string> of(core::request_id id) const {
     std::vector<std::string> names;
     for (const auto& e : seen->all)
@@ -45,7 +46,7 @@ struct drawn : hub_rig {
     return names;
   }
 
-  // The last event of that name.
+  // Returns the last event with that name.
   const timeline_event& last(std::string_view name) const {
     const auto at = std::find_if(seen->all.rbegin(), seen->all.rend(),
                                  [&](const auto& e) { return e.name == name; });
@@ -99,11 +100,11 @@ BOOST_AUTO_TEST_CASE(spans_have_the_times_of_the_workers) {
   prepared.took = 4ms;
   prepared.began_ns = (rig.now - 5ms).time_since_epoch().count();
   rig.on(prepared.reply());
-  // On the request's track: as long as it was away.
+  // The event on the request's track is as long as the dispatch.
   const auto& work = rig.last("preprocess");
   BOOST_TEST((work.request == id));
   BOOST_TEST((work.to - work.from == 10ms));
-  // On the worker's: as long as it worked.
+  // The event on the worker's track is as long as its work.
   const auto at =
     std::find_if(rig.seen->all.begin(), rig.seen->all.end(), [](const auto& e) {
       return e.name == "preprocess" && e.track;
@@ -155,7 +156,7 @@ BOOST_AUTO_TEST_CASE(text_and_decoding_stand_within_their_dispatch) {
   told.steps_done = told.steps_run = 4;
   told.text = 20ms;
   told.decode = 10ms;
-  // A clock that runs ahead of the hub's news.
+  // The worker's clock is ahead of the hub's.
   told.first_step_ns = (sent + 10ms).time_since_epoch().count();
   told.decoded_ns = (rig.now + 3ms).time_since_epoch().count();
   rig.on(told);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transition of a row by itself. Long, because it is one table of cases.
+// Every transition of a row by itself. The file is long because it is one table
+// of cases.
 #include "actors/hub_rig.hpp"
 
 namespace {
@@ -15,7 +16,8 @@ using test::prepare;
 constexpr auto cpu = test::hub_rig::life(1);
 constexpr auto device = test::hub_rig::life(2);
 
-// One request, brought to the brink of a phase, or into it.
+// A rig with one request, which a test brings to the start of a phase, or into
+// it.
 struct one_request : test::hub_rig {
   explicit one_request(core::time_point deadline = core::never) {
     id = submit([&](core::request& x) { x.deadline = deadline; });
@@ -45,7 +47,7 @@ struct one_request : test::hub_rig {
     BOOST_REQUIRE(sent.size() == 1);
   }
 
-  // The worker of the phase replies; it publishes first where all went well.
+  // The worker of the phase replies. If all went well, it publishes first.
   void reply(phase at, core::error why = {}) {
     if (at == phase::preparing) {
       const auto x = take<prepare>();
@@ -81,7 +83,7 @@ struct one_request : test::hub_rig {
       reply_finished(who);
   }
 
-  // Everything that is there ends well, and nothing of it is left.
+  // Everything in progress ends well, and nothing of it remains.
   void ends_quietly() {
     add_all();
     BOOST_REQUIRE(work_off());
@@ -193,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_running_request_is_cancelled_at_once_in_each_phase) {
     rig.cancel(rig.id);
     BOOST_TEST((rig.failure_of(rig.id) == ec::cancelled));
     BOOST_TEST((rig.take<actors::cancel_work>().ticket == who));
-    // Its slots come back with the worker's reply, not before.
+    // Its slots are freed by the worker's reply, not earlier.
     BOOST_TEST(!rig.quiet());
     rig.reply_as(at, who);
     BOOST_TEST(rig.stale() == 0u);
@@ -243,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_running_request_misses_its_deadline_in_each_phase) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_end_in_time_is_not_begun) {
-  // A step takes 10 ms: 20 ms are not enough for 4.
+  // A step takes 10 ms, so 20 ms are too short for 4.
   one_request rig{test::hub_rig{}.now + 20ms};
   rig.wait_for(phase::denoising);
   rig.add_device(device);
@@ -295,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_reply_of_a_buried_life_is_dropped_in_each_phase) {
     rig.lose(dead);
     rig.reply_as(at, who);
     BOOST_TEST(rig.stale() == 1u);
-    // Nor does it announce itself again, or step.
+    // The dead worker does not announce itself again, and makes no step.
     rig.add_device(dead);
     rig.stepping({who}, dead);
     rig.on(actors::stepped{test::hub_rig::device_at(dead), {{who, 3, false}}});

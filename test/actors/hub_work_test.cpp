@@ -40,7 +40,7 @@ struct measured : hub_rig {
   }
 };
 
-// Vanilla, which notes what it is told that a step of card@4 takes.
+// Vanilla, which also records the reported time of a step of card@4.
 struct noting_policy : planning::vanilla {
   planning::choice choose(const planning::decision_context& by) const override {
     told = by.costs.variants[0].step[0].took;
@@ -62,7 +62,8 @@ BOOST_AUTO_TEST_SUITE(hub_work_test)
 
 BOOST_AUTO_TEST_CASE(predicted_work_is_bounded) {
   measured rig{with_queue(100ms)};
-  // Each takes 2 ms of text, 5 of decoding, and four steps of 40 ms for four.
+  // Each row takes 2 ms of text and 5 ms of decoding; four rows take four steps
+  // of 40 ms.
   std::vector<core::request_id> all;
   for (int i = 0; i < 4; ++i)
     all.push_back(rig.submit());
@@ -86,20 +87,22 @@ BOOST_AUTO_TEST_CASE(a_guess_refuses_nobody) {
 }
 
 BOOST_AUTO_TEST_CASE(a_slow_machine_is_predicted_as_it_is) {
-  // A thousand times slower than the profile says: 40 s for each request.
+  // The machine is a thousand times slower than the profile: 40 s for each
+  // request.
   measured rig{with_queue(60s), 10s};
   BOOST_TEST(!rig.answered(rig.submit()));
   BOOST_TEST(!rig.answered(rig.submit()));
   const auto third = rig.submit();
   BOOST_REQUIRE(rig.answered(third));
-  // 2 x 47 s are 34 above the limit.
+  // 2 x 47 s exceed the limit by 34 s.
   const auto wait = rig.answer_to(third).retry_after;
   BOOST_TEST(core::to_seconds(wait) == 34.0,
              boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
-  // Five times the profile's 10 ms; one run is there already.
+  // A step takes five times the profile's 10 ms, and one run is already
+  // recorded.
   measured rig{{}, 50ms};
   rig.submit();
   rig.done(rig.take<prepare>());
@@ -123,7 +126,7 @@ BOOST_AUTO_TEST_CASE(what_steps_take_is_told_once_to_whom_plans) {
     std::count_if(told.front().costs.begin(), told.front().costs.end(),
                   [](const auto& x) { return std::abs(x.pace - 5) < 1e-6; })
     == 1);
-  // And with whatever is told later.
+  // Later reports contain it, too.
   rig.add_device(hub_rig::life(3));
   BOOST_TEST((rig.clusters.back().costs == told));
 }
@@ -132,7 +135,7 @@ BOOST_AUTO_TEST_CASE(routes_are_chosen_by_what_steps_take) {
   const auto policy = std::make_shared<noting_policy>();
   hub_rig::options o;
   o.policy = policy;
-  // Five times the profile's 10 ms.
+  // A step takes five times the profile's 10 ms.
   measured rig{std::move(o), 50ms};
   BOOST_TEST((policy->told == 10ms));
   rig.submit();
@@ -157,7 +160,8 @@ BOOST_AUTO_TEST_CASE(of_both_bounds_the_earlier_one_refuses) {
     auto rig = std::make_unique<measured>(with_queue(queue));
     auto plan = rig->policy->replan({}, *rig->profile, rig->sut->cluster(), {});
     plan.version = 2;
-    // Four at once, of which one is left for high priorities.
+    // Four are admitted at once, and one of them is reserved for high
+    // priorities.
     plan.admitted_rates = {0.4};
     rig->event([&](auto& h) {
       h.publish(std::make_shared<const planning::plan>(plan), rig->now);
@@ -175,11 +179,11 @@ BOOST_AUTO_TEST_CASE(of_both_bounds_the_earlier_one_refuses) {
                why.failure.text);
     BOOST_TEST((why.retry_after >= 1s));
   };
-  // One takes 47 ms.
+  // One request takes 47 ms.
   const auto by_work = bounded(30ms);
   refused_by(*by_work, 1, "limits.queue_s");
   BOOST_TEST(by_work->work_off());
-  // What the backlog refused took nothing of what the plan admits.
+  // Requests that the backlog refused used nothing of what the plan admits.
   const auto again = by_work->submit();
   BOOST_TEST(!by_work->answered(again));
   refused_by(*bounded(60s), 3, "than the plan admits");
@@ -187,7 +191,8 @@ BOOST_AUTO_TEST_CASE(of_both_bounds_the_earlier_one_refuses) {
 
 namespace {
 
-// A profile whose devices of the kind "slow" take so many times as long.
+// Returns a profile whose devices of the kind "slow" take `times` times as
+// long.
 std::shared_ptr<planning::profile> with_slow_kind(int64_t times) {
   auto p = test::card_profile();
   planning::kind_profile slow;
@@ -202,7 +207,7 @@ std::shared_ptr<planning::profile> with_slow_kind(int64_t times) {
   return p;
 }
 
-// A hub with a device of the kind "slow" and one of the kind "quick".
+// A rig with a device of the kind "slow" and one of the kind "quick".
 struct two_kinds : hub_rig {
   explicit two_kinds(std::shared_ptr<planning::profile> known)
     : hub_rig(knowing(std::move(known))) {
@@ -227,14 +232,14 @@ struct two_kinds : hub_rig {
     on(x);
   }
 
-  // Submits a request, and has it wait for a device.
+  // Submits a request and prepares it, so that it waits for a device.
   void submit_prepared() {
     submit();
     done(take<prepare>());
   }
 
-  // Each of both devices runs a row: its steps take 10 ms, or as told on the
-  // slow one.
+  // Each of both devices runs a row. Steps take 10 ms on the quick one and
+  // `on_slow` on the slow one.
   void run_both(core::timespan on_slow = 50ms) {
     submit_prepared();
     submit_prepared();
@@ -268,7 +273,7 @@ double most_pace(const planning::kind_costs& of) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(what_steps_take_is_told_by_kind_of_device) {
-  // By the profile, which lists no kinds, all take 10 ms.
+  // By the profile, which lists no kinds, all devices take 10 ms.
   two_kinds rig{test::card_profile()};
   const auto& seen = rig.sut->cluster().workers;
   BOOST_TEST_REQUIRE(seen.size() == 2u);
@@ -329,8 +334,8 @@ BOOST_AUTO_TEST_CASE(what_one_kind_is_too_slow_for_waits_for_another) {
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_given_the_time_that_its_kind_takes) {
-  // A step of a second: eight of them and five of silence are its time, five
-  // are that of the quick one.
+  // A step on the slow device takes a second. Its limit is eight steps and five
+  // seconds of silence; the quick one's limit is five seconds.
   two_kinds rig{with_slow_kind(100)};
   rig.submit_prepared();
   rig.submit_prepared();
@@ -362,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
     run.steps = 1;
     run.took = where.process == late ? 100ms : 10ms;
     for (int k = 0; k < 5; ++k) {
-      // Looked at once a second.
+      // The hub checks once a second.
       rig.now += k == 0 || k == 4 ? 2s : 0s;
       rig.on(run);
     }
@@ -370,10 +375,10 @@ BOOST_AUTO_TEST_CASE(a_slow_device_gets_nothing_that_another_serves) {
   BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
   BOOST_TEST((rig.clusters.back().workers == rig.sut->cluster().workers));
   BOOST_TEST(rig.sut->status().workers.size() == 2u);
-  // The other has a row already, and this one is as free.
+  // The quick device already has a row, and the late one is as free.
   BOOST_TEST((next().first.process == quick));
   BOOST_TEST((next().first.process == quick));
-  // Where nobody else is left it goes on.
+  // If no other device is left, the row continues on this one.
   rig.lose(quick);
   BOOST_TEST_REQUIRE(rig.sut->cluster().workers.size() == 1u);
   const auto again = rig.next<denoise>();
@@ -388,7 +393,7 @@ BOOST_AUTO_TEST_CASE(a_full_house_says_when_a_tenth_is_done) {
   for (int i = 0; i < 3; ++i)
     rig.submit();
   const auto refused = rig.submit();
-  // A tenth of 3 x 47 s.
+  // The wait is a tenth of 3 x 47 s.
   BOOST_TEST(core::to_seconds(rig.answer_to(refused).retry_after) == 14.1,
              boost::test_tools::tolerance(1e-6));
 }
@@ -408,7 +413,7 @@ BOOST_AUTO_TEST_CASE(work_of_the_dead_is_predicted_again) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_in_time_is_told_early) {
   measured rig;
-  // 1 + 2 + 4 x 10 + 5 + 3 ms are needed.
+  // The request needs 1 + 2 + 4 x 10 + 5 + 3 ms.
   rig.lose(hub_rig::life(1));
   const auto tight = rig.with_deadline(60ms);
   rig.tick(8ms);
@@ -443,7 +448,7 @@ BOOST_AUTO_TEST_CASE(without_a_measurement_only_the_deadline_counts) {
 
 BOOST_AUTO_TEST_CASE(the_batch_that_it_would_join_is_counted) {
   measured rig;
-  // Three rows run: a fourth makes steps of 40 ms, 4 x 40 + 2 + 5 + 3 in all.
+  // Three rows run. A fourth makes steps of 40 ms, 4 x 40 + 2 + 5 + 3 in all.
   for (int i = 0; i < 3; ++i) {
     rig.submit();
     rig.done(rig.take<prepare>());
@@ -463,7 +468,8 @@ BOOST_AUTO_TEST_CASE(the_batch_that_it_would_join_is_counted) {
 BOOST_AUTO_TEST_CASE(of_full_workers_the_soonest_is_chosen) {
   hub_rig rig;
   rig.add_cpu(hub_rig::life(1), 16);
-  // One row a step each, with seats to wait in: one has ten times the steps.
+  // Each device runs one row in each step and has seats for waiting rows. One
+  // device has ten times the steps.
   rig.add_device(hub_rig::life(2), 4, 1);
   rig.add_device(hub_rig::life(3), 4, 1);
   rig.submit([](core::request& x) { x.fixed.steps = 40; });
@@ -474,7 +480,8 @@ BOOST_AUTO_TEST_CASE(of_full_workers_the_soonest_is_chosen) {
   const auto quick = rig.next<denoise>();
   BOOST_REQUIRE((slow && quick));
   BOOST_REQUIRE((slow->first != quick->first));
-  // Both are as loaded by seats: the third one goes where less is left.
+  // Both are equally loaded by seats, so the third request goes to the device
+  // with less left.
   for (int i = 0; i < 2; ++i) {
     rig.submit([](core::request& x) { x.fixed.steps = 2; });
     rig.done(rig.take<prepare>());

@@ -21,7 +21,7 @@ namespace {
 
 constexpr ipc::slot_ref files_slot{1, 0, 1, ipc::slot_kind::image};
 
-/// White in the first `white` of its columns.
+/// Returns a mask that is white in the first `white` of its columns.
 image::bitmap columns(extent px, uint32_t white) {
   image::bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
@@ -60,7 +60,8 @@ struct fixture {
     return stage().begin({wanted, known, costs, asked});
   }
 
-  // Puts the files where the control process does, and looks at the mask.
+  // Puts the files where the control process does, and runs the stage on the
+  // mask.
   core::result<mask_stage::done> run() {
     const auto order = begin();
     BOOST_REQUIRE(order.has_value());
@@ -154,11 +155,11 @@ BOOST_AUTO_TEST_CASE(it_is_that_of_the_mask_at_the_size_of_the_answer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_that_lies_on_its_side_is_stood_up_first) {
-  // A line of its columns is a column once it stands.
+  // A line of the image is a column once it is upright.
   wanted.px = {24, 32};
   bring_mask(columns({32, 24}, 1));
   BOOST_TEST(found().ratio != 1.0 / 32);
-  // EXIF in a chunk behind the header: orientation 6.
+  // The chunk after the header is EXIF with orientation 6.
   const std::vector<uint8_t> chunk = {
     0,    0, 0, 26, 'e', 'X', 'I', 'f', 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1,
     0x12, 0, 3, 0,  0,   0,   1,   0,   6,   0,   0, 0,   0, 0, 0, 0, 0, 0, 0};

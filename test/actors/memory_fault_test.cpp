@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Devices that are out of memory in the midst of a row, as executors tell it:
-// no death, and another attempt goes on from what is published.
+// Devices that run out of memory in the middle of a row, as executors report
+// it. It is not a death, and another attempt resumes from the published state.
 
 #include "actors/requests_rig.hpp"
 #include "support/scale.hpp"
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(rows_that_found_no_memory_are_drawn_by_a_later_attempt) {
   test::requests_rig rig;
   std::map<core::request_id, uint32_t> tried;
   uint64_t failed = 0;
-  // Three of four, up to three times, anywhere in the row.
+  // Three of four rows fail, up to three times, at any step.
   rig.on_denoise([&](const actors::denoise& x) {
     const auto before = tried[x.ticket.id]++;
     if (before >= x.ticket.id.value % 4)
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(rows_that_found_no_memory_are_drawn_by_a_later_attempt) {
   });
   std::vector<core::request_id> all;
   while (all.size() < count) {
-    // Some share batches.
+    // Some requests share batches.
     for (int i = 0; i < 7 && all.size() < count; ++i)
       all.push_back(rig.submit());
     rig.settle();

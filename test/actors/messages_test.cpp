@@ -21,8 +21,8 @@ namespace {
 using namespace atelier;
 using namespace atelier::actors;
 
-// Draws messages with every field set. The enumeration of number `stray` gets
-// the first value that it does not have.
+// Draws messages with every field set. The enumeration with the number `stray`
+// gets the first value that it does not define.
 class drawing {
 public:
   static constexpr size_t no_stray = SIZE_MAX;
@@ -43,7 +43,7 @@ public:
     return static_cast<Enum>(enumerations_++ == stray_ ? count : drawn);
   }
 
-  // One in four is no plain number.
+  // One in four is not an ordinary number.
   template <class Float>
   Float number() {
     using limits = std::numeric_limits<Float>;
@@ -191,7 +191,7 @@ public:
     return x;
   }
 
-  // What a stage's words are is its own business (stage_bodies_test).
+  // The content of a stage's body is tested in stage_bodies_test.
   core::typed_body body_bytes() {
     return core::typed_body::from_bytes(text());
   }
@@ -330,7 +330,7 @@ std::vector<std::byte> bytes_of(const auto& message) {
   return bytes;
 }
 
-// Equal to the last bit: a NaN is not equal to itself.
+// Compares to the last bit, because a NaN does not equal itself.
 template <class T>
 bool same(const T& a, const T& b) {
   if constexpr (std::is_constructible_v<decltype(to_process::body), const T&>)
@@ -345,7 +345,7 @@ void round_trip_through_caf(caf::actor_system& sys) {
   for (uint64_t i = 0; i < 20; ++i) {
     T x;
     drawing{i}.fill(x);
-    // As a value of its own.
+    // It is sent as a value.
     std::vector<char> bytes;
     caf::binary_serializer sink{sys, bytes};
     BOOST_REQUIRE(!sink(x));
@@ -353,7 +353,8 @@ void round_trip_through_caf(caf::actor_system& sys) {
     caf::binary_deserializer source{sys, bytes};
     BOOST_REQUIRE(!source(y));
     BOOST_REQUIRE(same(x, y));
-    // As a message: a type that was not registered comes back empty.
+    // It is sent as a message: a type that was not registered would come back
+    // empty.
     auto message = caf::make_message(x);
     bytes.clear();
     caf::binary_serializer message_sink{sys, bytes};
@@ -521,7 +522,7 @@ BOOST_AUTO_TEST_CASE(garbage_gives_an_error_or_a_message_and_never_a_crash) {
     const auto out = read_to_process(bytes);
     const auto in = read_from_process(bytes);
     refused += out ? 0u : 1u;
-    // What was read can be written and read again.
+    // A value that was read can be written and read again.
     std::vector<std::byte> again;
     if (out) {
       write(*out, again);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 using numbers = std::vector<uint64_t>;
 
-/// Vanilla, which fails where a test says so.
+/// Vanilla, which fails when a test says so.
 struct watched_policy : planning::vanilla {
   planning::plan replan(const planning::demand& asked,
                         const planning::profile& known,
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(it_tells_for_how_many_devices_it_has_planned) {
   BOOST_TEST(told() == 0u);
   advance(20ms);
   BOOST_TEST(told() == 2u);
-  // Whoever waits for a plan is not to wait for ever.
+  // Clients that wait for a plan must not wait forever.
   policy->throws = true;
   worker_came();
   advance(20ms);
@@ -127,7 +127,8 @@ BOOST_AUTO_TEST_CASE(the_dead_are_in_no_plan_a_moment_after_their_death) {
   advance(config.period / 3);
   BOOST_REQUIRE(heard->plans.size() == 1u);
   BOOST_TEST(heard->plans.back()->workers.size() == 4u);
-  // Half of them at one moment; their deaths come one by one.
+  // Half of the workers die at one moment, and their deaths are reported one by
+  // one.
   for (int dead = 0; dead < 2; ++dead) {
     there.workers.erase(there.workers.begin());
     caf::anon_send(planner, actors::cluster_changed{there});
@@ -215,12 +216,12 @@ BOOST_AUTO_TEST_CASE(a_solver_that_does_not_come_back_is_given_up) {
   worker_came();
   advance(1s);
   offload->delay(0s);
-  // Two minutes of patience, then the next period tries again.
+  // The planner waits for two minutes. Then the next period tries again.
   advance(118s);
   BOOST_TEST(heard->plans.empty());
   advance(2s);
   BOOST_TEST((versions() == numbers{1}));
-  // What the first solver brings is too late.
+  // The first solver's result is too late.
   advance(90s);
   BOOST_TEST((versions() == numbers{1, 2, 3, 4}));
 }
@@ -240,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_jump_of_the_load_is_planned_for_at_once) {
   advance(10ms);
   BOOST_TEST(heard->plans.size() >= before + 1);
   const auto after = heard->plans.size();
-  // No news: it is what was planned for.
+  // This load is the one that was planned for.
   heard->counts.arrived += 400;
   advance(9s);
   BOOST_TEST(heard->plans.size() <= after + 1);
@@ -334,7 +335,7 @@ BOOST_AUTO_TEST_CASE(plans_are_made_for_the_sizes_that_are_asked_for) {
   advance(31s);
   const auto usual = policy->last_step;
   BOOST_TEST((usual == config.profile->variants[0].step[0].took));
-  // A quarter of an image each.
+  // Each request is a quarter of an image.
   heard->counts.arrived = 4;
   heard->counts.extra_work = {-3};
   advance(31s);
@@ -391,7 +392,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(
     (heard->plans.back()->workers.at(0).leaving == variants{first, second}));
   BOOST_TEST(heard->plans.back()->wishes.there.empty());
-  // Told once; wished until somebody asks for it.
+  // The order is sent once. The wish stays until a request needs the variant.
   advance(30s);
   BOOST_TEST(heard->plans.back()->workers.at(0).leaving.empty());
   BOOST_TEST((heard->plans.back()->wishes.away == variants{first, second}));

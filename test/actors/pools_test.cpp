@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(files_are_given_up_by_the_actors_clock) {
   BOOST_REQUIRE(actors::write_source_files(*slots->buffer(pixel_slot), files));
   BOOST_REQUIRE(
     slots->publish(pixel_slot, 1, actors::source_files_bytes(files)));
-  // The clock of a test stands still.
+  // The clock of this test stands still.
   tell(preprocess, x.order());
   BOOST_TEST((prepared().failure.code == ec::none));
   auto hasty = config(actors::role::preprocess, 1);

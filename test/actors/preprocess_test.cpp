@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the preprocess worker makes of a request that brings images.
+// The preprocess worker with requests that contain images.
 
 #include "support/stage_orders.hpp"
 #include <atelier/actors/source_files.hpp>
@@ -37,7 +37,7 @@ image::bitmap gradient(extent px, uint32_t channels = 3) {
   return x;
 }
 
-// White right of the middle.
+// Returns a mask that is white right of the middle.
 image::bitmap half_white(extent px) {
   image::bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
@@ -77,7 +77,7 @@ struct fixture {
     return prepare_again(slots);
   }
 
-  // Without a clock, as `most` may count how often it is asked to stop.
+  // This runs without a clock, because `most` may count how often it is polled.
   actors::stage_done prepare_again(ipc::slot_store& in) const {
     actors::standard_stages from;
     from.sources = most;
@@ -137,8 +137,8 @@ BOOST_AUTO_TEST_CASE(transparency_is_dropped) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_stage_drew_is_a_source_as_its_file_would_be) {
-  // As it was drawn; scaled to another size; and scaled first to what was asked
-  // for, as its file is.
+  // The source has the drawn size, another size, or is first scaled to the
+  // requested size, as its file is.
   const std::pair<extent, extent> rows[] = {
     {{32, 24}, {}}, {{48, 24}, {}}, {{16, 16}, {32, 24}}, {{16, 8}, {20, 20}}};
   for (const auto& [px, scaled_to] : rows) {
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_source_of_another_size_is_scaled_to_the_models_own) {
   BOOST_TEST((source().px == extent{16, 16}));
   BOOST_TEST(
     equal(source().pixels, image::uncover(image.view(), {16, 16})->bytes));
-  // Nothing is kept where all is drawn.
+  // If everything is drawn, nothing is kept.
   BOOST_TEST(source().kept.pixels.empty());
 }
 
@@ -245,7 +245,8 @@ BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
   BOOST_TEST((prepare_again(slots).failure.code == ec::none));
   BOOST_TEST(std::ranges::equal(state().latent, drawn));
   BOOST_TEST(state().head.generator_counter == 64u);
-  // Words of drawings that are no whole chunks of 16.
+  // These shapes are not whole chunks of 16, so their draws have these numbers
+  // of words.
   for (const auto& [shape, words] :
        {std::pair{core::latent_shape{1, 5, 5}, 41u}, {{1, 3, 3}, 20u}}) {
     slots.open(state_slot);
@@ -264,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_image_is_told_by_its_field) {
              == "image: image of 2 bytes is neither PNG nor JPEG nor WebP");
   BOOST_TEST(*slots.published(source_slot) == 0u);
   BOOST_TEST(*slots.published(state_slot) == 0u);
-  // Its header is sound, its pixels are not.
+  // Its header is valid, its pixels are not.
   slots.open(files_slot);
   image.resize(image.size() / 2);
   reply = prepare(mask, image);
@@ -291,7 +292,8 @@ BOOST_AUTO_TEST_CASE(a_source_that_does_not_fit_its_slot_is_an_error) {
 
 BOOST_AUTO_TEST_CASE(what_takes_too_long_fails_with_field_and_option) {
   const auto image = file_of(gradient({64, 48}));
-  // At the first question, and in scaling, behind the last one of the decoder.
+  // The work stops at the first poll, or during scaling, after the decoder's
+  // last poll.
   for (const int patience : {0, 3}) {
     int asked = 0;
     fixture fresh;
@@ -301,7 +303,7 @@ BOOST_AUTO_TEST_CASE(what_takes_too_long_fails_with_field_and_option) {
     BOOST_TEST(reply.failure.text.starts_with("image: "));
     BOOST_TEST(reply.failure.text.ends_with("(limits.decode_ms)"));
   }
-  // The mask's share of the time is what the image left.
+  // The mask may use the time that the image left.
   int asked = 0;
   most.stop = [&] { return ++asked > 60; };
   const auto reply =

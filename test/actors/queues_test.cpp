@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(counts_of_what_does_not_wait_are_found) {
              == "queue 1 counts 1 that are held up, but 0 wait there");
   push(left, one);
   BOOST_TEST(sut.check() == "");
-  // It left as another than it came.
+  // The row was removed with other flags than it was added with.
   sut.remove(one, {false, true});
   BOOST_TEST(sut.check() != "");
 }

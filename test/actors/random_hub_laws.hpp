@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What must hold in random schedules, whatever happens: told of everything that
-// crosses between the hub and the world.
+// The laws of random schedules. The class sees everything that crosses between
+// the hub and the world.
 
 #include "actors/random_hub_world.hpp"
 
@@ -14,9 +14,9 @@
 
 namespace atelier::test {
 
-/// Suspects run alone and are tried once that is written down; nobody is
-/// delayed by deaths of others twice; an answer counts for its own question;
-/// who fails has a reason.
+/// Suspects run by themselves, and are tried once the trial is written down.
+/// Deaths of others delay no request twice. An answer counts only for its own
+/// question. Every failure has a reason.
 class random_laws : public random_world {
 public:
   using random_world::random_world;
@@ -32,7 +32,7 @@ public:
 protected:
   // -- orders -----------------------------------------------------------------
 
-  // What moves a row.
+  // An order that moves a row.
   void main_order(random_process& p, core::ticket who, size_t stage) {
     const auto id = who.id;
     const auto at = stages_->path().phase_of(stage);
@@ -72,7 +72,7 @@ protected:
       }
   }
 
-  // What finds facts, or follows the answer.
+  // An order that finds facts, or follows the answer.
   void side_order(random_process& p, const actors::run_stage& x) {
     const auto id = x.ticket.id;
     nobody_joins_a_suspect(p);
@@ -102,7 +102,7 @@ protected:
 
   // -- replies ----------------------------------------------------------------
 
-  // The hub is about to be told.
+  // Called before the hub receives a report.
   void replied(core::ticket who, const actors::report& x) {
     const auto* done = std::get_if<actors::stage_done>(&x);
     if (side_.count(who) != 0)
@@ -117,8 +117,8 @@ protected:
       at = stages_->next(who.id, at, drawn_[who.id]);
   }
 
-  // Facts count where their question is still open: it is not once its time is
-  // over, or the row has moved on.
+  // Facts count while their question is open, that is, until its time is over
+  // or the row has moved on.
   void side_replied(core::ticket who, const actors::stage_done& x) {
     const auto i = questions_.find(who.id);
     const bool asks = i != questions_.end() && !i->second.over
@@ -155,7 +155,7 @@ protected:
 
   // -- deaths -----------------------------------------------------------------
 
-  // What it worked on is suspected; all others there were delayed.
+  // The rows that it worked on are suspects; all other rows there were delayed.
   void blame(const random_process& p, death cause) {
     std::set<core::ticket> worked_on;
     for (const auto who : p.heard)
@@ -168,7 +168,7 @@ protected:
     if (worked_on.empty())
       return;
     for (const auto& what : requests_) {
-      // With several devices another one serves them.
+      // If there are several devices, another one serves them.
       const bool elsewhere = p.device && devices() > 1;
       const auto needed = waits_for(what->id);
       if (!elsewhere && !is_suspect(what->id) && needed
@@ -184,7 +184,7 @@ protected:
         ++deaths_alone_[who.id];
   }
 
-  // Its dispatches are over; those aside found nothing.
+  // Its dispatches are over, and those aside found nothing.
   void gone(const random_process& p) {
     for (const auto who : p.outstanding)
       if (const auto i = questions_.find(who.id); i != questions_.end()) {
@@ -234,7 +234,7 @@ protected:
     }
   }
 
-  // Where they are, for people.
+  // Describes the unanswered requests in words.
   std::string unanswered() const {
     std::string out;
     for (const auto& what : requests_)
@@ -260,7 +260,7 @@ protected:
       case ec::overloaded:
         return true;
       case ec::out_of_resources:
-        // Of a step, or of a route that needs more than there is.
+        // A step failed, or a route needs more than the arena has.
         return true;
       case ec::unavailable:
         return lost_any_ || requires_facts();
@@ -281,7 +281,7 @@ protected:
     }
   }
 
-  // -- looking ----------------------------------------------------------------
+  // -- queries ----------------------------------------------------------------
 
   bool requires_facts() const {
     const auto& path = stages_->path();
@@ -307,8 +307,8 @@ protected:
                     [](const auto& p) { return p.device; }));
   }
 
-  // The workers that a request waits for. At which stage it waits is up to what
-  // the stages before it left, which the scheduler knows.
+  // Returns the workers that a request waits for. The stage at which it waits
+  // depends on the results of earlier stages, which the scheduler knows.
   std::optional<actors::role> waits_for(core::request_id id) const {
     const auto stage = waits(id) ? rig_->sut->stage_of(id) : std::nullopt;
     if (!stage)
@@ -316,8 +316,8 @@ protected:
     return stages_->path().worker_of(*stage);
   }
 
-  // Now, or from the begin of its phase on for what a server before held
-  // against it.
+  // Returns whether the request is a suspect now, or becomes one at the start
+  // of its phase because of an earlier server's note.
   bool is_suspect(core::request_id id) const {
     const auto at = at_.at(id);
     const auto now = suspects_.find(id);
@@ -327,7 +327,7 @@ protected:
             && held->second.phase == stages_->path().phase_of(at));
   }
 
-  // In a lane.
+  // Returns whether the request is in a lane.
   bool waits(core::request_id id) const {
     const auto q = questions_.find(id);
     if (rig_->answered(id) || (q != questions_.end() && !q->second.over))
@@ -340,7 +340,7 @@ protected:
       });
   }
 
-  // What a request is asked about before its route is chosen.
+  // A question about a request before its route is chosen.
   struct question {
     uint64_t event = 0;
     core::time_point until;
@@ -352,25 +352,25 @@ protected:
   uint64_t events_ = 0;
   std::map<core::request_id, question> questions_;
   std::set<core::ticket> side_;
-  // Whose facts came in time.
+  // Requests whose facts arrived in time.
   std::set<core::request_id> near_;
   std::set<core::request_id> tolerated_;
   size_t late_facts_ = 0;
   std::set<core::request_id> cancelled_;
-  // The stage that a request is in or does next, and those that must do it
-  // alone.
+  // The stage that a request is in or enters next, and the requests that must
+  // do it by themselves.
   std::map<core::request_id, size_t> at_;
   std::map<core::request_id, bool> drawn_;
   std::map<core::request_id, size_t> suspects_;
   std::map<core::request_id, core::suspicion> held_;
   std::map<core::request_id, uint32_t> deaths_alone_;
-  // By a death that another request caused.
+  // Requests delayed by a death that another request caused.
   std::set<core::request_id> delayed_;
   std::set<core::request_id> keeps_;
   std::set<core::request_id> written_;
   size_t trials_ = 0;
   bool lost_any_ = false;
-  // There is a slot for everybody.
+  // There is a slot for every request.
   bool roomy_ = false;
   uint32_t image_slots_ = 0;
 };

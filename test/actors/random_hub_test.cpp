@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random schedules of the hub's tables alone: processes are a few lines each,
-// so that very many schedules are run. random_system_test runs the real actors.
-// One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+// Random schedules of only the hub's tables. Processes are a few lines each, so
+// that very many schedules run. random_system_test runs the real actors. To run
+// one schedule: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
 
 #include "actors/random_hub_laws.hpp"
 #include "support/scale.hpp"
@@ -79,7 +79,7 @@ public:
     return held_before_;
   }
 
-  // Whether a request was poison in that phase.
+  // Returns whether a request was poison in that phase.
   bool met_poison(phase at) const {
     const auto* const text = at == phase::preparing ? "preparing it"
                            : at == phase::denoising ? "running it"
@@ -110,7 +110,7 @@ private:
     collect();
   }
 
-  // Hands what the hub sent to the processes, and looks at its answers.
+  // Passes the hub's orders to the processes, and checks its answers.
   void collect() {
     for (auto& x : std::exchange(rig_->sent, {})) {
       const auto wrong = watched_->handed_off(x.to, x.what);
@@ -202,7 +202,7 @@ private:
     event([&](auto& h) { h.lost(p.who(), confirmed, cause, rig_->now); });
   }
 
-  // Its end is certain: the ring is read to the end first.
+  // The process's end is confirmed, so its ring is read to the end first.
   void bury(random_process& p) {
     die(p, chance(50) ? death::crash : death::outside);
     while (!p.outbox.empty())
@@ -326,7 +326,7 @@ private:
     event([&](auto& h) { h.publish(plan, rig_->now); });
   }
 
-  // A report comes once more, as late as it likes.
+  // A report arrives a second time, at any later moment.
   void repeat() {
     if (late_.empty())
       return;
@@ -356,7 +356,7 @@ private:
       case 3:
         return suspect(p);
       case 4:
-        // Unconfirmed: it may still write.
+        // The death is unconfirmed, so the process may still write.
         if (p.suspected)
           lose(p, false);
         return;
@@ -366,7 +366,7 @@ private:
     }
   }
 
-  // No more faults: everything comes to its end.
+  // No more faults happen, and everything ends.
   void calm() {
     faults_ = false;
     for (auto& p : processes_) {
@@ -407,7 +407,7 @@ private:
   std::deque<core::request_id> unwritten_;
   size_t held_before_ = 0;
   size_t most_requests_ = 0;
-  /// Of a hundred requests.
+  /// Percentage of requests.
   uint32_t sources_ = 0;
 };
 
@@ -452,7 +452,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
     }
   for (const auto& [what, times] : sum)
     BOOST_TEST_MESSAGE(what << ": " << times);
-  // They meet what they are there for.
+  // The schedules contain all the situations that they test.
   if (count >= 1'000)
     for (const auto& [what, times] : sum)
       BOOST_TEST(times > 0u, what);

@@ -2,7 +2,7 @@
 #pragma once
 
 // The world of the hub's random schedules: processes of a few lines each, and
-// what they do with the hub's orders.
+// how they execute the hub's orders.
 
 #include "actors/hub_rig.hpp"
 #include "actors/random_stages.hpp"
@@ -27,7 +27,7 @@ struct device_row {
   bool cancelled = false;
 };
 
-/// One life of a process, or the time between two.
+/// One life of a process, or the time between two lives.
 struct random_process {
   uint32_t index = 0;
   uint32_t life = 0;
@@ -38,30 +38,31 @@ struct random_process {
   bool hung = false;
   bool suspected = false;
   bool lost = false;
-  // Where it is not alive.
+  // The cause of death, if it is not alive.
   actors::death cause = actors::death::outside;
-  // The workers that the hub found silent; none: the supervisor did.
+  // The workers that the hub found silent. It is empty if the supervisor found
+  // the process silent.
   std::set<actors::role> silent;
   std::deque<std::pair<actors::worker_address, actors::work>> inbox;
   std::deque<actors::report> outbox;
   std::map<core::ticket, device_row> rows;
   std::vector<core::ticket> told;
-  // As the hub knows them.
+  // The rows and dispatches that the hub knows of.
   std::vector<core::ticket> heard;
   std::set<core::ticket> outstanding;
-  // Of a pool's worker, in order.
+  // The orders of each pool's worker, in sequence.
   std::map<actors::role, std::deque<core::ticket>> orders;
-  // Those of its workers that the hub took on.
+  // Its workers that the hub has accepted.
   std::set<actors::role> there;
-  // Workers that do nothing more for now, and the reply that is late; without
-  // one they stay so.
+  // Workers that have stopped for now, each with its late reply. A worker
+  // without a reply stays stopped.
   std::map<actors::role, std::optional<actors::report>> stopped;
 
   ipc::process_life who() const {
     return {core::process_id{index}, core::incarnation{life}};
   }
 
-  // The control process: whatever ends it ends the hub.
+  // Returns whether this is the control process, whose end is also the hub's.
   bool control() const {
     return index == 0;
   }
@@ -86,8 +87,8 @@ inline core::ticket ticket_of(const actors::report& x) {
   return {};
 }
 
-/// What happens in processes. Who derives from it hands them the hub's orders,
-/// and the hub their reports.
+/// Simulates the processes. A derived class passes the hub's orders to them,
+/// and their reports to the hub.
 class random_world {
 public:
   explicit random_world(uint64_t number)
@@ -136,7 +137,7 @@ protected:
     }
   }
 
-  // The process ends; what it wrote into its ring stays.
+  // The process ends; the records in its ring remain.
   void die(random_process& p, death cause) {
     if (p.alive)
       p.cause = cause;
@@ -147,7 +148,7 @@ protected:
   }
 
   void send(random_process& p, actors::report x) {
-    // From here on it touches nothing of that ticket.
+    // From now on the worker touches nothing of that ticket.
     if (const auto who = ticket_of(x); who.id.value != 0)
       watched_->replied(who);
     p.outbox.push_back(std::move(x));
@@ -217,7 +218,8 @@ protected:
   }
 
   void written(const random_process& p, const core::result<void>& done) {
-    // Slots of a row that ended may be another's once its process is lost.
+    // Once a process is lost, the slots of an ended row may belong to another
+    // row.
     BOOST_REQUIRE(done || p.lost);
   }
 
@@ -284,7 +286,7 @@ protected:
       send(p, std::move(r));
   }
 
-  // Reads what there is to read, and writes what its row says.
+  // Reads every readable slot, and writes the slots that its row declares.
   void touch_slots(const random_process& p, const actors::run_stage& order,
                    bool writes) {
     auto& store = *rig_->store;
@@ -305,7 +307,7 @@ protected:
     }
   }
 
-  // A worker that was late says what it has to say.
+  // A late worker sends its reply.
   void catch_up(random_process& p) {
     for (auto i = p.stopped.begin(); i != p.stopped.end(); ++i)
       if (i->second) {
@@ -408,12 +410,12 @@ protected:
   std::optional<random_stages> stages_;
   std::optional<hub_rig> rig_;
   std::optional<watched_slots> watched_;
-  /// The CPU process, the devices, the control process.
+  /// The CPU process, the devices and the control process.
   std::vector<random_process> processes_;
   std::vector<std::shared_ptr<const core::request>> requests_;
-  // With the phase that kills.
+  // Each request with the phase in which it kills.
   std::map<core::request_id, phase> poison_;
-  // A stage failed them, or misbehaved.
+  // Requests with a stage that failed or misbehaved.
   std::set<core::request_id> marked_;
   std::map<conduct, size_t> conducts_;
   bool faults_ = false;

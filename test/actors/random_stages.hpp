@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The stages of random schedules: ours, those that find facts and fetch images,
-// and by draw one of nobody's at each hook, which misbehaves.
+// The stages of random schedules: our own, stages that find facts and fetch
+// images, and, if drawn, an additional one at each hook, which misbehaves.
 
 #include "support/stage_orders.hpp"
 #include "support/told_stage.hpp"
@@ -23,38 +23,38 @@
 
 namespace atelier::test {
 
-/// What a stage of the schedules does with one order.
+/// The behaviour of a stage with one order.
 enum class conduct : uint8_t {
   well,
-  /// It says that it failed; perhaps so that it is tried again.
+  /// It reports a failure, which may permit another try.
   fails,
   tries_again,
-  /// What it found cannot be entered.
+  /// Its outcome cannot be entered.
   end_fails,
-  /// Its worker stops here: for a while, or until its process is found silent.
+  /// Its worker stops here, for a while or until its process is found silent.
   late,
   hangs,
   dies,
-  /// It answers as another stage, or with the body of another one.
+  /// It answers as another stage, or with the body of another stage.
   wrong_stage,
   wrong_body,
-  /// It says that it wrote what it left empty.
+  /// It reports a slot as written that it left empty.
   leaves_empty,
 };
 
-/// Contents of questions, by what is asked: they come back in
-/// `told_stage::work` and must not be answered by each other.
+/// Numbers of questions. They are returned in `told_stage::work`, and an answer
+/// must match its question.
 inline constexpr uint64_t asked_nothing = 0;
 inline constexpr uint64_t asked_near = 1;
 inline constexpr uint64_t asked_tolerated = 2;
 
-/// Outcomes: what `end` makes of them.
+/// Outcomes, which `end` interprets.
 inline constexpr uint64_t found_nothing = 0;
 inline constexpr uint64_t found_some = 1;
 inline constexpr uint64_t cannot_be_entered = 9;
 
-/// Vanilla, but for requests that find images: these are answered with one.
-/// Some ask a second question after the first.
+/// Vanilla, except that requests that find images are answered with one. Some
+/// ask a second question after the first.
 struct finding_policy : planning::vanilla {
   planning::plan replan(const planning::demand& asked,
                         const planning::profile& known,
@@ -87,16 +87,15 @@ struct finding_policy : planning::vanilla {
   }
 };
 
-/// What the stages of a schedule are drawn from.
+/// The options from which the stages of a schedule are drawn.
 struct random_stage_options {
-  /// Requests look for images, and are answered with one.
+  /// Requests search for images, and are answered with one.
   bool finds = false;
-  /// There are stages that misbehave; some write slots, or run beside the
-  /// scheduler.
+  /// Some stages misbehave; some write slots, or run beside the scheduler.
   bool strays = false;
   bool writes = true;
   bool background = true;
-  /// Of those.
+  /// The `run` of these stages.
   std::function<core::result<told_stage::done>(const told_stage::work&,
                                                planning::worker_context&)>
     run = {};
@@ -197,7 +196,7 @@ public:
     return finds_;
   }
 
-  /// Whether a stage is one of those that may misbehave.
+  /// Returns whether a stage is one that may misbehave.
   bool is_stray(size_t stage) const {
     const auto n = name(stage);
     return n != "prepare" && n != "denoise" && n != "finish";
@@ -213,12 +212,12 @@ public:
     return all_->at(stage).row().otherwise;
   }
 
-  /// Differs by stage.
+  /// Returns a number that differs between stages.
   static uint64_t number_of(std::string_view stage) {
     return static_cast<unsigned char>(stage[1]);
   }
 
-  /// Whether `begin` throws for a request, or has work for it.
+  /// Returns whether `begin` throws for a request, or has work for it.
   static bool throws(std::string_view stage, core::request_id id) {
     return (id.value * 7 + number_of(stage)) % 13 == 0;
   }
@@ -227,8 +226,7 @@ public:
     return (id.value * 5 + number_of(stage)) % 4 != 0;
   }
 
-  /// Returns the stage of the path that a request stands at once that one is
-  /// over.
+  /// Returns the stage of the path that follows `stage` for a request.
   /// @param drawn its route has a leg
   size_t next(core::request_id id, size_t stage, bool drawn) const {
     for (size_t i = stage + 1; i < all_->size(); ++i) {
@@ -260,7 +258,7 @@ private:
     return x;
   }
 
-  // Its orders tell the question; its outcome says what it found on that.
+  // Its orders contain the question; its outcome contains the answer.
   static told_stage::script finding() {
     told_stage::script x;
     x.begin =
@@ -271,7 +269,7 @@ private:
         return told_stage::work{asked_tolerated};
       return std::nullopt;
     };
-    // The outcome is the question, and ten times how many were found.
+    // The outcome is the question plus ten times the number found.
     x.end = [](const told_stage::done& done, planning::facts& known) {
       if (done.found % 10 == asked_near)
         known.near.emplace(done.found / 10);

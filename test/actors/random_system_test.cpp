@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Random schedules of the real actors in virtual time: order of messages,
-// delays, crashes, hangs, late exits, poison, a slow gateway, a tiny arena.
-// One schedule alone: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
-// Long, because the world and its laws are read together.
+// delays, crashes, hangs, late exits, poison, a slow gateway, a tiny arena. To
+// run one schedule: ATELIER_TEST_SEED=<seed> ATELIER_TEST_SCHEDULE=<number>.
+// The file is long because the world and its laws belong together.
 
 #include "actors/hub_rig.hpp"
 #include "actors/random_stages.hpp"
@@ -31,7 +31,7 @@ core::philox random_of(uint64_t number, uint64_t part) {
   return random;
 }
 
-// The file of a small image, one of a few.
+// Returns the file of a small image, one of a few.
 std::vector<uint8_t> file_of(uint32_t which) {
   image::bitmap x{{8 + 8 * (which % 3), 16}, 3, {}};
   x.bytes.resize(image::bytes_of(x.px, 3));
@@ -47,7 +47,7 @@ struct totals {
   uint64_t resumed = 0;
   uint64_t lost = 0;
   uint64_t stale = 0;
-  /// By phase.
+  /// Requests by the phase in which they kill.
   std::array<uint64_t, 3> poisoned{};
   uint64_t misbehaved = 0;
   uint64_t left_out = 0;
@@ -115,7 +115,7 @@ public:
     sum.events += steps_;
   }
 
-  /// Everything that was handed off, when and where.
+  /// Returns every hand-off, with its time and its receiver.
   const std::string& trace() const {
     return trace_;
   }
@@ -131,13 +131,13 @@ private:
       return s;
     s.start_delay = core::timespan{scripts_.below(300'000'000)};
     s.exit_delay = core::timespan{scripts_.below(20'000'000)};
-    // Longer than any silence that is allowed later.
+    // The delay is longer than any silence that is allowed later.
     if (scripts_.below(8) == 0)
       s.setup_delay = core::timespan{scripts_.below(60'000'000'000)};
     if (scripts_.below(8) == 0)
       s.start_failure = core::fail(ec::io_failed, "scripted");
     if (scripts_.below(5) == 0) {
-      // Longer than the supervisor waits for.
+      // The exit takes longer than the supervisor waits.
       s.ignores_kill = scripts_.below(2) == 0;
       s.exit_delay = 7s;
     }
@@ -244,7 +244,7 @@ private:
       fault(core::process_id{1 + pick(rig_->options.devices + 1)});
   }
 
-  // Runs a few messages: of one actor at a time, but of any.
+  // Runs a few messages, each of a randomly chosen actor.
   void some_messages() {
     auto& jobs = rig_->det.sched.jobs;
     for (auto n = 1 + pick(6); n > 0 && !jobs.empty(); --n) {
@@ -255,7 +255,8 @@ private:
     }
   }
 
-  // Time passes; what is due happens at its time, checked after each.
+  // Advances the time. Every event that is due happens at its time, and the
+  // state is checked after each.
   void pass(core::timespan t) {
     auto& det = rig_->det;
     const auto end = det.now() + t;
@@ -320,8 +321,8 @@ private:
     rig_->untaken.erase(rig_->untaken.begin());
   }
 
-  // Poisonous rows kill the process that takes them on, a while later; some
-  // steps of others fail.
+  // A poisonous row kills its process some time after the process takes it.
+  // Some steps of other rows fail.
   void poison(const actors::denoise& x) {
     if (!faults_)
       return;
@@ -344,7 +345,7 @@ private:
     return i != poison_.end() && i->second == at;
   }
 
-  // Whether the process runs that row right now.
+  // Returns whether the process runs that row right now.
   bool holds(core::process_id which, core::ticket who) {
     const auto* body = rig_->host->body(which);
     if (body == nullptr || body->actors.empty())
@@ -375,7 +376,7 @@ private:
     rig_->offload->refuse(false);
     for (uint32_t i = 1; i <= rig_->options.devices + 1; ++i)
       rig_->host->wake(core::process_id{i});
-    // Poison goes on killing, until it is found.
+    // Poison continues to kill until it is found.
     for (int i = 0; i < 1'000 && !over(); ++i) {
       pass(i < 200 ? 50ms : 2s);
       while (!rig_->untaken.empty())
@@ -423,7 +424,7 @@ private:
     }
   }
 
-  // The image that the request gets where it is alone and nothing fails.
+  // Returns the image that the request gets by itself and without faults.
   std::vector<std::byte> undisturbed(const core::request& what) {
     const auto leg = rig_->policy->replan({}, *rig_->options.profile, {}, {})
                        .routes.at(what.fixed.variant == "card@4" ? 0 : 1)
@@ -488,7 +489,7 @@ private:
   core::philox scripts_;
   core::philox strays_;
   std::optional<test::random_stages> stages_;
-  // A stage of theirs misbehaved.
+  // Requests with a stage that misbehaved.
   std::set<core::request_id> marked_;
   uint64_t misbehaved_ = 0;
   bool faults_ = false;
@@ -503,7 +504,7 @@ private:
   std::vector<std::shared_ptr<const core::request>> requests_;
   std::set<core::request_id> cancelled_;
   std::map<core::request_id, core::phase> poison_;
-  // Last: it ends first.
+  // The last member, so that it is destroyed first.
   std::optional<test::system_rig> rig_;
 };
 
@@ -533,7 +534,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_by_the_real_actors) {
           << " left out, poisoned in preparing " << sum.poisoned[0]
           << ", in denoising " << sum.poisoned[1] << ", in finishing "
           << sum.poisoned[2]);
-  // They meet what they are there for.
+  // The schedules contain all the situations that they test.
   if (count >= 500)
     for (const auto met :
          {sum.answered, sum.with_source, sum.images, sum.resumed, sum.lost,

@@ -15,7 +15,7 @@
 
 namespace atelier::test {
 
-/// Keeps what workers report.
+/// Keeps the workers' reports.
 struct recording_hub_port : actors::hub_port {
   void send(actors::report what) override {
     all.push_back(std::move(what));
@@ -34,7 +34,7 @@ struct recording_hub_port : actors::hub_port {
   std::vector<actors::report> all;
 };
 
-/// A device whose every result the test says itself.
+/// A device whose every result comes from the test.
 struct scripted_executor : gpu::executor {
   void connect(gpu::executor_events x) override {
     events = std::move(x);
@@ -64,7 +64,7 @@ struct scripted_executor : gpu::executor {
     forgotten.insert(forgotten.end(), variants.begin(), variants.end());
   }
 
-  /// Ends the last run: each of its rows has so many steps now.
+  /// Ends the last run. `done` has the new step counts of its rows.
   void ran(uint32_t steps, std::vector<uint32_t> done,
            const core::error& why_last = {}, core::timespan opening = {},
            core::timespan step = {}) {
@@ -96,15 +96,15 @@ struct scripted_executor : gpu::executor {
   int interrupts = 0;
 };
 
-/// What a scheduler that only listens was told.
+/// The messages to a scheduler that only listens.
 struct heard_by_hub {
   std::vector<ipc::process_life> suspected;
   std::vector<std::pair<ipc::process_life, bool>> lost;
-  /// Of those lost, in the same order.
+  /// The causes of the losses, in the same order.
   std::vector<actors::death> causes;
   std::vector<std::shared_ptr<const planning::plan>> plans;
   actors::counters counts;
-  /// Whether it answers for its counts.
+  /// Whether it answers requests for its counts.
   bool answers = true;
 };
 
@@ -136,7 +136,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [self, into](counts_atom) -> caf::result<counters> {
       if (into->answers)
         return into->counts;
-      // Kept unanswered for ever.
+      // The promise is kept and never answered.
       static_cast<void>(self->make_response_promise<counters>());
       return caf::delegated<counters>{};
     },

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(times_count_from_the_suspicion_on) {
   BOOST_TEST((counts().until_image.sum == 300ms));
   BOOST_TEST(count_of(counts().until_step) == 1u);
   BOOST_TEST((counts().until_step.sum == 600ms));
-  // Within 0.5 s and 1 s.
+  // The values are within 0.5 s and 1 s.
   BOOST_TEST(counts().until_image.buckets[5] == 1u);
   BOOST_TEST(counts().until_step.buckets[6] == 1u);
 }

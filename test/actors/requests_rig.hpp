@@ -14,12 +14,12 @@
 
 namespace atelier::test {
 
-/// Requests to the real actors of a host, each with an image of its own, whose
-/// clock the test moves.
+/// Sends requests to the real actors of a host, each with its own image. The
+/// test advances the clock.
 class requests_rig {
 public:
   static constexpr uint32_t devices = 2;
-  /// The CPU process has two of them.
+  /// The CPU process has two of the workers.
   static constexpr uint64_t workers = devices + 2;
 
   requests_rig() {
@@ -32,7 +32,7 @@ public:
     pass(2s);
   }
 
-  /// @param deadline from now on; zero: none
+  /// @param deadline from now on; zero: no deadline
   core::request_id submit(core::timespan deadline = {}) {
     auto what = std::make_shared<core::request>();
     what->id = core::request_id{++last_};
@@ -48,7 +48,7 @@ public:
     return core::request_id{last_};
   }
 
-  /// Time passes as it does.
+  /// Advances the time normally.
   void pass(core::timespan t) {
     sut_->det.advance(t);
     while (!sut_->untaken.empty()) {
@@ -59,13 +59,13 @@ public:
     BOOST_REQUIRE_EQUAL(sut_->check(), "");
   }
 
-  /// The clock is elsewhere at once: between, nothing happened.
+  /// Moves the clock at once, with no events in between.
   void jump(core::timespan by) {
     sut_->det.sched.clock().current_time += by;
     pass(0s);
   }
 
-  /// Until all are answered, or so many seconds.
+  /// Advances until all requests are answered, or for `seconds`.
   void settle(int seconds = 600) {
     for (int i = 0; i < 10 * seconds && sut_->answers.size() < last_; ++i)
       pass(100ms);
@@ -92,17 +92,17 @@ public:
     return sut_->tables().counts().resumed;
   }
 
-  /// Told of each row that is handed to a device.
+  /// Sets a call for each row that is passed to a device.
   void on_denoise(std::function<void(const actors::denoise&)> call) {
     sut_->on_denoise = std::move(call);
   }
 
-  /// The row's step that comes next but so many fails.
+  /// Lets the row's step with this number fail; 0 is the next one.
   void fail_step(core::ticket who, uint32_t step, core::error why) {
     sut_->host->fail_step(who, step, why);
   }
 
-  /// All answered, and nothing is held.
+  /// Expects that all requests are answered and nothing is held.
   void expect_rest() {
     BOOST_TEST(sut_->answers.size() == last_);
     BOOST_TEST(sut_->tables().rows() == 0u);
@@ -117,7 +117,7 @@ private:
   std::optional<system_rig> sut_;
 };
 
-/// The images of the first so many requests where nothing happens.
+/// Returns the images of the first `count` requests without any fault.
 inline std::map<core::request_id, std::vector<std::byte>> calm_images(
   size_t count) {
   requests_rig rig;

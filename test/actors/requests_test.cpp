@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(who_is_far_ahead_leaves_an_eighth_to_others) {
   for (int i = 0; i < 16; ++i)
     sut.count_ahead(ann, true);
   BOOST_TEST(sut.named_ahead());
-  // Twice the seats.
+  // The limit is twice the seats.
   BOOST_TEST(sut.far_ahead(ann, 8));
   BOOST_TEST(!sut.far_ahead(ann, 9));
   BOOST_TEST(!sut.far_ahead(ben, 8));

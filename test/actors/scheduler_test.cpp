@@ -10,7 +10,7 @@ using core::ec;
 
 struct fixture {
   fixture() {
-    // Everybody comes up.
+    // All actors start.
     rig.det.advance(0ns);
   }
 

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(files_take_one_of_the_slots_that_stay_free) {
              == nullptr);
   BOOST_TEST(sut.grant_with_files(first, cpu, wanted, files, {2, 2, 0})
              == nullptr);
-  // Where they are all that a stage takes, too.
+  // A stage without other slots is refused, too.
   BOOST_TEST(sut.grant_with_files(first, cpu, {}, files, {0, 4, 0}) == nullptr);
   BOOST_TEST(sut.grant_with_files(first, cpu, {}, files, {3, 1, 0}) == nullptr);
   BOOST_TEST(sut.in_use() == 0u);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_route_is_told_what_it_would_wait_for_for_ever) {
   planning::route along;
   along.name = "long";
   along.legs.resize(1);
-  // One for the image, one for the file.
+  // The route needs one slot for the image and one for the file.
   const auto too_few = [&] {
     return sut.too_few_for(along.name,
                            test::standard_stages().least(along, false));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What stages say to their workers and hear from them, as it crosses processes.
+// The bodies of orders and replies of stages, as they cross processes.
 
 #include "support/stage_orders.hpp"
 #include "support/stage_values.hpp"
@@ -30,7 +30,7 @@ void crosses(const Body& x) {
   BOOST_TEST(!typed_body::from_bytes(bytes + '\0').as<Body>());
 }
 
-// Any bytes are a body or an error.
+// Any sequence of bytes is a body or an error.
 template <class Body>
 void stands_garbage() {
   core::philox random{1, core::purpose::test};

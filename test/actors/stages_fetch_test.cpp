@@ -22,7 +22,7 @@ static_assert(planning::stage_type<fetch_stage>);
 struct fixture : test::stages_rig {
   fetch_stage stage{kept};
 
-  // A row whose leg starts from a state after 5 of its steps.
+  // Returns a row whose leg starts from a state after 5 of its steps.
   planning::row_view from_state() {
     along.legs.clear();
     add_leg(origin::latent);
@@ -55,7 +55,7 @@ struct fixture : test::stages_rig {
     return out;
   }
 
-  // Runs the order; returns how that ended.
+  // Runs the order; returns the resulting code.
   ec run(const std::optional<fetch_stage::work>& order) {
     BOOST_REQUIRE(order);
     return test::code_of(stage.run(test::crossed(*order), here));
@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   BOOST_TEST((published(here.granted[held::pixels]) == left_one.image));
 }
 
-// Three requests skip 5 steps with the first image, and one all of its 20 with
-// the second.
+// Three requests skip 5 steps with the first image, and one skips all its 20
+// steps with the second.
 BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
   const auto small = std::make_shared<index::memory>(
     index::memory_bounds{1 << 20, 2, 0, core::eviction_rule::lcbfu});
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
   view.recipe = &small;
   here.granted[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(view)) == ec::none));
-  // It is scaled to the size that the leg draws.
+  // The image is scaled to the size that the leg draws.
   const auto source = published(here.granted[held::source]);
   const auto parts = gpu::parse_source(source);
   BOOST_REQUIRE(parts);

@@ -17,7 +17,7 @@ using planning::origin;
 
 static_assert(planning::stage_type<remember_stage>);
 
-// Keeps nothing but whose the last leftover was.
+// Keeps only the tenant of the last leftover.
 struct tenant_witness : index::kept_work {
   std::vector<planning::match> near(std::string_view, std::string_view,
                                     size_t) override {
@@ -60,7 +60,7 @@ struct fixture : test::stages_rig {
     along.store = {true, true};
   }
 
-  // A row that was answered and holds what may be kept.
+  // Returns an answered row whose slots may be kept.
   planning::row_view answered() {
     auto out = row();
     out.leg = nullptr;
@@ -84,7 +84,7 @@ struct fixture : test::stages_rig {
             std::vector<std::byte>(bytes, std::byte{7}));
   }
 
-  // Runs what is to do for a row; returns how that ended.
+  // Runs the stage for a row; returns the resulting code.
   ec remember(const planning::row_view& of) {
     const auto order = stage.begin(of);
     BOOST_REQUIRE(order);
@@ -96,7 +96,7 @@ struct fixture : test::stages_rig {
     return test::code_of(told);
   }
 
-  // Returns what a search of this request would find.
+  // Returns the matches that a search of this request would find.
   std::vector<planning::match> near() {
     planning::row_view asking{wanted, known, costs};
     asking.asked.near = true;
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(only_what_the_route_stores_and_the_row_holds_is_kept) {
 
 BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
   BOOST_TEST((stage.begin(answered()) != std::nullopt));
-  // States are of the whole run's variant alone, images of anybody's who draws
-  // in that size.
+  // States serve only the variant of the whole run. Images serve every variant
+  // that draws in that size.
   auto by_other = how;
   by_other.variant = core::variant_id{1};
   auto refined = how;

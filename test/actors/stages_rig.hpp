@@ -20,8 +20,8 @@
 
 namespace atelier::test {
 
-/// One request of 16x16 pixels, the slots that a stage is given for it, and
-/// what is remembered of others.
+/// One request of 16x16 pixels, the slots that a stage gets for it, and the
+/// memory of other requests.
 struct stages_rig {
   static constexpr core::latent_shape latent{4, 2, 2};
   static constexpr size_t image_bytes = size_t{3} * 16 * 16;
@@ -60,7 +60,7 @@ struct stages_rig {
     return index::key_for(wanted, costs);
   }
 
-  /// A row that runs the route's first leg.
+  /// Returns a row that runs the route's first leg.
   planning::row_view row() {
     planning::row_view out{wanted, known, costs};
     out.route = &along;
@@ -107,7 +107,7 @@ struct stages_rig {
     BOOST_REQUIRE(slots.publish(into, seq, bytes.size()));
   }
 
-  /// Returns what is published there; nothing where nothing is.
+  /// Returns the slot's published bytes; empty if nothing is published.
   std::vector<std::byte> published(const ipc::slot_ref& at) const {
     std::vector<std::byte> out;
     if (!slots.read(at, out))
@@ -115,7 +115,7 @@ struct stages_rig {
     return out;
   }
 
-  /// Keeps something of an earlier request with that text, and lets the row
+  /// Keeps the work of an earlier request with that text, and lets the row
   /// start from it.
   void keep(index::leftover what, std::string_view text = "a red fox") {
     BOOST_REQUIRE(kept->keep(key(), text, std::move(what)));
@@ -131,7 +131,7 @@ core::ec code_of(const core::result<T>& x) {
   return x ? core::ec::none : x.why().code;
 }
 
-/// Returns what comes out of a body that crossed to another process.
+/// Returns a copy of a body that crossed to another process.
 template <class T>
 T crossed(const T& x) {
   const std::string sent = core::typed_body::of(x).to_bytes();

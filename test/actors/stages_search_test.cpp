@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(only_who_asks_and_may_reuse_is_searched_for) {
   wanted.source = std::make_shared<core::source_images>();
   BOOST_TEST((stage.begin(asking()) == std::nullopt));
   wanted.source = nullptr;
-  // It tells how long a search takes.
+  // A probe measures how long a search takes.
   wanted.kind = core::request_kind::probe;
   BOOST_TEST((stage.begin(asking()) != std::nullopt));
   wanted.kind = core::request_kind::generate;
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(whether_a_search_hits_is_told_without_what_it_finds) {
   BOOST_TEST(!tells());
   keep(one_state());
   BOOST_TEST(tells());
-  // It shares a word, which is less than any threshold.
+  // The prompts share a word, which is below every threshold.
   wanted.text.positive = "a red cube and some blue spheres";
   BOOST_TEST(!tells());
   view.asked.near = true;

@@ -13,7 +13,7 @@ using stage = supervisor_state::stage;
 constexpr auto first = test::hub_rig::life(1);
 constexpr auto second = test::hub_rig::life(1, 2);
 
-// What the operating system is asked for.
+// Records the requests to the operating system.
 struct recording_host : actors::process_host {
   void connect(std::function<void(actors::process_started)>,
                std::function<void(actors::process_exited)>) override {}
@@ -70,7 +70,7 @@ struct fixture : test::deterministic_system {
     tell(sut, actors::process_started{who, 100, {}});
   }
 
-  // Started, and set up.
+  // The process is started and set up.
   void up(ipc::process_life who = first) {
     started(who);
     pong(who);
@@ -92,7 +92,7 @@ struct fixture : test::deterministic_system {
     return state<supervisor_state>(sut).processes[0].due - now();
   }
 
-  // Lets time pass while the process answers.
+  // Advances the time while the process answers.
   void live(core::timespan t, ipc::process_life who = first) {
     for (; t > 0ns; t -= 1s) {
       advance(std::min<core::timespan>(t, 1s));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(handlers_that_waited_are_added_over_lives) {
   };
   BOOST_TEST(blocked().empty());
   says(first, 2);
-  // A process tells of its whole life.
+  // A process reports counts of its whole life.
   says(first, 3);
   BOOST_REQUIRE(blocked().size() == 1u);
   BOOST_TEST(blocked()[0].actor == "preprocess");
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(handlers_that_waited_are_added_over_lives) {
                                  core::incarnation{first.life.value + 1}};
   started(second);
   says(second, 4);
-  // What the life before says late counts no more.
+  // A late report from the life before no longer counts.
   says(first, 9);
   BOOST_TEST(blocked()[0].count == 7u);
 }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_a_process_refuses_is_told_until_one_is_up) {
   exited();
   BOOST_TEST((refusal() == why));
   advance(1h);
-  // Of the life before.
+  // The refusal belongs to the life before.
   started(second);
   BOOST_TEST((refusal() == why));
   pong(second);
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(silence_while_it_sets_up_is_no_sin) {
   advance(4min);
   BOOST_TEST((at() == stage::setting_up));
   BOOST_TEST(host->killed.empty());
-  // It is asked all the while, and up with its first answer.
+  // The process is pinged all the time, and is up at its first answer.
   BOOST_TEST(host->pinged.size() >= 200u);
   const auto lines =
     ask<std::vector<actors::process_line>>(sut, actors::status_atom::value);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_death_while_setting_up_is_a_death) {
   BOOST_TEST((heard->lost == losses{{first, true}}));
   advance(1s);
   BOOST_REQUIRE(host->started.size() == 2u);
-  // A sign of the life before sets nothing up.
+  // A sign of the life before does not complete the setup.
   started(second);
   pong(first);
   BOOST_TEST((at() == stage::setting_up));
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(what_the_scheduler_suspects_is_killed_once) {
   suspect(second);
   BOOST_TEST((host->killed == lives{first}));
   BOOST_TEST((heard->suspected == lives{first}));
-  // A late sign of life saves nobody.
+  // A late sign of life does not save the process.
   pong();
   BOOST_TEST((at() == stage::suspected));
 }
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_confirmed_exit_is_told_and_the_next_life_started) {
   advance(400ms);
   BOOST_REQUIRE(host->started.size() == 2u);
   BOOST_TEST((host->started[1].first == second));
-  // News of the first life change nothing any more.
+  // Messages about the first life no longer have an effect.
   exited();
   suspect();
   up();
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(an_exit_that_is_not_confirmed_is_told_as_such) {
   advance(5s + 250ms);
   BOOST_TEST((at() == stage::unconfirmed));
   BOOST_TEST((heard->lost == losses{{first, false}}));
-  // No second life beside the first one.
+  // No second life starts beside the first one.
   advance(1min);
   BOOST_TEST(host->started.size() == 1u);
   exited();
@@ -354,12 +354,12 @@ BOOST_AUTO_TEST_CASE(deaths_that_a_request_caused_have_the_first_pause) {
     exited(who);
     tell(sut, actors::request_caused{who});
     BOOST_TEST((pause() == 200ms));
-    // What is said of another life is late.
+    // A message about another life is too late.
     tell(sut, actors::request_caused{test::hub_rig::life(1, life + 1)});
     advance(500ms);
     BOOST_TEST(host->started.size() == life + 1);
   }
-  // The next one that nothing explains begins anew.
+  // The next death without an explanation restarts the count.
   const auto who = test::hub_rig::life(1, 6);
   up(who);
   exited(who);
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(stop_asks_everybody_to_leave_and_starts_none_again) {
   BOOST_TEST(heard->lost.size() == 3u);
   advance(1min);
   BOOST_TEST(host->started.size() == 3u);
-  // Nothing is left to look after.
+  // No process is left to supervise.
   BOOST_TEST(advance(1h) == 0u);
 }
 

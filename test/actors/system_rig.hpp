@@ -19,10 +19,10 @@
 
 namespace atelier::test {
 
-/// What a simulated system consists of.
+/// The options of a simulated system.
 struct system_options {
   std::array<uint32_t, ipc::slot_kinds> slots = {8, 8, 0};
-  /// Keep the bytes of states and images.
+  /// Whether the bytes of states and images are kept.
   bool payload = false;
   uint32_t devices = 1;
   uint32_t seats = 4;
@@ -101,7 +101,7 @@ public:
     return *det.state<actors::scheduler_state>(scheduler).tables;
   }
 
-  /// Returns what is wrong, empty where nothing is.
+  /// Returns the first fault, or an empty string.
   std::string check() {
     return wrong.empty() ? tables().check() : wrong;
   }
@@ -111,13 +111,13 @@ public:
     caf::anon_send(scheduler, std::move(x));
   }
 
-  /// @param keeps_suspicion the client writes down what is held against it
+  /// @param keeps_suspicion the client writes suspicions down
   void submit(std::shared_ptr<const core::request> what,
               bool keeps_suspicion = false) {
     tell(actors::submit{std::move(what), {}, keeps_suspicion});
   }
 
-  /// The gateway copied the image of a request.
+  /// The gateway has copied a request's image.
   void take(core::request_id id) {
     tell(actors::taken_answer{id});
   }
@@ -142,13 +142,13 @@ public:
   watched_slots slots{*stages};
   std::string wrong;
   std::map<core::request_id, actors::answer> answers;
-  /// Bytes of answered images, where there is payload.
+  /// Bytes of answered images, if `payload` is set.
   std::map<core::request_id, std::vector<std::byte>> images;
   std::vector<core::request_id> untaken;
-  /// Told of each state slot that is handed off to a device.
+  /// Called with each order that is passed to a device.
   std::function<void(const actors::denoise&)> on_denoise;
-  /// Told of what is handed off to the pools, and what they reply, which it may
-  /// change.
+  /// Called with each order to the pools and each reply from them, which the
+  /// call may change.
   std::function<void(const actors::run_stage&)> on_pool;
   std::function<void(actors::stage_done&)> on_reply;
 
@@ -207,7 +207,7 @@ private:
     return body;
   }
 
-  /// Looks at what is handed off.
+  /// Observes every hand-off.
   struct watched_handoff : actors::handoff {
     explicit watched_handoff(system_rig& x) : rig(x) {}
 
@@ -226,7 +226,7 @@ private:
     system_rig& rig;
   };
 
-  /// Sees the moment at which a worker lets go of its slots.
+  /// Observes the moment at which a worker releases its slots.
   struct replies_port : actors::hub_port {
     replies_port(system_rig& x, std::shared_ptr<actors::hub_port> n)
       : rig(x), next(std::move(n)) {}

@@ -14,7 +14,7 @@
 
 namespace atelier::test {
 
-/// Vanilla, but where a test chooses.
+/// Vanilla, except where a test chooses.
 struct told_policy : planning::vanilla {
   explicit told_policy(
     std::function<planning::choice(const planning::facts&)> how)
@@ -27,7 +27,7 @@ struct told_policy : planning::vanilla {
   std::function<planning::choice(const planning::facts&)> choosing;
 };
 
-/// A hub with stages of a test's own, a CPU process and a device.
+/// A hub with a test's own stages, a CPU process and a device.
 struct told_rig : hub_rig {
   static constexpr auto cpu = life(1);
   static constexpr auto device = life(2);
@@ -43,7 +43,7 @@ struct told_rig : hub_rig {
     return o;
   }
 
-  /// A fact stage; what it finds its end enters.
+  /// Returns options with a fact stage whose `end` enters the facts.
   static options with_fact(planning::if_failed otherwise,
                            std::vector<planning::slot_use> slots = {},
                            told_stage::script says = {},

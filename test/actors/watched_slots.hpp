@@ -13,8 +13,8 @@
 
 namespace atelier::test {
 
-/// Follows who may write and read each slot by the messages alone, knowing
-/// nothing of the keeper: from the hand-off to the worker's reply or to the
+/// Follows from the messages only, without the keeper, which workers may write
+/// and read each slot: from the hand-off to the worker's reply or to the
 /// certain end of its process.
 class watched_slots {
 public:
@@ -22,8 +22,8 @@ public:
     const planning::pipeline& stages = test::standard_stages())
     : stages_(&stages) {}
 
-  /// Notes what the work lets its worker do; returns what is wrong with it,
-  /// empty where nothing is.
+  /// Notes the rights that the work gives its worker. Returns the fault, or an
+  /// empty string.
   std::string handed_off(const actors::worker_address& to,
                          const actors::work& what) {
     std::vector<std::pair<ipc::slot_ref, bool>> slots;
@@ -57,19 +57,19 @@ public:
     return {};
   }
 
-  /// The worker is done with everything of that ticket.
+  /// The worker has finished with everything of that ticket.
   void replied(core::ticket who) {
     erase([&](const use& x) { return x.who == who; });
   }
 
-  /// The worker read its first state to the end.
+  /// The worker has read its first state to the end.
   void published(core::ticket who) {
     erase([&](const use& x) {
       return x.who == who && !x.writes && x.slot.kind == ipc::slot_kind::state;
     });
   }
 
-  /// The process writes and reads nothing any more.
+  /// The process no longer writes or reads.
   void gone(ipc::process_life where) {
     erase([&](const use& x) { return x.where == where; });
   }

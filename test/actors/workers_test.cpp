@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_has_the_pools_of_a_process_to_itself) {
   announce(role::postprocess);
   announce(role::denoise_step);
   sut.each_beside(w, [](worker& x) { x.exclusive = true; });
-  // One that comes later takes part.
+  // A worker that arrives later takes part.
   BOOST_TEST(announce(role::preprocess, 1)->exclusive);
   int alone = 0;
   for (const auto& [id, x] : sut.all())

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using kind = access::verdict::kind;
 
-/// A file of keys that is gone with it.
+/// A file of keys that the destructor removes.
 struct key_file {
   explicit key_file(const std::string& text, mode_t mode = 0600)
     : path(std::filesystem::temp_directory_path()
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(without_keys_everybody_is_an_admin) {
 
 BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
   auto door = two_keys();
-  // "ann:apple" and ":banana".
+  // These are "ann:apple" and ":banana".
   for (const auto& [headers, name] :
        {std::pair{with("authorization", "Bearer apple"), "ann"},
         std::pair{with("authorization", "bearer  banana "), "bob"},
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(without_a_right_key_nobody_is_let_in) {
   BOOST_TEST((judged(with("x-api-key", "appl")) == kind::wrong_key));
   BOOST_TEST((judged(with("x-api-key", "apple ")) == kind::let_in));
   BOOST_TEST((judged(with("x-api-key", "applee")) == kind::wrong_key));
-  // Its hash is no key.
+  // The hash of a key is not a key.
   BOOST_TEST((judged(with("x-api-key", hash("apple"))) == kind::wrong_key));
 }
 
@@ -195,11 +195,11 @@ BOOST_AUTO_TEST_CASE(a_key_has_its_requests_a_minute) {
   BOOST_TEST((at(9s).outcome == kind::later));
   BOOST_TEST((at(10s).outcome == kind::let_in));
   BOOST_TEST((at(10s).outcome == kind::later));
-  // Another key has its own.
+  // Another key has its own limit.
   BOOST_TEST(
     (door.judge(with("x-api-key", "banana"), scope::user, start).outcome
      == kind::let_in));
-  // It never saves up more than a minute's.
+  // A key never saves more than one minute's calls.
   for (int i = 0; i < 6; ++i)
     BOOST_TEST((at(1h).outcome == kind::let_in));
   BOOST_TEST((at(1h).outcome == kind::later));
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(other_keys_take_the_place_of_those_before) {
   sut.replace({key("ann", "apple"), key("eve", "elder")});
   BOOST_TEST((kind_of(sut, "berry") == kind::wrong_key));
   BOOST_TEST((kind_of(sut, "elder") == kind::let_in));
-  // Reading the file again gives nobody a new minute.
+  // Reading the file again does not restart a key's minute.
   BOOST_TEST((kind_of(sut, "apple") == kind::later));
   BOOST_TEST(sut.asks_for_keys());
 }

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Keeps what it is answered.
+/// Keeps the reply that it gets.
 class one_exchange : public exchange {
 public:
   const request_message& asked() const override {
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(every_route_is_described_and_nothing_else) {
   for (const auto& [path, methods] : whole["paths"].items())
     for (const auto& [method, what] : methods.items()) {
       described.insert(upper(method) + " " + path);
-      // Which of them needs a key is said too.
+      // The description also says which routes need a key.
       const auto found = made.routes->find(upper(method), path);
       BOOST_TEST_REQUIRE(found.found != nullptr, method << " " << path);
       const bool open = what.contains("security") && what["security"].empty();

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(it_says_that_it_drains_and_for_how_long) {
   seen = told(scope::anyone, 503);
   BOOST_TEST(seen["status"] == "draining");
   BOOST_TEST(seen["draining"] == true);
-  // Nothing ends by itself.
+  // The drain has no deadline.
   BOOST_TEST(!seen.contains("drain_left_s"));
   sut.drain(false);
   BOOST_TEST(!sut.draining());
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(it_says_that_it_drains_and_for_how_long) {
   BOOST_TEST(seen["status"] == "draining");
   BOOST_TEST(seen["draining"] == true);
   BOOST_TEST(seen["drain_left_s"].get<double>() == 7.5);
-  // The end of a server is not taken back.
+  // The end of a server cannot be undone.
   sut.drain(false);
   BOOST_TEST(sut.draining());
   now += 1h;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
   images->now.processes[1].ready = true;
   images->now.processes[0].ready = false;
   sut.refresh();
-  // Nothing is prepared or encoded.
+  // No worker prepares or encodes.
   const auto pools = told(scope::anyone, 503);
   BOOST_TEST(pools["status"] == "degraded");
   BOOST_TEST(pools["down"] == json::array({"cpu"}));
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_no_plan_meets_is_a_warning) {
   BOOST_TEST(seen["down"] == json::array());
   BOOST_TEST(seen["feasible"] == false);
   BOOST_TEST(seen["infeasible"] == images->now.infeasible);
-  // It names routes, and thereby variants.
+  // The explanation names routes, and thereby variants.
   const auto less = told(scope::anyone, 200);
   BOOST_TEST(less["feasible"] == false);
   BOOST_TEST(!less.contains("infeasible"));

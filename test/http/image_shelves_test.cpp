@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(image_that_goes_into_a_file_counts_there) {
   sut.store_no_more(1);
   BOOST_TEST(!sut.is_unstored(1));
   BOOST_TEST(sut.keeps(1));
-  // It takes no place in memory any more.
+  // It no longer uses memory.
   sut.keep(2, 101, at(2));
   BOOST_TEST(sut.over_memory().value() == 2u);
   BOOST_TEST(sut.forget(1));

@@ -9,7 +9,7 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-/// Has a read bring this text.
+/// Simulates a read that returns this text.
 std::string_view read(input_buffer& to, std::string_view text) {
   const auto block = to.begin_read(8);
   std::copy(text.begin(), text.end(), block.begin());

@@ -13,7 +13,8 @@ namespace {
 struct peers {
   explicit peers(uint32_t most) : sut(std::make_shared<peer_table>(most)) {}
 
-  /// Whether one more connection of that address is let in; it stays.
+  /// Returns whether one more connection of that address is accepted; it stays
+  /// open.
   bool enter(const std::string& address) {
     auto seat = sut->enter(boost::asio::ip::make_address(address));
     if (!seat)

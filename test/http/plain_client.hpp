@@ -10,10 +10,10 @@
 
 namespace atelier::test {
 
-/// What a server said.
+/// A reply of the server.
 struct heard {
   unsigned status = 0;
-  /// Names in lower case.
+  /// The names are in lower case.
   runtime::http::fields headers;
   std::string body;
 
@@ -22,43 +22,43 @@ struct heard {
   }
 };
 
-/// A client that sends what it is told, byte for byte, to a port of this
-/// machine. Waits for half a minute at most.
+/// A client that sends the given bytes unchanged to a port of this machine. It
+/// waits for at most half a minute.
 class plain_client {
 public:
-  /// @param tls with a handshake, believing any certificate
+  /// @param tls makes a handshake and accepts any certificate
   explicit plain_client(uint16_t port, bool tls = false, int receive_bytes = 0);
   ~plain_client();
 
   plain_client(plain_client&&) noexcept;
 
-  /// False where the connection is gone.
+  /// Returns false if the connection is closed.
   bool send(std::string_view bytes);
 
-  /// Reads one reply; status 0 where none came. Without a length or chunks it
-  /// ends with the connection.
+  /// Reads one reply; status 0 if none arrived. A reply without a length or
+  /// chunks ends with the connection.
   /// @param head_only as for HEAD
   heard hear(bool head_only = false);
 
-  /// Sends and hears.
+  /// Sends a request and reads the reply.
   heard ask(std::string_view bytes);
 
-  /// Reads until `mark` came; returns all up to its end, or what came before
-  /// the connection's end.
+  /// Reads until `mark` arrived. Returns everything up to its end, or the bytes
+  /// before the connection's end.
   std::string read_until(std::string_view mark);
 
-  /// Waits for the connection's end; true where nothing came before.
+  /// Waits for the connection's end; returns true if no byte arrived before.
   bool at_end();
 
-  /// Says that nothing more will be sent.
+  /// Closes the sending half.
   void shut();
 
-  /// Goes away without a word.
+  /// Resets the connection.
   void reset();
 
   bool had_handshake() const;
 
-  /// The serial number of the server's certificate; 0 without one.
+  /// Returns the serial number of the server's certificate; 0 without one.
   int64_t serial() const;
 
 private:
@@ -70,7 +70,7 @@ private:
   std::string waiting_;
 };
 
-/// Returns a request with a host, and a length where it has a body.
+/// Returns a request with a host, and a length if it has a body.
 std::string request(std::string_view method, std::string_view target,
                     std::string_view more = {}, std::string_view body = {});
 

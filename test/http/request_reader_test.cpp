@@ -17,8 +17,8 @@ using stage = request_reader::stage;
 
 constexpr request_reader::limits some{2048, 4096, 16};
 
-/// Feeds as a connection does, in pieces of `piece` bytes; returns what is left
-/// behind the request.
+/// Passes the bytes in pieces of `piece` bytes, as a connection does; returns
+/// the rest after the request.
 std::string feed(request_reader& to, std::string_view bytes, size_t piece) {
   std::string waiting;
   while (!bytes.empty()) {
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(large_bodies_are_refused) {
   const auto chunk = "1000\r\n" + std::string(4096, 'a') + "\r\n";
   BOOST_TEST(status_of(chunked + chunk + "0\r\n\r\n") == 0u);
   BOOST_TEST(status_of(chunked + chunk + "1\r\na\r\n0\r\n") == 413u);
-  // Before what they promise has come.
+  // The refusal comes before the promised bytes.
   BOOST_TEST(status_of(chunked + "FFFFFFFFFFFFFFFF\r\na") == 413u);
   BOOST_TEST(status_of(chunked + "1001\r\na") == 413u);
   BOOST_TEST(
@@ -319,7 +319,8 @@ BOOST_AUTO_TEST_CASE(mutated_requests_end_in_order) {
     request_reader pieces{some};
     const auto rest_of_pieces =
       feed(pieces, text, 1 + random.below(text.size()));
-    // However it is cut, the same comes of it; a fault may be seen sooner.
+    // The result does not depend on the pieces, except that a fault may be
+    // found earlier.
     BOOST_TEST_REQUIRE(
       ((whole.where() == stage::done) == (pieces.where() == stage::done)),
       text);

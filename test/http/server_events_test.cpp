@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(events_come_as_they_are_told) {
   x->end_events();
   x->event("late", "x");
   BOOST_TEST(c.read_until("0\r\n\r\n") == "0\r\n\r\n");
-  // The connection lives on.
+  // The connection stays open.
   BOOST_TEST(c.ask(request("GET", "/hello")).body == "hello");
   BOOST_TEST(server->counts().open_streams == 0u);
 }

@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(what_could_smuggle_a_request_ends_the_connection) {
     const auto x = c.hear();
     BOOST_TEST((x.status == 400u || x.status == 501u), fields);
     BOOST_TEST(x.field("connection") == "close");
-    // What stands behind is no request.
+    // The bytes after it are not read as a request.
     BOOST_TEST(c.at_end());
   }
 }
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_readers_take_differently_is_refused_with_400) {
     BOOST_TEST(x.status == 400u, text.substr(0, 100));
     BOOST_TEST(has(x.body, "\"type\":\"invalid_request_error\""));
   }
-  // At once, not when the time to read is over.
+  // The refusal comes at once, not at the end of the reading time.
   BOOST_TEST(ask(chunked + "ffffffffffffffff\r\n").status == 413u);
   BOOST_TEST(ask(request("OPTIONS", "*")).status == 204u);
 }
@@ -100,12 +100,12 @@ BOOST_AUTO_TEST_CASE(a_large_body_is_refused_in_the_words_of_the_api) {
   with.settings.body_bytes = 100'000;
   start();
   auto c = client();
-  // Before it is sent.
+  // The refusal comes before the body is sent.
   const auto x = c.ask(post_head(100'001));
   BOOST_TEST(x.status == 413u);
   BOOST_TEST(has(x.body, "\"type\":\"invalid_request_error\""));
   BOOST_TEST(x.field("connection") == "close");
-  // A client that sends on nevertheless still sees the reply.
+  // A client that keeps sending still receives the reply.
   auto d = client();
   std::thread sending{
     [&] { d.send(post_head(9'000'000) + std::string(9'000'000, 'x')); }};
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_drip_do_not_buy_time) {
   auto c = client();
   const auto began = std::chrono::steady_clock::now();
   c.send("GET /hello HTTP/1.1\r\nHost: localhost\r\nX: ");
-  // Ends with the server's cut.
+  // The server closes the connection.
   BOOST_TEST(eventually([&] { return !c.send("a"); }));
   BOOST_TEST((std::chrono::steady_clock::now() - began >= 200ms));
   BOOST_TEST(server->counts().timed_out == 1u);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_worked_on_is_not_idle) {
   auto c = client();
   c.send(request("GET", "/kept"));
   const auto x = kept.next();
-  // Another connection comes to its limit meanwhile.
+  // Another connection reaches its limit meanwhile.
   auto other = client();
   BOOST_TEST(other.at_end());
   x->reply({200, "text/plain", {}, "late"});
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(one_address_does_not_take_all_connections) {
   BOOST_TEST(has(x.body, "too_many_connections"));
   BOOST_TEST(server->counts().refused_connections == 1u);
   all.pop_back();
-  // Until the server has seen it go.
+  // The server needs a moment to notice that the client has disconnected.
   BOOST_TEST(
     eventually([&] { return ask(request("GET", "/hello")).status == 200u; }));
 }

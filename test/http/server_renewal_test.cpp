@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(limits_and_origins_are_taken_over_while_it_runs) {
   BOOST_TEST(static_cast<bool>(server->renew(next)));
   BOOST_TEST(post(10) == 200u);
   BOOST_TEST(post(101) == 413u);
-  // A connection that rested meanwhile, too.
+  // The new limit also applies to an idle connection.
   BOOST_TEST(c.ask(request("POST", "/echo", {}, std::string(101, 'x'))).status
              == 413u);
 }

@@ -17,7 +17,7 @@
 
 namespace atelier::test {
 
-/// Keeps the exchanges that a handler was given, for the test to answer.
+/// Keeps a handler's exchanges, for the test to answer.
 class kept_exchanges {
 public:
   runtime::http::handler keep() {
@@ -28,7 +28,7 @@ public:
     };
   }
 
-  /// Waits for the next one.
+  /// Waits for the next exchange.
   std::shared_ptr<runtime::http::exchange> next() {
     std::unique_lock guard{mutex_};
     const bool there = came_.wait_for(guard, std::chrono::seconds{30},
@@ -80,7 +80,7 @@ struct server_rig {
     return plain_client{port};
   }
 
-  /// Asks over a connection of its own.
+  /// Sends a request over its own connection.
   heard ask(std::string_view bytes) const {
     return client().ask(bytes);
   }

@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(pages_from_elsewhere_change_nothing) {
                                "Origin: http://localhost:7860\r\n"));
   BOOST_TEST(own.status == 200u);
   BOOST_TEST(own.field("access-control-allow-origin").empty());
-  // They may look where it shows them nothing.
+  // A foreign page may send a request whose reply it cannot read.
   const auto look =
     ask(request("GET", "/hello", "Origin: https://evil.com\r\n"));
   BOOST_TEST(look.status == 200u);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(pages_on_the_list_may_use_the_apis) {
   const auto x = ask(request("POST", "/echo", origin + bob));
   BOOST_TEST(x.status == 200u);
   BOOST_TEST(x.field("access-control-allow-origin") == "https://good.example");
-  // Errors can be read too.
+  // Errors are readable too.
   const auto y = ask(request("POST", "/echo", origin));
   BOOST_TEST(y.status == 401u);
   BOOST_TEST(y.field("access-control-allow-origin") == "https://good.example");

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_waits_to_go_on_is_told_so) {
   BOOST_TEST(c.hear().status == 100u);
   c.send("abc");
   BOOST_TEST(c.hear().body == "abc");
-  // Not where the request is refused anyway.
+  // No interim reply is sent if the request is refused anyway.
   c.send("POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
          "Expect: 100-continue\r\n\r\n");
   BOOST_TEST(c.hear().status == 404u);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_told_in_the_words_of_the_api) {
   const auto other = c.ask(request("DELETE", "/kept"));
   BOOST_TEST(other.status == 405u);
   BOOST_TEST(other.field("allow") == "GET, POST, OPTIONS");
-  // A small body of a refused request is read over.
+  // The server skips the small body of a refused request.
   BOOST_TEST(c.ask(request("POST", "/hello", {}, "abc")).status == 405u);
   BOOST_TEST(c.ask(request("GET", "/hello")).status == 200u);
   const auto options = c.ask(request("OPTIONS", "/kept"));
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(every_answer_has_a_request_id) {
   BOOST_TEST(made.starts_with("req_"));
   BOOST_TEST(seen == made);
   BOOST_TEST(c.ask(request("GET", "/id")).field("x-request-id") != made);
-  // Also where no handler sees it.
+  // The header is also in replies that no handler makes.
   BOOST_TEST(
     c.ask(request("GET", "/no", "X-Request-ID: a\r\n")).field("x-request-id")
     == "a");
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_goes_is_noticed_while_it_is_served) {
     c.reset();
     BOOST_TEST_REQUIRE(
       (gone.get_future().wait_for(30s) == std::future_status::ready));
-    // One that asks later is told at once.
+    // A late listener is called at once.
     bool told = false;
     x->on_gone([&] { told = true; });
     BOOST_TEST(told);
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_ahead_is_no_end) {
   std::atomic<bool> gone = false;
   x->on_gone([&] { gone = true; });
   c.send(request("GET", "/hello"));
-  // The server has it once another connection is served after it.
+  // The server has received it once another connection is served after it.
   for (int i = 0; i < 5; ++i)
     BOOST_TEST(ask(request("GET", "/hello")).status == 200u);
   BOOST_TEST(!gone);
@@ -477,7 +477,7 @@ BOOST_AUTO_TEST_CASE(a_trace_is_handed_on_and_returned) {
   BOOST_TEST(x->asked().trace.find("00f067aa0ba902b7") == std::string::npos);
   x->reply({200, "text/plain", {}, "kept"});
   BOOST_TEST(c.hear().field("traceparent") == x->asked().trace);
-  // Of one that is none nothing is said.
+  // A malformed header is ignored.
   BOOST_TEST(c.ask(request("GET", "/hello", "traceparent: 00-0-0-0\r\n"))
                .field("traceparent")
              == "");

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A key and a certificate that it signed itself, as PEM files.
+/// A key and its self-signed certificate, as PEM files.
 struct own_certificate {
   own_certificate()
     : folder(std::filesystem::temp_directory_path()
@@ -30,9 +30,9 @@ struct own_certificate {
     write(1);
   }
 
-  /// Puts another pair in the place of the one before.
+  /// Replaces the pair.
   /// @param from, to seconds from now in which it is valid
-  /// @param foreign signed by an authority that nobody knows
+  /// @param foreign signed by an unknown authority
   void write(int64_t serial, int64_t from = 0, int64_t to = 3600,
              bool foreign = false) const {
     auto* const pair = EVP_EC_gen("P-256");
@@ -84,8 +84,8 @@ struct tls_rig : server_rig {
     return plain_client{port, true};
   }
 
-  /// Asks by that host, trusting `authorities`; returns why it was not
-  /// answered.
+  /// Sends a request to that host with `authorities` as trusted ones; returns
+  /// the reason if it was not answered.
   std::string doubt(const std::string& host,
                     const std::string& authorities = {}) const {
     runtime::http::client_request x;
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(large_bodies_go_both_ways_over_tls) {
   start();
   const std::string body(3'000'000, 'x');
   auto c = secret();
-  // Sent whole before the reply begins.
+  // The whole body is sent before the reply begins.
   BOOST_TEST((c.ask(request("POST", "/echo", {}, body)).body == body));
 }
 
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(new_connections_see_the_new_certificate) {
   BOOST_TEST(secret().serial() == 1);
   BOOST_TEST(static_cast<bool>(server->renew(with.settings)));
   BOOST_TEST(eventually([&] { return secret().serial() == 2; }));
-  // Those that are open go on.
+  // Open connections continue.
   BOOST_TEST(before.ask(request("GET", "/hello")).body == "hello");
 }
 

@@ -5,7 +5,7 @@
 
 namespace atelier::test {
 
-/// A service that draws nothing, and is as a test says.
+/// A service that draws nothing, and whose state a test sets.
 class still_images : public runtime::http::image_service {
 public:
   std::variant<uint64_t, failure> submit(const generation&,

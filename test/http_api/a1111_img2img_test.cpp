@@ -16,7 +16,7 @@ namespace {
 struct rig : api_rig {
   rig() {
     add_a1111_routes(routes, all, context());
-    // What is drawn is white, in the size that was asked for.
+    // Every drawn image is white and has the requested size.
     images->bytes_of = [](const generation& g) {
       const bytes white(size_t{g.width} * g.height * 3, 255);
       return *image::encode({{g.width, g.height}, 3, white}, {}, "told");
@@ -29,7 +29,8 @@ struct rig : api_rig {
     return post_json("/sdapi/v1/img2img", body);
   }
 
-  /// White where x and y are within these, black elsewhere.
+  /// Returns a mask that is white where x and y are within these, and black
+  /// elsewhere.
   static std::string mask(uint32_t width, uint32_t height, uint32_t x0,
                           uint32_t y0, uint32_t x1, uint32_t y1) {
     bytes all(size_t{width} * height * 3, 0);
@@ -40,7 +41,7 @@ struct rig : api_rig {
     return to_base64(*image::encode({{width, height}, 3, all}, {}));
   }
 
-  /// The image that the call returns once all is drawn.
+  /// Returns the image of the call's reply once all is drawn.
   image::bitmap result(const exchange_ptr& x) {
     images->finish(images->count());
     BOOST_TEST_REQUIRE(x->status() == 200u);
@@ -140,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_blurred_mask_fades) {
 
 BOOST_AUTO_TEST_CASE(the_masked_part_is_filled_where_that_is_wanted) {
   rig r;
-  // Red where it is masked.
+  // The masked part is red.
   bytes all(80 * 64 * 3, 100);
   for (size_t y = 20; y < 40; ++y)
     for (size_t x = 20; x < 40; ++x)
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(only_the_part_around_the_mask_is_drawn) {
                            {"mask_blur", 0},
                            {"width", 128},
                            {"height", 128}});
-  // 64 pixels around become 128, of which the middle half is repainted.
+  // 64 pixels around become 128, and the middle half of these is repainted.
   const auto mask = image::decode(r.order().mask);
   BOOST_TEST((mask->px == core::extent{128, 128}));
   BOOST_TEST(at(*mask, 20, 64) == 0);
@@ -248,7 +249,7 @@ BOOST_AUTO_TEST_CASE(files_that_wait_for_images_are_bounded) {
   }
   BOOST_TEST(refused > 0u);
   BOOST_TEST(refused < 10u);
-  // Once they are gone there is room.
+  // After they have disconnected, there is room.
   for (const auto& x : open)
     x->leave();
   open.clear();

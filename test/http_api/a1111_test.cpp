@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   r.images->step(1, 0, 8);
   r.now += 4s;
   r.images->step(1, 4, 8, fake_images::grey_preview(4));
-  // One that runs goes before one that waits.
+  // A running job comes before a waiting one.
   v = r.progress();
   BOOST_TEST(v["state"]["job"] == "task(mine)");
   BOOST_TEST(v["progress"] == 0.25);
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   v = r.progress();
   BOOST_TEST(v["state"]["job_no"] == 1);
   BOOST_TEST(v["state"]["sampling_step"] == 1);
-  // Nobody sees another's.
+  // No key sees another key's job.
   r.key = "bob";
   BOOST_TEST(r.progress()["state"]["job"] == "");
   BOOST_TEST(r.progress("?id_task=task(mine)")["state"]["job"] == "");
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   BOOST_TEST(info["interrupted"] == true);
   BOOST_TEST(info["all_seeds"].size() == 1u);
   BOOST_TEST(r.images->at(2).cancelled);
-  // Nothing done: the newest preview, in the image's size.
+  // No image is done, so the reply has the newest preview in the image's size.
   const auto second = r.draw(body);
   r.images->step(3, 2, 8, fake_images::grey_preview(2));
   r.post("/sdapi/v1/skip", "");
@@ -343,14 +343,14 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   const auto seen =
     image::decode(*from_base64("x", half[0].get<std::string>(), 100'000));
   BOOST_TEST((seen->px == core::extent{64, 64}));
-  // Only the named one.
+  // Only the named job is cancelled.
   const auto third = r.draw({{"force_task_id", "a"}});
   const auto fourth = r.draw({{"force_task_id", "b"}});
   r.post("/sdapi/v1/interrupt", R"({"id_task":"a"})");
   BOOST_TEST(third->status() == 200u);
   BOOST_TEST(third->body()["images"].empty());
   BOOST_TEST(fourth->status() == 0u);
-  // Not another's.
+  // Another key's job is not cancelled.
   r.key = "bob";
   r.post("/sdapi/v1/interrupt", R"({"id_task":"b"})");
   r.post("/sdapi/v1/interrupt", "");

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-/// As the fake engine, with a state of its own.
+/// A fake engine with a state that the test sets.
 struct shown_images : test::fake_images {
   engine_status status() const override {
     engine_status x;

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(every_character_is_of_the_alphabet_or_refused) {
     for (int c = 0; c < 256; ++c) {
       std::string text = "AAAA";
       text[static_cast<size_t>(place)] = static_cast<char>(c);
-      // These change the length of the text that counts.
+      // These characters change the length of the text that counts.
       if (c == '\r' || c == '\n' || c == '=')
         continue;
       const bool fine = letters.find(static_cast<char>(c)) != std::string::npos;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Images of a job that are cancelled alone: the job, its routes, and clients
-// that wait for it.
+// Cancelling single images of a job: its effect on the job, its routes, and
+// waiting clients.
 
 #include "support/api_rig.hpp"
 #include <atelier/runtime/http/job_routes.hpp>
@@ -37,7 +37,7 @@ struct rig : test::api_rig {
   }
 };
 
-/// A job of n images that keeps them, with its name.
+/// Returns the name of a job of n images that it keeps.
 std::string enter(job_rig& in, uint32_t n, job_listener news = {}) {
   auto wish = in.wish(n);
   wish.keeps = true;
@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(one_image_is_cancelled_and_the_others_are_drawn) {
   BOOST_TEST((v->cancelled_images == indices{1}));
 
   rig.images->finish(1);
-  // The engine answers what it was asked to cancel, or was too late to.
+  // The engine answers a cancelled request with a failure, or with its image if
+  // the cancellation came too late.
   rig.images->fail(2, "cancelled");
   BOOST_TEST((rig.all->find(id)->state == job_state::running));
   rig.images->finish(3);
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(of_a_cancelled_image_only_the_steps_that_ran_count) {
   auto v = rig.all->find(id);
   BOOST_TEST(v->steps == 10u);
   BOOST_TEST(v->steps_done == 5u);
-  // Its preview shows what nobody wants.
+  // Its preview shows an image that is no longer wanted.
   BOOST_TEST((v->seen == nullptr));
   rig.images->step(1, 4, 8);
   BOOST_TEST(rig.all->find(id)->steps_done == 5u);
@@ -165,8 +166,8 @@ BOOST_AUTO_TEST_CASE(images_are_cancelled_while_their_job_is_handed_in) {
   auto what = rig.wish(4);
   what.id = "x";
   rig.images->on_submit = [&](uint64_t request) {
-    // The second is with the engine, its number is not known yet; the third was
-    // not handed in.
+    // The engine has the second request, but its number is not known yet. The
+    // third was not submitted.
     if (request == 2)
       for (const uint32_t index : {1u, 2u})
         BOOST_TEST((rig.all->cancel_image("x", index) == jobs::cancelled::yes));
@@ -237,7 +238,7 @@ BOOST_AUTO_TEST_CASE(the_route_refuses_as_that_of_the_job_does) {
   r.key = "bob";
   BOOST_TEST(r.cancel(id, "2")->status() == 404u);
   BOOST_TEST(!r.images->at(3).cancelled);
-  // An admin may.
+  // An admin may cancel it.
   r.who = scope::admin;
   BOOST_TEST(r.cancel(id, "2")->status() == 200u);
   BOOST_TEST(r.images->at(3).cancelled);

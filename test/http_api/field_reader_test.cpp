@@ -8,7 +8,7 @@ using namespace atelier::runtime::http::detail;
 
 namespace {
 
-/// What is wrong with reading `text` so.
+/// Returns the fault of reading `text` in this way.
 template <class Read>
 std::string fault_of(std::string_view text, Read read,
                      field_reader::from how = field_reader::from::body) {
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
   };
   BOOST_TEST(parse_object(deep(63)).operator bool());
   BOOST_TEST(!parse_object(deep(64)));
-  // Brackets of a prompt are no depth.
+  // Brackets in a prompt do not count as depth.
   BOOST_TEST(parse_object("{\"a\":\"\\\"" + std::string(500, '[') + "\"}")
                .
                operator bool());
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_is_taken_is_no_longer_there) {
   BOOST_TEST(r.find("list") == nullptr);
   BOOST_TEST(r.take("n").is_null());
   BOOST_TEST(r.take("nothing").is_null());
-  // Whose text is gone was asked for all the same.
+  // A field whose text was taken still counts as known.
   r.no_others();
   BOOST_TEST(r.good());
 }

@@ -29,7 +29,7 @@ struct rig : test::api_rig {
     images->bytes_of = [](const generation&) { return png(16, 16); };
   }
 
-  /// Has the call's image drawn; returns the texts of the reply's notes.
+  /// Lets the call's image be drawn; returns the texts of the reply's notes.
   texts notes(const std::string& path, json body) {
     body["prompt"] = "a cat";
     const auto got = post_json(path, body);

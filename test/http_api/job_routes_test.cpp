@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(the_same_key_with_another_body_is_refused) {
   BOOST_TEST(got->body()["error"]["code"] == "key_reused");
   BOOST_TEST(got->body()["error"]["param"] == "Idempotency-Key");
   BOOST_TEST(r.images->count() == 1u);
-  // Of another caller it is another key.
+  // The same text from another caller is another key.
   r.key = "bob";
   BOOST_TEST(r.post("/v1/jobs", R"({"prompt":"b"})", headers)->status()
              == 202u);
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 400u);
   r.images->finish(1);
   r.key = "bob";
-  // Another key's name is neither found nor taken.
+  // Another key's name is neither found nor reserved.
   BOOST_TEST(r.get("/v1/jobs/mine")->status() == 404u);
   BOOST_TEST(r.post_json("/v1/jobs", body)->status() == 202u);
   BOOST_TEST(r.get("/v1/jobs/mine")->body()["status"] == "queued");
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   BOOST_TEST(r.get("/v1/jobs/mine?key=bob")->body()["status"] == "cancelled");
   BOOST_TEST(r.get("/v1/jobs/mine")->body()["key"] == "bob");
   BOOST_TEST(r.get("/v1/jobs/mine?key=eve")->status() == 404u);
-  // What is over is over for its own key.
+  // A job expires for its own key.
   r.now += 2h;
   r.all->tick();
   BOOST_TEST(r.get("/v1/jobs/mine")->status() == 410u);
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(events_tell_of_a_job_as_it_goes) {
   BOOST_TEST(events->event_data(6)["result"]["images"].size() == 2u);
   BOOST_TEST(events->ended);
   BOOST_TEST(!events->faulty);
-  // Who comes late gets all of it at once.
+  // A late subscriber receives all events at once.
   const auto late = r.get("/v1/jobs/" + id + "/events?images=b64_json");
   BOOST_TEST(late->event_names() == "status,image,image,completed");
   BOOST_TEST(late->event_data(1).contains("b64_json"));

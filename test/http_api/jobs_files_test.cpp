@@ -41,7 +41,7 @@ struct rig : test::api_rig {
     fs::remove_all(folder);
   }
 
-  /// A job that has ended, with one image.
+  /// Returns the name of an ended job with one image.
   std::string done(const std::string& prompt) {
     const std::string id =
       post_json("/v1/jobs", {{"prompt", prompt}})->body()["id"];
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_image_goes_from_memory_into_a_file) {
   BOOST_TEST(r.filed->find({id, r.key})->results[0]->bytes.empty());
   const auto got = r.get("/v1/jobs/" + id + "/images/0");
   BOOST_TEST(got->answered->body == std::string(1000, 'a'));
-  // The other ways to the same bytes.
+  // Other routes return the same bytes.
   const auto text = to_base64(std::vector<uint8_t>(1000, 'a'));
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["result"]["images"][0]["b64_json"]
              == text);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_wall_clock_that_is_set_expires_and_estimates_nothing) {
 
 BOOST_AUTO_TEST_CASE(what_was_not_asked_for_the_longest_goes_first) {
   job_limits within;
-  // Of 1000 bytes each, with what goes with them.
+  // Each has 1000 bytes and its overhead.
   within.kept_disk_bytes = 3 * 2100;
   rig r{within};
   const auto a = r.done("a");
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
   fs::permissions(r.folder, fs::perms::owner_read | fs::perms::owner_exec);
   const bool locked_out = !std::ofstream{r.folder / "try"};
   if (!locked_out) {
-    // Who may write anywhere: the folder goes instead.
+    // If the process may write anywhere, the folder is removed instead.
     fs::remove_all(r.folder);
   }
   std::vector<std::string> ids;
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
   BOOST_TEST(r.image_of(ids[0]) == 410u);
   BOOST_TEST(r.image_of(ids[1]) == 200u);
   BOOST_TEST(r.image_of(ids[2]) == 200u);
-  // What is in a file does not make room in memory.
+  // An image in a file does not make room in memory.
   if (locked_out)
     BOOST_TEST(r.image_of(filed) == 200u);
   fs::create_directories(r.folder);
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
           r.filed->tick();
           break;
         case 3:
-          // The disk goes and comes.
+          // The disk disappears and returns.
           if (fs::exists(r.folder) && below(4) == 0)
             fs::rename(r.folder, r.folder.string() + "-away");
           else if (!fs::exists(r.folder))
@@ -314,7 +314,8 @@ BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
             break;
           const auto& [id, letter] = made[below(made.size())];
           const auto got = r.get("/v1/jobs/" + id + "/images/0");
-          // 404: so many came since that not even its name is remembered.
+          // The status may be 404: after many later jobs even its name is
+          // forgotten.
           BOOST_TEST((got->status() == 200u || got->status() == 410u
                       || got->status() == 404u));
           if (got->status() == 200u)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Jobs over servers that end and start. Long, because the rig that ends and
-// starts them is read with every case.
+// Jobs over servers that end and start. The file is long because every case
+// needs the rig that ends and starts them.
 
 #include "support/api_rig.hpp"
 #include "support/fake_journal.hpp"
@@ -65,7 +65,7 @@ struct rig : test::api_rig {
     kept.reset();
   }
 
-  /// As a kill does: what the server does at its end, it does not.
+  /// Acts as a kill: the server does nothing that it does at a normal end.
   void kill() {
     auto was = journal->there;
     const auto aside = folder.string() + "-aside";
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_job_is_answered_once_it_is_in_the_journal) {
   r.journal->holds = true;
   const auto call = r.job({{"prompt", "a"}});
   BOOST_TEST(call->status() == 0u);
-  // Nobody waits for the disk: it is drawn meanwhile.
+  // Drawing does not wait for the disk.
   BOOST_TEST(r.engine->count() == 1u);
   r.journal->write();
   BOOST_TEST(call->status() == 202u);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(the_same_call_again_waits_for_the_first_one) {
   BOOST_TEST(second->status() == 202u);
   BOOST_TEST(first->body()["id"] == second->body()["id"]);
   BOOST_TEST(r.engine->count() == 1u);
-  // Where the first is refused, so is the second.
+  // If the first is refused, the second is refused too.
   const fields other{{"idempotency-key", "l"}};
   r.journal->full = true;
   const auto third = r.job({{"prompt", "a"}}, other);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(calls_that_wait_are_not_journalled) {
   r.kept->tick();
   BOOST_TEST(r.journal->ends == 0u);
   r.kill();
-  // Nobody knows its address.
+  // No client knows its address.
   BOOST_TEST(fs::is_empty(r.folder));
 }
 
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(*again.steps == 7u);
   BOOST_TEST(*again.guidance == 2.5f);
   BOOST_TEST(again.tenant == r.key);
-  // Once.
+  // The request is submitted only once.
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 2u);
   r.engine->finish(1);
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(r.image_of(id) == "a" + std::to_string(seed));
   BOOST_TEST(r.job(body, key)->body()["id"] == id);
   BOOST_TEST(r.engine->count() == 2u);
-  // Its owner is known: another one does not see it.
+  // Its owner is known, and another key does not see it.
   r.key = "bob";
   BOOST_TEST(r.status_of(id) == "404");
 }
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   r.journal->holds = true;
   size_t gone_on = 0;
   r.engine->at(2).calls.suspected({"finishing", 0, 3, 1}, [&] { ++gone_on; });
-  // It is tried once that is on the disk.
+  // The trial begins once the note is on the disk.
   BOOST_TEST(gone_on == 0u);
   r.journal->write();
   BOOST_TEST(gone_on == 1u);
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   BOOST_TEST(held.phase == "finishing");
   BOOST_TEST(held.steps == 3u);
   BOOST_TEST(held.trials == 1u);
-  // It goes on from there.
+  // The count continues from there.
   r.engine->at(2).calls.suspected({"finishing", 0, 3, 2}, [&] { ++gone_on; });
   BOOST_TEST(gone_on == 2u);
   r.kill();
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_images_after_a_kill) {
   BOOST_TEST(r.kept->kept().jobs == 1u);
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 0u);
-  // A new job's files do not take its names.
+  // A new job's files do not use its names.
   const std::string next = r.job({{"prompt", "b"}, {"seed", 1}})->body()["id"];
   r.engine->finish(1);
   r.kept->tick();
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(images_beside_a_cancelled_one_are_drawn_until_in_files) {
   r.post("/v1/jobs/" + id + "/images/0/cancel", "");
   r.engine->finish(2);
   BOOST_TEST(r.status_of(id) == "cancelled");
-  // Nothing has brought the other one into a file yet.
+  // The other image is not in a file yet.
   r.kill();
   BOOST_TEST(r.status_of(id) == "queued");
   r.kept->tick();
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(a_job_without_an_open_image_ends_at_the_start) {
   const std::string id = r.job({{"prompt", "a"}, {"n", 2}})->body()["id"];
   r.post("/v1/jobs/" + id + "/images/0/cancel", "");
   r.post("/v1/jobs/" + id + "/images/1/cancel", "");
-  // The kill came before the end was written.
+  // The kill happened before the end was written.
   r.journal->there.jobs.at(0).end.reset();
   r.kill();
   BOOST_TEST(r.status_of(id) == "cancelled");
@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_is_full_takes_the_rest_later) {
   r.kept->tick();
   BOOST_TEST(r.engine->count() == 2u);
   BOOST_TEST(r.status_of(ids[2]) == "queued");
-  // One that was taken and then refused comes again as well.
+  // A request that was accepted and then refused is submitted again, too.
   r.engine->fail(1, "overloaded", "full");
   BOOST_TEST(r.status_of(ids[0]) == "queued");
   r.engine->refuse_after.reset();
@@ -514,7 +514,7 @@ BOOST_AUTO_TEST_CASE(images_expire_as_if_the_server_had_not_ended) {
   BOOST_TEST(r.status_of(id) == "410");
   BOOST_TEST(fs::is_empty(r.folder));
   BOOST_TEST(r.journal->there.jobs.empty());
-  // Its name is remembered, also by the next one.
+  // Its name is remembered, also by the next server.
   r.kill();
   BOOST_TEST(r.status_of(id) == "410");
 }
@@ -525,7 +525,7 @@ BOOST_AUTO_TEST_CASE(what_ended_before_the_machine_started_expires_too) {
   rig r{within};
   const std::string id = r.job({{"prompt", "a"}})->body()["id"];
   r.engine->fail(1, "poison", "twice");
-  // Its end lies before the zero of the clock that does not stand still.
+  // Its end is before the zero of the steady clock.
   r.set_off += 9s;
   r.kill();
   r.kept->tick();
@@ -618,7 +618,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_no_accepted_job_is_lost) {
   const auto below = [&](uint64_t most) { return random() % most; };
   for (uint64_t run = 0; run < test::scaled(1000); ++run) {
     rig r;
-    // What each is to be.
+    // The expected result of each job.
     std::map<std::string, std::string> wanted;
     for (int i = 0; i < 40; ++i) {
       r.now += 1s;

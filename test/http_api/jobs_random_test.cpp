@@ -16,7 +16,7 @@ using test::job_rig;
 
 namespace {
 
-/// What one job's listener heard, checked as it comes.
+/// The events that one job's listener received, checked on arrival.
 struct witness {
   std::atomic<int> ends{0};
   std::atomic<int> images{0};

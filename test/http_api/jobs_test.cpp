@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_job_waits_then_runs_then_is_completed) {
   BOOST_TEST((v->state == job_state::running));
   BOOST_TEST(v->queue_position == 0u);
   BOOST_TEST(v->steps_done == 2u);
-  // What the second one will need is taken from the first.
+  // The second request's expected work is derived from the first.
   BOOST_TEST(v->steps == 16u);
   BOOST_TEST_REQUIRE(v->remaining.has_value());
   BOOST_TEST(core::to_seconds(*v->remaining) == 7.0);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_happens_before_submit_returned_is_told_in_order) {
   BOOST_TEST((heard
               == texts{"progressed 1/2", "imaged 0", "progressed 2/2",
                        "imaged 1", "ended completed"}));
-  // It keeps nothing.
+  // The job keeps nothing.
   BOOST_TEST(rig.all->list({}, 10).empty());
 }
 
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(the_same_idempotency_key_is_the_same_job) {
   BOOST_TEST((first == texts{"imaged 0", "ended completed"}));
   BOOST_TEST((second == first));
   BOOST_TEST((third == texts{"ended completed"}));
-  // Once forgotten it is a new one.
+  // Once the first is forgotten, it is a new job.
   rig.now += 2h;
   rig.all->tick();
   BOOST_TEST(rig.enter(what).id != a.id);
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(when_all_jobs_are_open_more_are_refused) {
   BOOST_TEST(why.code == "overloaded");
   BOOST_TEST(why.retry_after.count() > 0);
   BOOST_TEST(rig.images->count() == 2u);
-  // The oldest that ended makes room.
+  // The job that ended first makes room.
   rig.images->finish(1);
   rig.enter(what);
   BOOST_TEST(!rig.all->find(first).has_value());
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(when_all_jobs_are_open_more_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(kept_images_stay_within_their_bytes) {
-  // Two images of 100 bytes fit, with what each takes besides.
+  // Two images of 100 bytes fit, with the overhead of each.
   job_rig rig{{10, 64, 2500, 1h}};
   auto what = rig.wish();
   what.keeps = true;
@@ -336,7 +336,8 @@ BOOST_AUTO_TEST_CASE(kept_images_stay_within_their_bytes) {
   BOOST_TEST((first->state == job_state::completed));
   BOOST_TEST(!rig.all->find(ids[1])->expired);
   BOOST_TEST(!rig.all->find(ids[2])->expired);
-  // One that is too large for all is told, and gone.
+  // An image that is too large for the whole memory is reported and then
+  // dropped.
   std::shared_ptr<const generated_image> told;
   rig.images->bytes_of = [](const auto&) { return std::vector<uint8_t>(3000); };
   job_listener news;

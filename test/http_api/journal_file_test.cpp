@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The journal's file, and the thread that writes it. Long, because both are
-// tried on the same records, with a field of every kind.
+// The journal's file, and the thread that writes it. The file is long because
+// both are tried with the same records, which have a field of every kind.
 
 #include <atelier/runtime/http/journal_file.hpp>
 #include <atelier/runtime/http/journal_writer.hpp>
@@ -52,7 +52,8 @@ struct folder : test::scratch_folder {
     sqlite3_close(it);
   }
 
-  /// It is refused as a wrong configuration, by its name, and stays as it is.
+  /// Expects that the file is refused as an invalid configuration, by its name,
+  /// and unchanged.
   void expect_refused(const std::string& because) const {
     const auto before = bytes();
     const auto got = open();
@@ -68,7 +69,7 @@ struct folder : test::scratch_folder {
   const fs::path file = where / "jobs.sqlite";
 };
 
-/// A job with something in every field.
+/// Returns a job with a value in every field.
 journalled_job job(uint64_t number) {
   journalled_job x;
   x.number = number;
@@ -220,8 +221,8 @@ BOOST_AUTO_TEST_CASE(an_end_is_read_back_and_files_of_images_go) {
     put(**sut, large(i));
     put(**sut, end(i));
   }
-  // Both images of a job start from one file, and the pages that it had are
-  // used again.
+  // Both images of a job start from one file, and its freed pages are used
+  // again.
   BOOST_TEST(fs::file_size(file) < 2u << 20);
   const auto got = (*sut)->read();
   BOOST_REQUIRE(got);
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_is_read_back) {
   write(job(3));
   write(journalled_suspicion{3, 1, {"denoising", 1, 7, 1}});
   write(journalled_suspicion{3, 1, {"denoising", 1, 8, 2}});
-  // Of a job that is not there: nothing.
+  // A suspicion of an unknown job is ignored.
   write(journalled_suspicion{9, 0, {"denoising", 0, 0, 1}});
   BOOST_TEST(held()[0].suspected.trials == 0u);
   BOOST_TEST(held()[1].suspected.trials == 2u);
@@ -272,7 +273,8 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_is_read_back) {
   BOOST_TEST(held()[1].suspected.steps == 8u);
   write(journalled_suspicion{3, 1, {"denoising", 1, 8, 0}});
   BOOST_TEST(held()[1].suspected.trials == 0u);
-  // It ends with its job, and is not the next one's of the same number.
+  // The suspicion ends with its job. The next job with the same number does not
+  // have it.
   write(journalled_suspicion{3, 0, {"preparing", 0, 0, 1}});
   write(journal_file::forgotten_job{3});
   write(job(3));
@@ -294,7 +296,8 @@ BOOST_AUTO_TEST_CASE(cancelled_images_are_read_back) {
   put(**sut, journalled_cancellation{3, 1});
   put(**sut, journalled_cancellation{9, 0});
   BOOST_TEST((cancelled() == std::vector<uint32_t>{0, 1}));
-  // They go with their job, and are not those of the next one of this number.
+  // The images go with their job. The next job with this number does not have
+  // them.
   put(**sut, journal_file::forgotten_job{3});
   put(**sut, job(3));
   BOOST_TEST(cancelled().empty());
@@ -325,7 +328,7 @@ BOOST_AUTO_TEST_CASE(names_of_forgotten_jobs_are_remembered_as_many_as_may_be) {
       put(**sut, job(i));
     for (uint64_t i = 1; i <= 3; ++i)
       put(**sut, journal_file::forgotten_job{i});
-    // Of what is not there nothing is remembered.
+    // Records about unknown jobs are ignored.
     put(**sut, journal_file::forgotten_job{77});
     put(**sut, end(77));
   }
@@ -358,7 +361,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_version_1_is_brought_forward) {
     put(**sut, job(2));
     put(**sut, end(2));
   }
-  // As the version before had it.
+  // This is the table of the version before.
   tamper(R"(
     CREATE TABLE old (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
       owner TEXT NOT NULL, idempotency_key TEXT NOT NULL,
@@ -385,7 +388,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_version_1_is_brought_forward) {
     BOOST_TEST(got->jobs[1].end.has_value());
     BOOST_TEST((got->forgotten == std::vector<job_name>{"gone"}));
   }
-  // An id is one of one key from now on.
+  // From now on an id belongs to one key.
   const auto sut = open();
   auto of_bob = job(3);
   of_bob.wanted.id = "job_1";
@@ -396,7 +399,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_version_1_is_brought_forward) {
 BOOST_AUTO_TEST_CASE(records_are_written_together_or_not_at_all) {
   const auto sut = open();
   put(**sut, job(1));
-  // The second has the first one's number.
+  // The second job has the first one's number.
   const journal_file::record second = job(2);
   const journal_file::record first = job(1);
   const std::vector both{&second, &first};
@@ -508,7 +511,7 @@ BOOST_AUTO_TEST_CASE(what_was_written_outlives_a_kill) {
     BOOST_REQUIRE(pipe(told) == 0);
     const auto child = fork();
     if (child == 0) {
-      // The number of each job that would outlive it.
+      // The child reports the number of each job that must outlive it.
       auto sut = open();
       for (uint64_t i = 1;; ++i) {
         const journal_file::record x = job(i);
@@ -534,7 +537,7 @@ BOOST_AUTO_TEST_CASE(what_was_written_outlives_a_kill) {
     const auto got = (*sut)->read();
     BOOST_REQUIRE(got);
     BOOST_TEST(last >= wanted);
-    // One more may have been written and not told.
+    // One more may have been written but not reported.
     BOOST_TEST(got->jobs.size() >= last);
     BOOST_TEST(got->jobs.size() <= last + 1);
   }
@@ -597,7 +600,7 @@ BOOST_AUTO_TEST_CASE(
       return done.get_future().get();
     };
     BOOST_TEST(accept(job(1)));
-    // What a file may have now, and a little.
+    // The limit is the present size of the file, and a little more.
     auto least = before;
     least.rlim_cur =
       std::max(fs::file_size(file), fs::file_size(file.string() + "-wal"));

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(masks_are_light_or_opaque) {
 }
 
 BOOST_AUTO_TEST_CASE(a_blur_is_near_the_curve_of_its_deviation) {
-  // An edge becomes the curve's integral.
+  // An edge becomes the integral of the curve.
   constexpr uint32_t width = 200;
   for (const double deviation : {2.0, 4.0, 9.0}) {
     auto m = mask_with({width, 3}, {100, 0, {100, 3}});
@@ -60,14 +60,14 @@ BOOST_AUTO_TEST_CASE(a_blur_is_near_the_curve_of_its_deviation) {
     }
     BOOST_TEST(worst < 8);
   }
-  // Up and down alike.
+  // The blur is the same in both directions.
   auto flat = mask_with({3, 200}, {0, 100, {3, 100}});
   auto side = mask_with({200, 3}, {100, 0, {100, 3}});
   blur(flat, 0, 4);
   blur(side, 4, 0);
   for (size_t i = 0; i < 200; ++i)
     BOOST_TEST(flat.bytes[i * 3] == side.bytes[i]);
-  // Without deviation nothing happens.
+  // A deviation of 0 changes nothing.
   const auto sharp = mask_with({10, 10}, {2, 2, {3, 3}});
   auto same = sharp;
   blur(same, 0, 0);
@@ -83,12 +83,12 @@ BOOST_AUTO_TEST_CASE(regions_hold_the_mask_in_the_wanted_proportions) {
   };
   BOOST_TEST((found({10, 20, {10, 10}}, 0) == region{10, 20, {10, 10}}));
   BOOST_TEST((found({10, 20, {10, 10}}, 5) == region{5, 15, {20, 20}}));
-  // Wider than high: higher, both ways.
+  // A region that is wider than high grows both up and down.
   BOOST_TEST((found({10, 20, {20, 10}}, 0) == region{10, 15, {20, 20}}));
-  // At an edge it goes the other way.
+  // At an edge it grows in the other direction.
   BOOST_TEST((found({0, 0, {20, 10}}, 0) == region{0, 0, {20, 20}}));
   BOOST_TEST((found({60, 70, {20, 10}}, 0) == region{60, 60, {20, 20}}));
-  // As far as the image goes.
+  // The image's size limits the region.
   BOOST_TEST((found({0, 30, {100, 10}}, 0) == region{0, 0, {100, 80}}));
   BOOST_TEST(
     (found({40, 20, {10, 10}}, 0, {128, 64}) == region{35, 20, {20, 10}}));
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_masked_part_is_filled_from_around_it) {
       x.bytes[i * 3] = 255;
   fill_masked(x, mask);
   BOOST_TEST((x == plain({32, 32}, 100)));
-  // Where all is masked nothing is known.
+  // If everything is masked, no pixel is known.
   const auto whole = plain({8, 8}, 7);
   auto same = whole;
   fill_masked(same, mask_with({8, 8}, {0, 0, {8, 8}}));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(blending_leaves_what_is_not_masked) {
 }
 
 BOOST_AUTO_TEST_CASE(images_are_resized_in_three_ways) {
-  // Left half dark, right half light.
+  // The left half is dark, the right half light.
   auto x = plain({40, 20}, 0);
   for (uint32_t row = 0; row < 20; ++row)
     for (size_t i = (row * 40 + 20) * 3; i < (row * 40 + 40) * 3; ++i)
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(images_are_resized_in_three_ways) {
     BOOST_TEST(got->bytes.size() == 16u * 16 * 3);
     BOOST_TEST(at(*got, 0, 8) < 20);
     BOOST_TEST(at(*got, 15, 8) > 180);
-    // The edge goes on above and below.
+    // The edge is continued above and below.
     BOOST_TEST(at(*got, 0, 0) == at(*got, 0, 8));
     BOOST_TEST(at(*got, 15, 0) == at(*got, 15, 8));
   }

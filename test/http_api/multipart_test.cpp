@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(fields_and_files_are_found) {
   BOOST_TEST((*got)[1].content == "\x89PNG\r\n--");
   BOOST_TEST((*got)[2].name == "empty");
   BOOST_TEST((*got)[2].content.empty());
-  // Not copied.
+  // The content is not copied.
   BOOST_TEST(((*got)[0].content.data() >= body.data()
               && (*got)[0].content.data() < body.data() + body.size()));
 }
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_form_is_refused) {
          "--X\r\nContent-Disposition: form-data; name=a\r\n"
          "Content-Transfer-Encoding: base64\r\n\r\nZg==\r\n--X--"})
     BOOST_TEST(!parse(body), body);
-  // Only the closing mark.
+  // The body has only the closing mark.
   const auto none = parse("--X--\r\n");
   BOOST_TEST_REQUIRE(none.operator bool());
   BOOST_TEST(none->empty());

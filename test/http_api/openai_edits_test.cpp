@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_SUITE(openai_edits_test)
 BOOST_AUTO_TEST_CASE(an_edit_takes_its_image_and_mask_from_a_form) {
   rig r;
   const auto image = api_rig::png(16, 8);
-  // Transparent on the left.
+  // The image is transparent on the left.
   std::vector<uint8_t> rgba(16 * 8 * 4, 255);
   for (size_t y = 0; y < 8; ++y)
     for (size_t x = 0; x < 4; ++x)
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(an_edit_may_come_as_json) {
                    {"mask_image", to_base64(image)},
                    {"prompt", "p"}});
   BOOST_TEST(r.images->at(1).wanted.image == image);
-  // White where it is edited already.
+  // mask_image is already white in the edited part, so it is unchanged.
   BOOST_TEST(r.images->at(1).wanted.mask == image);
 }
 
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(faulty_edits_name_their_field) {
     r.refused("edits",
               form{}.text("image", "https://a/b.png").text("prompt", "p"))
     == "image");
-  // Without transparency.
+  // The mask has no transparency.
   BOOST_TEST(with([&](form& x) { x.file("mask", image); }) == "mask");
   BOOST_TEST(with([&](form& x) { x.file("mask", bytes{1, 2, 3}); }) == "mask");
   BOOST_TEST(
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(edits_stream_under_their_own_names) {
                                      .text("prompt", "p")
                                      .text("stream", "true")
                                      .text("partial_images", "1"));
-  // Of 8 steps at strength 0.8 six run.
+  // At strength 0.8 six of 8 steps run.
   BOOST_TEST(r.images->at(1).wanted.preview_every == 3u);
   r.images->step(1, 3, 6, fake_images::grey_preview(3));
   r.images->finish(1);

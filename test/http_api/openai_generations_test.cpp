@@ -24,7 +24,7 @@ struct rig : test::api_rig {
     return post_json("/v1/images/generations", body);
   }
 
-  /// The order that a call led to.
+  /// Returns the order that a call led to.
   generation order_of(json body) {
     const auto got = generate(std::move(body));
     BOOST_TEST_REQUIRE(got->status() == 0u);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   BOOST_TEST(got->body()["error"]["message"] == "prompt is missing");
   BOOST_TEST(r.post("/v1/images/generations", "nonsense")->status() == 400u);
   BOOST_TEST(r.images->count() == 0u);
-  // At what means nothing, they are fine.
+  // Values without an effect are accepted.
   r.order_of({{"style", "vivid"},
               {"background", "auto"},
               {"moderation", "low"},
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(addresses_lead_to_kept_images) {
   BOOST_TEST(url.starts_with("http://me:80/v1/images/job_"));
   BOOST_TEST(!got->body()["data"][1].contains("b64_json"));
   const auto path = url.substr(std::string{"http://me:80"}.size());
-  // Whoever has the address sees it.
+  // Every client with the address may read it.
   r.key = "bob";
   const auto image = r.get(path);
   BOOST_TEST(image->status() == 200u);
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(streams_carry_previews_and_then_the_image) {
   rig r;
   const auto got = r.generate({{"stream", true}, {"partial_images", 2}});
   BOOST_TEST(got->streaming);
-  // Steps 2, 4, ... of 8.
+  // Previews come after steps 2, 4, ... of 8.
   BOOST_TEST(r.images->at(1).wanted.preview_every == 2u);
   r.images->step(1, 1, 8);
   r.images->step(1, 2, 8, fake_images::grey_preview(2));

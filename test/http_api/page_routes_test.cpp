@@ -41,8 +41,8 @@ struct fixture : test::api_rig {
     std::make_shared<runtime::http::health>(images, "1", clocks().steady);
 };
 
-/// The value of each property that a style sets, in order: the light scheme's
-/// comes first.
+/// Returns the values of each property that a style sets, in order. The light
+/// scheme's value is first.
 std::vector<std::string> settings_of(std::string_view style) {
   std::vector<std::string> out;
   for (auto at = style.find("--"); at != style.npos;
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_page_and_all_that_it_names_are_there) {
     BOOST_TEST(got.body == file.text);
     named += page.body.find("page/" + std::string{file.name}) != page.body.npos;
   }
-  // The style and the first script; the other scripts are imported.
+  // These are the style and the first script; the other scripts are imported.
   BOOST_TEST(named == 2u);
 }
 
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(the_page_needs_no_key_and_loads_nothing_from_elsewhere) {
   BOOST_TEST((routes.find("GET", "/").found->needs == scope::anyone));
   for (const auto& file : runtime::http::page_files()) {
     auto text = std::string{file.text};
-    // The name of a language, which nobody asks for.
+    // This is the name of a language, which the browser does not load.
     const std::string svg = "http://www.w3.org/2000/svg";
     if (const auto at = text.find(svg); at != text.npos)
       text.erase(at, svg.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a call whose client waits no longer, and tries again.
+// Calls whose clients disconnect and try again.
 #include "support/api_rig.hpp"
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
@@ -39,7 +39,7 @@ struct rig : test::api_rig {
     return post(path, body.dump(), headers);
   }
 
-  /// An edit whose form has that boundary.
+  /// Returns an edit whose form has this boundary.
   exchange_ptr edit(const std::string& boundary, const std::string& prompt) {
     const auto file = png(8, 8);
     const auto mark = "--" + boundary;
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(nobody_comes_again_for_ever) {
   r.all->tick();
   BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.all->open() == 0u);
-  // Who comes now is drawn for anew.
+  // A later call is drawn anew.
   const auto late = r.call(openai, "k");
   BOOST_TEST(late->status() == 0u);
   r.images->finish(2);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_key_with_another_call_is_refused) {
     const auto elsewhere = r.call(path == openai ? a1111 : openai, "k");
     BOOST_TEST(elsewhere->status() == 422u, path);
     BOOST_TEST(r.call(path, std::string(256, 'k'))->status() == 400u, path);
-    // The same call of somebody else is another one.
+    // The same call with another key is another call.
     r.key = "bob";
     BOOST_TEST(r.call(path, "k")->status() == 0u, path);
     BOOST_TEST(r.images->count() == 2u, path);
@@ -209,7 +209,8 @@ BOOST_AUTO_TEST_CASE(a_form_is_the_same_with_another_boundary) {
 }
 
 BOOST_AUTO_TEST_CASE(a_call_whose_client_went_in_the_queue_is_not_begun) {
-  // The rig's end calls off what is open, and that waits here too.
+  // The rig's end cancels open calls, which adds functions here. So this
+  // outlives the rig.
   std::vector<std::function<void()>> waiting;
   rig r;
   auto with = r.context();

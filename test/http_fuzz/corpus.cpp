@@ -31,7 +31,7 @@ std::vector<std::string> read_lines(const char* name) {
   return all;
 }
 
-/// In the order of their names, so that a seed means the same everywhere.
+/// The files are sorted by name, so that a seed means the same everywhere.
 std::vector<std::pair<std::string, std::string>> read_folder(const char* name) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& x : fs::directory_iterator{folder / name})

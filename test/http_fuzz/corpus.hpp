@@ -8,16 +8,15 @@
 
 namespace atelier::test {
 
-/// What hostile requests are made from: the files of the folder `corpus`.
+/// The parts of hostile requests: the files of the folder `corpus`.
 struct corpus {
   /// Whole requests, with the line ends of the protocol.
   std::vector<std::string> requests;
-  /// Bodies of JSON, by API. Where an image stands it is named as
-  /// "@colour.png@": see with_images.
+  /// Bodies of JSON, by API. "@colour.png@" names an image: see with_images.
   std::vector<std::string> openai;
   std::vector<std::string> a1111;
   std::vector<std::string> jobs;
-  /// Bodies with the boundary "XX", with images named likewise.
+  /// Bodies with the boundary "XX", which name images in the same way.
   std::vector<std::string> forms;
   /// Files by name.
   std::vector<std::pair<std::string, std::string>> images;
@@ -25,13 +24,13 @@ struct corpus {
   std::vector<std::string> headers;
   /// "GET /path?query".
   std::vector<std::string> targets;
-  /// What is put in anywhere.
+  /// Words that are inserted at any place.
   std::vector<std::string> words;
 
-  /// Reads them; ends the test where one is missing.
+  /// Reads the files; ends the test if one is missing.
   static corpus read();
 
-  /// Puts images where they are named, each as `file_of` gives it.
+  /// Replaces names of images by their content from `file_of`.
   template <class Function>
   std::string with_images(std::string text, Function file_of) const {
     for (const auto& [name, file] : images) {

@@ -17,7 +17,7 @@ std::string base64_of(const std::string& file) {
     {reinterpret_cast<const uint8_t*>(file.data()), file.size()});
 }
 
-/// The input, for who repeats it.
+/// Returns the input in a form that can be repeated.
 std::string shown(std::string_view x) {
   constexpr size_t most = 4000;
   std::string out;
@@ -28,10 +28,10 @@ std::string shown(std::string_view x) {
   return out;
 }
 
-/// Executions of one case: each makes an input, has it answered, and judges
-/// the reply.
+/// Runs the executions of one case: each makes an input, has it answered, and
+/// judges the reply.
 struct door_fuzz {
-  /// @param stream keeps the cases' inputs apart
+  /// @param stream makes the cases' inputs differ
   template <class Make>
   void run(size_t count, uint64_t stream, Make make) {
     mutator changes{seed(), stream, from.words};
@@ -47,7 +47,7 @@ struct door_fuzz {
     BOOST_TEST(good + bad <= most);
     BOOST_TEST_MESSAGE(
       fmt::format("{} executions: {} answered, {} refused", most, good, bad));
-    // Else it was always the same that was looked at.
+    // Otherwise all inputs would have had the same result.
     BOOST_TEST(good * 50 > most);
     BOOST_TEST(bad * 50 > most);
   }
@@ -60,7 +60,7 @@ struct door_fuzz {
     return {std::move(body), std::move(got)};
   }
 
-  /// Spoils an object of `bodies`, by its fields or by its bytes.
+  /// Changes an object of `bodies`, by its fields or by its bytes.
   input post_json(std::string_view path, const std::vector<std::string>& bodies,
                   mutator& changes) {
     auto body = changes.pick(bodies);

@@ -23,7 +23,7 @@ namespace {
 using namespace runtime::http;
 using nlohmann::json;
 
-/// Waits for what a handler says, on whatever thread.
+/// Waits for a handler's reply, on any thread.
 class waiting_exchange : public exchange {
 public:
   explicit waiting_exchange(request_message x) : asked_(std::move(x)) {}
@@ -70,7 +70,7 @@ public:
 
   void on_gone(std::function<void()>) override {}
 
-  /// None where it was a stream, or nothing came.
+  /// Returns nothing if the reply was a stream, or none arrived.
   std::optional<reply_message> wait(std::string& fault) {
     std::unique_lock guard{mutex_};
     if (!news_.wait_for(guard, std::chrono::seconds{60},
@@ -121,7 +121,7 @@ bool is_head(std::string_view text) {
     if (line.empty())
       return text.empty();
     const auto bad = [](unsigned char c) {
-      // A tab is a blank there.
+      // A tab counts as a blank there.
       return (c < 0x20 && c != '\t') || c == 0x7f;
     };
     if (std::any_of(line.begin(), line.end(), bad)

@@ -13,25 +13,25 @@
 
 namespace atelier::test {
 
-/// All doors behind the readers that a connection has, without its socket.
+/// All HTTP APIs behind the readers of a connection, without its socket.
 /// Threads: one.
 class fuzzed_door {
 public:
-  /// @param keys whether "apple" is asked for as a key
+  /// @param keys whether the key "apple" is required
   explicit fuzzed_door(bool keys = false);
 
-  /// What came of one request.
+  /// The outcome of one request.
   struct outcome {
-    /// 0: it was not sent to its end.
+    /// 0 if the request was incomplete.
     unsigned status = 0;
-    /// What is wrong with the reply; empty: nothing.
+    /// The fault of the reply, or an empty string.
     std::string fault;
   };
 
-  /// Sends bytes in pieces as they may come over a wire.
+  /// Sends bytes in pieces, as they may arrive over a network.
   outcome say(std::string_view bytes, mutator& cuts);
 
-  /// Sends a body with a head that is right.
+  /// Sends a body with a valid head.
   outcome post(std::string_view path, std::string_view type,
                std::string_view body, mutator& cuts);
 
@@ -52,10 +52,10 @@ private:
   uint64_t count_ = 0;
 };
 
-/// Returns what is wrong with a reply to bad input or good; empty: nothing.
-/// Right is: no 5xx (but 501 and 505, which say what this server does not
-/// speak), a head without control characters, and, from
-/// 400 on, a body in the error shape of the API.
+/// Returns the fault of a reply to a good or bad input, or an empty string. A
+/// correct reply has no status 5xx (except 501 and 505, which name features
+/// that this server lacks), a head without control characters, and, from 400
+/// on, a body in the API's error shape.
 std::string fault_of(const runtime::http::reply_message& x,
                      runtime::http::error_shape how);
 

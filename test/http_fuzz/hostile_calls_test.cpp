@@ -19,11 +19,11 @@ namespace {
 using namespace runtime::http;
 using nlohmann::json;
 
-/// One API by a call that takes an image.
+/// One API, with a call that contains an image.
 struct hostile_api {
   const char* path;
   error_shape errors;
-  /// A body with the image where "@" stands.
+  /// A body in which "@" marks the image.
   const char* body;
 };
 
@@ -35,7 +35,7 @@ constexpr std::array apis{
   hostile_api{"/v1/jobs", error_shape::openai,
               R"({"prompt":"a","image":"@"})"}};
 
-/// Calls that mean ill, over a socket, to each API.
+/// Sends hostile calls over a socket to each API.
 struct hostile_calls {
   void start() {
     with.routes = door.all().routes;
@@ -66,7 +66,7 @@ struct hostile_calls {
       request("POST", api.path, "Content-Type: application/json\r\n", body));
     if (x.status != 202)
       return refused(x, 400, api.errors, api.path);
-    // A job is told of its image later.
+    // A job reports the fault of its image later.
     const auto poll = json::parse(x.body)["poll_url"].get<std::string>();
     const auto seen = c.ask(request("GET", poll));
     BOOST_TEST(seen.status == 200u);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_form_of_10000_parts_is_refused) {
                 "POST", api.path,
                 "Content-Type: multipart/form-data; boundary=XX\r\n", body)),
               400, api.errors, api.path);
-    // The other APIs have no forms at all.
+    // The other APIs have no forms.
     BOOST_TEST(has(text, std::string_view{api.path} == "/v1/images/edits"
                            ? "64 parts"
                            : "JSON object"),
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_form_of_10000_parts_is_refused) {
 BOOST_AUTO_TEST_CASE(a_prompt_of_100_mb_is_refused_before_it_is_read) {
   start();
   for (const auto& api : apis) {
-    // Nothing but its length is sent.
+    // Only the length of the body is sent.
     auto c = plain_client{port};
     const auto told =
       c.ask(fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\n"

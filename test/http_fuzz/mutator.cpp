@@ -24,7 +24,7 @@ const std::string& mutator::pick(const std::vector<std::string>& among) {
 std::string mutator::spoil(std::string text, const std::string& other) {
   for (auto n = below(8); n > 0; --n) {
     spoil_once(text, other);
-    // Most changes of a few bytes are found out at the first.
+    // Most changes of a few bytes are detected at the first one.
     if (below(2) == 0)
       break;
   }

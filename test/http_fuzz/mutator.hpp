@@ -10,7 +10,7 @@
 
 namespace atelier::test {
 
-/// Spoils what clients send, as a seed says.
+/// Changes client input, depending on a seed.
 /// Threads: one.
 class mutator {
 public:
@@ -19,7 +19,7 @@ public:
           const std::vector<std::string>& words);
 
   /// Changes some bytes, or none in one case of eight.
-  /// @param other where pieces are taken from
+  /// @param other the source of inserted pieces
   std::string spoil(std::string text, const std::string& other);
 
   /// Changes fields of an object: their values, names and number.

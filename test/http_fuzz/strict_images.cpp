@@ -11,7 +11,7 @@ namespace atelier::test {
 
 namespace {
 
-/// As a worker that prepares requests does.
+/// Checks a file as a worker that prepares requests does.
 core::result<void> look_at(const std::vector<uint8_t>& file,
                            const core::limits& within) {
   if (file.empty())

@@ -12,7 +12,7 @@
 
 namespace atelier::test {
 
-/// Reads requests as the engine does, the pixels of their images included, and
+/// Reads requests as the engine does, including the pixels of their images, and
 /// answers at once with an image of 16x16.
 /// Threads: any.
 class strict_images : public runtime::http::image_service {
@@ -44,7 +44,7 @@ private:
   const config::settings within_;
   runtime::known_variants known_;
   std::vector<variant_status> variants_;
-  /// An image's file by its format.
+  /// The files of an image by format.
   std::map<std::string, std::vector<uint8_t>> files_;
   std::atomic<uint64_t> last_{0};
 };

@@ -15,7 +15,7 @@ namespace {
 
 using namespace runtime::http;
 
-/// A real server before the doors, on a free port.
+/// A real server with all APIs, on a free port.
 struct wire_fuzz {
   wire_fuzz() {
     server::options with;
@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(connections_end_in_order) {
       text +=
         changes.spoil(changes.pick(from.requests), changes.pick(from.requests));
     plain_client c{port};
-    // In two pieces; the server may have refused it after the first.
+    // The request is sent in two pieces. The server may have refused it after
+    // the first.
     const auto cut = changes.below(text.size() + 1);
     c.send(std::string_view{text}.substr(0, cut));
     c.send(std::string_view{text}.substr(cut));
@@ -68,7 +69,7 @@ BOOST_AUTO_TEST_CASE(connections_end_in_order) {
     good += x.status == 200 || x.status == 202 ? 1u : 0u;
   }
   BOOST_TEST(good * 50 > count);
-  // Whatever they sent, nothing of it is left, and a good client is served.
+  // Nothing remains of any input, and a valid client is served.
   BOOST_TEST(eventually([&] { return sut->counts().open_connections == 0; }));
   BOOST_TEST(sut->counts().body_bytes_held == 0u);
   BOOST_TEST(plain_client{port}.ask(request("GET", "/health")).status != 0u);

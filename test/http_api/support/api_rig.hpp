@@ -17,7 +17,7 @@
 
 namespace atelier::test {
 
-/// The routes of an API over jobs over a fake engine.
+/// The routes of an API, with jobs and a fake engine.
 struct api_rig : job_rig {
   using job_rig::job_rig;
   using exchange_ptr = std::shared_ptr<fake_exchange>;
@@ -73,7 +73,8 @@ struct api_rig : job_rig {
                 {{"content-type", "application/json"}});
   }
 
-  /// An image's file: one colour; with transparency where `alpha` is not 255.
+  /// Returns the file of an image of one colour, with transparency if `alpha`
+  /// is not 255.
   static std::vector<uint8_t> png(uint32_t width, uint32_t height,
                                   uint8_t value = 200, int alpha = -1) {
     const uint32_t channels = alpha < 0 ? 3 : 4;

@@ -15,7 +15,7 @@
 
 namespace atelier::test {
 
-/// A request of the test and what was answered.
+/// A request of the test, and its reply.
 /// Threads: one.
 class fake_exchange : public runtime::http::exchange {
 public:
@@ -57,7 +57,7 @@ public:
       then_ = std::move(then);
   }
 
-  /// The client goes away.
+  /// The client disconnects.
   void leave() {
     gone_ = true;
     if (const auto then = std::exchange(then_, {}))
@@ -77,7 +77,7 @@ public:
     return nlohmann::json::parse(events.at(i).second, nullptr, false);
   }
 
-  /// Names of the events, with commas.
+  /// Returns the names of the events, separated by commas.
   std::string event_names() const {
     std::string all;
     for (const auto& [name, data] : events)
@@ -88,7 +88,7 @@ public:
   std::optional<runtime::http::reply_message> answered;
   bool streaming = false;
   bool ended = false;
-  /// Something was sent that must not come then.
+  /// Whether a part of the reply was sent in a wrong order.
   bool faulty = false;
   std::vector<std::pair<std::string, std::string>> events;
 

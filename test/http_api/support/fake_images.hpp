@@ -69,7 +69,7 @@ public:
     return no_room;
   }
 
-  /// Has `done` of `all` steps done.
+  /// Reports that `done` of `all` steps are done.
   void step(uint64_t request, uint32_t done, uint32_t all, preview seen = {}) {
     const auto call = at(request).calls.progressed;
     if (call)
@@ -139,20 +139,20 @@ public:
     return orders_.size();
   }
 
-  /// From this many on, orders are refused so.
+  /// From this number on, orders are refused.
   std::optional<size_t> refuse_after;
-  /// What was wanted of models, and what it is answered with.
+  /// The orders to move models, and the answer to them.
   std::vector<std::pair<std::string, bool>> moved;
   std::optional<failure> no_room;
   failure refusal{"overloaded", "full", std::chrono::seconds{3}};
-  /// A request taken back is answered at once.
+  /// Whether a cancelled request is answered at once.
   bool answers_cancel = false;
   /// Called before submit returns.
   std::function<void(uint64_t)> on_submit;
   std::function<std::vector<uint8_t>(const generation&)> bytes_of;
-  /// What the engine notes on every image.
+  /// The engine's notes on every image.
   std::vector<note> notes;
-  /// What the engine says of every prompt.
+  /// The engine's classification of every prompt.
   std::vector<ladder_level> prompt_class;
   std::vector<variant_status> known{
     {"tiny@8", "tiny", 8, 4.5f, "dpmpp_2m", true, 64, 64},

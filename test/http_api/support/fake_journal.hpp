@@ -12,7 +12,7 @@
 
 namespace atelier::test {
 
-/// A journal in memory, which outlives what tells it.
+/// A journal in memory, which outlives its users.
 /// Threads: one.
 class fake_journal : public runtime::http::job_journal {
 public:
@@ -74,7 +74,7 @@ public:
     });
   }
 
-  /// Writes what waits.
+  /// Writes all waiting orders.
   void write() {
     while (!waiting.empty()) {
       const auto next = std::move(waiting.front());
@@ -83,9 +83,9 @@ public:
     }
   }
 
-  /// Orders wait for write(); else they are done at once.
+  /// Whether orders wait for write(). Otherwise they are done at once.
   bool holds = false;
-  /// Jobs are refused.
+  /// Whether jobs are refused.
   bool full = false;
   size_t ends = 0;
   runtime::http::journal_contents there;

@@ -13,7 +13,7 @@
 
 namespace atelier::test {
 
-/// Jobs over a fake engine, with clocks that the test moves.
+/// Jobs over a fake engine, with clocks that the test advances.
 struct job_rig {
   explicit job_rig(runtime::http::job_limits within = {})
     : images(std::make_shared<fake_images>()),
@@ -42,7 +42,7 @@ struct job_rig {
     return x;
   }
 
-  /// Notes all news as "progressed 1/8", "imaged 0", "ended completed".
+  /// Records all events as "progressed 1/8", "imaged 0", "ended completed".
   runtime::http::job_listener note(std::vector<std::string>& into) {
     return {[&into](const auto& v) {
               into.push_back(
@@ -66,7 +66,7 @@ struct job_rig {
   }
 
   core::time_point now;
-  /// How far somebody has set the wall clock.
+  /// The amount by which the wall clock was set.
   std::chrono::system_clock::duration set_off{};
   uint64_t drawn = 0;
   std::shared_ptr<fake_images> images;

@@ -20,7 +20,8 @@ std::vector<uint8_t> bytes_of(std::string_view text) {
   return {text.begin(), text.end()};
 }
 
-/// Lets no file of this process grow beyond that, as a full disk would.
+/// Prevents this process's files from growing beyond a size, as a full disk
+/// would.
 class file_size_limit {
 public:
   explicit file_size_limit(rlim_t bytes) {

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_rate_draws_arrivals_of_a_minute) {
   const auto got = planned(at_rate("20"));
   if (!got)
     BOOST_FAIL(got.why().text);
-  // Poisson: 1200 with a spread of 35.
+  // The number is a Poisson count: 1200 with a spread of 35.
   BOOST_TEST(got->load.size() > 1000u);
   BOOST_TEST(got->load.size() < 1400u);
   BOOST_TEST(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every door of a server by which a picture's file comes in, and what its
-processes take. Python's standard library alone."""
+"""Every interface of a server that accepts an image file, and the memory of its
+processes. It needs only Python's standard library."""
 import base64
 import http.client
 import json
@@ -14,7 +14,7 @@ PATIENCE_S = 60
 
 
 def call(url, method, path, body=None, content_type="application/json"):
-    """The status and body of one request."""
+    """Returns the status and body of one request."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
@@ -133,17 +133,19 @@ def status_of(pid):
 
 
 class Memory:
-    """What processes take at most from now on, beside memory that they share."""
+    """Measures the most memory that processes use from now on, without shared memory.
+    """
 
     def __init__(self, pids):
         self.before = {}
         for pid in pids:
-            # Lets the peak begin anew.
+            # This resets the peak.
             pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
             self.before[pid] = status_of(pid)
 
     def rise(self):
-        """The largest rise of any process, in bytes, and whose."""
+        """Returns the largest rise of any process, in bytes, and the pid of that
+        process."""
         most = 0, 0
         for pid, before in self.before.items():
             now = status_of(pid)
@@ -153,8 +155,8 @@ class Memory:
         return most
 
 
-# Pixels that decoding may take, with the defaults of a server: those of larger
-# pictures are refused by their header.
+# Pixels that decoding may use with a server's default settings. Larger images are
+# refused by their header.
 MOST_PX = 8192 * 4096
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of pictures that promise little and hold much, or the reverse.
+"""Image files that promise little and hold much, or the reverse.
 
 bombs("png", 200, seed) yields (name, file, pixels): a bomb of one of the families
-below, mutated by the seed, and the pixels that its header promises. Python's
-standard library alone; the same arguments give the same files.
+below, mutated by the seed, and the pixels that its header promises. It needs only
+Python's standard library. The same arguments give the same files.
 """
 import random
 import struct
@@ -11,7 +11,7 @@ import zlib
 
 MIB = 1 << 20
 
-# Beyond this the doors refuse a file by its size alone.
+# Above this size the APIs refuse a file unread.
 MOST_BYTES = 11 * MIB
 
 
@@ -21,7 +21,8 @@ def chunk(kind, data=b""):
 
 
 def zeros(count, level=9):
-    """A zlib stream of so many zeros, made in a moment: blocks repeat."""
+    """Returns a zlib stream of `count` zeros. It is made quickly, because blocks
+    repeat."""
     packer = zlib.compressobj(level)
     piece = bytes(MIB)
     first = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -30,7 +31,7 @@ def zeros(count, level=9):
     if whole == 0:
         return zlib.compress(bytes(count), level)
     last = packer.compress(bytes(rest)) + packer.flush()
-    # The sum at the end is that of other data: nobody gets as far.
+    # The checksum at the end belongs to other data, but no reader reaches it.
     return first + again * (whole - 1) + last
 
 
@@ -135,7 +136,7 @@ def jpeg_head(width, height, frame, parts=3):
     return (b"\xff\xd8" + marker(0xDB, bytes([0]) + bytes([1] * 64))
             + marker(frame, struct.pack(">BHHB", 8, height, width, parts)
                      + components)
-            # DC: one bit says 0; AC: one bit ends a block, two end 32,767.
+            # DC: one bit means 0. AC: one bit ends a block, two end 32,767 blocks.
             + table(0, 0, [1, 1], b"\0\1")
             + table(1, 0, [1, 1, 1], b"\0\xe0\1"))
 
@@ -147,7 +148,7 @@ def scan(components, first, last, approximation, data):
 
 
 def ends_of_blocks(blocks):
-    """Codes that end all blocks of a scan: "10" and fourteen bits each."""
+    """Returns codes that end all blocks of a scan: "10" and fourteen bits each."""
     bits = "10" + "1" * 14
     text = bits * (blocks // 32767 + 1)
     data = int(text, 2).to_bytes(len(text) // 8, "big")
@@ -227,7 +228,7 @@ class Bits:
             self.count -= 8
 
     def one_symbol(self, symbol=0):
-        # Simple, one symbol, of eight bits.
+        # A simple code with one symbol of eight bits.
         self.put(1 | symbol << 3 | 1 << 2, 11)
 
     def bytes(self):
@@ -235,8 +236,8 @@ class Bits:
 
 
 def lossless(width, height, groups=1, bits=0, cache=0):
-    """A VP8L stream of one colour, with so many groups of codes: each is used
-    where a sub-image of all groups says so."""
+    """Returns a VP8L stream of one colour with `groups` groups of codes. A sub-image
+    that names every group uses all of them."""
     b = Bits()
     b.put(0x2F, 8)
     b.put(width - 1, 14)
@@ -249,20 +250,20 @@ def lossless(width, height, groups=1, bits=0, cache=0):
     else:
         b.put(1, 1)
         b.put(bits, 3)
-        # The sub-image: all symbols of green and red in eight bits.
+        # The sub-image uses all symbols of green and red, in eight bits.
         b.put(0, 1)
         for symbols in (280, 256, 1, 1, 1):
             if symbols == 1:
                 b.one_symbol()
                 continue
-            # Code lengths: 17 others are 0, only 8 has a length, so no bit is
-            # read for each; 256 of them.
+            # 17 code lengths are 0 and only 8 has a length, so each of the 256 lengths
+            # is read without any bit.
             b.put(0, 1)
             b.put(19 - 4, 4)
             order = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8] + list(range(9, 16))
             for x in order:
                 b.put(1 if x == 8 else 0, 3)
-            # So many symbols have that length, all others none.
+            # This many symbols have that length, and all others have none.
             b.put(1, 1)
             b.put(4, 3)
             b.put(256 - 2, 10)
@@ -291,7 +292,7 @@ GROUPS = {}
 
 
 def webp_many_groups(r):
-    # Made once: they take a moment in Python.
+    # They are made only once, because Python needs a moment for them.
     key = r.choice([(512, 512, 16384, 0), (1024, 1024, 65536, 0),
                     (256, 256, 4096, 0)])
     if key not in GROUPS:
@@ -328,7 +329,7 @@ def webp_metadata(r):
 
 
 def lossy(width, height, data):
-    """A VP8 key frame of zeros: the same block again and again."""
+    """Returns a VP8 key frame of zeros: the same block again and again."""
     first = min(max(16, data // 2), (1 << 19) - 1)
     head = struct.pack("<I", first << 5 | 1 << 4)[:3]
     return head + b"\x9d\x01\x2a" + struct.pack("<HH", width, height) \
@@ -357,7 +358,7 @@ FAMILIES = {
 
 
 def mutate(r, file):
-    """Now and then some bytes are others, missing or there twice."""
+    """Changes, removes or duplicates some bytes in some files."""
     file = bytearray(file)
     what = r.random()
     if what < 0.6:
@@ -375,7 +376,8 @@ def mutate(r, file):
 
 
 def promised(kind, file, otherwise):
-    """The pixels that a header promises, also where a mutation hit it."""
+    """Returns the pixels that a header promises, even after a mutation of the header.
+    """
     if kind == "png" and len(file) >= 24:
         width, height = struct.unpack(">II", file[16:24])
         return width * height
@@ -415,7 +417,7 @@ def bombs(kind, count, seed):
 
 
 def tiny(kind):
-    """A sound picture of 64x64 pixels."""
+    """Returns a valid image of 64x64 pixels."""
     return {"png": png(64, 64),
             "png with transparency": png(64, 64, colours=6),
             "webp": riff(part(b"VP8L", lossless(64, 64)))}[kind]

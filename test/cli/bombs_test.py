@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Send pictures that hold more than they promise to the built program.
+"""Sends images that hold more than they promise to the built program.
 
 Usage: bombs_test.py --program ATELIER --report FILE [--only PART]
 
-ATELIER_TEST_SCALE=1 takes 200 bombs of each format, the default one of each kind;
+ATELIER_TEST_SCALE=1 sends 200 bombs of each format, the default one of each kind.
 ATELIER_TEST_SEED repeats a run.
 """
 import json
@@ -24,7 +24,7 @@ SPLIT = ["--processes", "split"]
 
 
 def processes_of(url):
-    # What has just begun is told so for a while.
+    # /health reports a new process as starting for a while.
     def ready():
         seen = json.loads(call(url, "GET", "/health")[1])
         return seen if seen["status"] == "ok" else None
@@ -46,7 +46,7 @@ def through_every_door(program, kind):
         url = told["url"]
         log = Lines(process)
         draw(url)
-        # A sound picture first, so that what is made once is there.
+        # A valid image is sent first, so that one-time work is not measured.
         for door in DOORS:
             status, body = door(url, bombs.tiny("png with transparency"))
             expect(status == 200, door.__name__, status, body[:500])
@@ -88,7 +88,7 @@ def case_data_of_gigabytes_are_refused_by_each_door(program):
             status, body = door(url, bomb)
             expect(status == 400, door.__name__, status, body[:500])
             expect(b"image cannot be read" in body, door.__name__, body[:500])
-        # It carries no parameters.
+        # The file contains no parameters.
         expect(png_info(url, bomb)[0] == 200)
         draw(url)
         expect(processes_of(url) == before, before, processes_of(url))
@@ -118,7 +118,7 @@ def case_a_text_of_many_fields_is_read_at_once(program):
 
 
 def case_a_long_prompt_goes_through_the_metadata(program):
-    # Latin and beyond, which takes two forms of text in PNG.
+    # The text is Latin and non-Latin, which PNG stores in two forms.
     for letter in ("x", "\u6c34"):
         prompt = letter * (100_000 // len(letter.encode()))
         with server(program, *SPLIT) as (_, told):

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_the_configurations) {
      == exit_status::done),
     err.str());
   BOOST_TEST(printed()["entries"] == 2);
-  // Its rule is told with it.
+  // The printed statistics include its rule.
   BOOST_TEST(printed()["eviction"] == "lru");
   BOOST_TEST((run({"stats", "--set", "cache.folder='" + folder() + "'", "--set",
                    "cache.memory_mib=1", "--set", "cache.eviction='lcbfu'"})

@@ -14,20 +14,21 @@
 
 namespace atelier::test {
 
-/// Stands in for an engine. Everything happens in the calling thread: what is
-/// handed in is answered at once, when so many wait, or when told to.
+/// Replaces an engine. Everything happens in the calling thread: requests are
+/// answered at once, when enough of them wait, or when a test says so.
 class fake_service : public runtime::cli::service {
 public:
-  /// Decides about the image of a seed; an image's bytes are its prompt.
+  /// Returns the answer to a request. The bytes of an image are its prompt.
   std::function<answer(const generation&)> decide = [](const generation& x) {
     return answer{make_image(x)};
   };
   /// Decides whether a request is refused.
   std::function<std::optional<failure>(const generation&, size_t waiting)>
     refuse = [](const generation&, size_t) { return std::nullopt; };
-  /// Answer at once, or only when told to.
+  /// Whether requests are answered at once, or only when a test says so.
   bool at_once = true;
-  /// With so many waiting, all of them are answered; 0: never.
+  /// The number of waiting requests at which all of them are answered; 0:
+  /// never.
   size_t fullest = 0;
 
   static generated_image make_image(const generation& x) {
@@ -88,7 +89,7 @@ public:
   int stops = 0;
 };
 
-/// Lets a test wish to stop.
+/// An interruption that a test triggers.
 class fake_interruption : public runtime::cli::interruption {
 public:
   int count() const override {

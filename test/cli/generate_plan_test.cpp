@@ -22,7 +22,7 @@ struct fixture : test::scratch_folder {
     return plan_generate(arguments, common, in, [] { return uint64_t{7}; });
   }
 
-  /// Returns what is wrong; nothing may be left behind.
+  /// Returns the fault, after checking that no file was left behind.
   std::string refusal() {
     const auto before = names();
     const auto plan = read_plan();

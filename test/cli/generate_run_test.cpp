@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(what_is_to_be_known_is_told_beside_the_image) {
     return made;
   };
   BOOST_TEST((run() == exit_status::done));
-  // A line for each image, and each note once.
+  // Each image has a line, and each note is printed once.
   BOOST_TEST(lines_of(err.str()) == 6u, err.str());
   BOOST_TEST(err.str().find("note: prompt: 'cat' is not known\n")
              != std::string::npos);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_full_service_is_asked_again_after_an_answer) {
   makes.at_once = false;
   makes.refuse = [&](const generation&,
                      size_t waiting) -> std::optional<failure> {
-    // The last one is alone, and nobody comes to have it answered.
+    // The last request is by itself, and no later one triggers its answer.
     makes.at_once = makes.handed_in.size() == 3;
     if (waiting == 0)
       return std::nullopt;

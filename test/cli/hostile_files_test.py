@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Give the built program files of planning that are huge, deep or wrong.
+"""Gives the built program planning files that are huge, deep or wrong.
 
 Usage: hostile_files_test.py --program ATELIER --report FILE [--only PART]
 
@@ -17,7 +17,7 @@ from process_test import expect, main
 LINES = max(10_000, int(10_000_000
                         * float(os.environ.get("ATELIER_TEST_SCALE") or 0.01)))
 
-# What a command may keep in memory at most, whatever a file holds.
+# The most memory that a command may use, whatever a file contains.
 MOST_KIB = 1_500_000
 
 PROFILE = """{"format": "atelier.profile", "version": 1, "variants": [
@@ -29,7 +29,7 @@ PLAN = ["plan", "--policy", "vanilla", "--profiles", "p.json"]
 
 
 def measured(program, arguments, interrupt_after=None):
-    """Status, both outputs' ends, and the peak of memory in KiB."""
+    """Returns the status, the ends of both outputs, and the peak of memory in KiB."""
     out = program.folder / "out.txt"
     err = program.folder / "err.txt"
     with out.open("wb") as to_out, err.open("wb") as to_err:
@@ -67,7 +67,7 @@ def lines(first, last):
 
 def case_a_long_trace_is_read_and_run(program):
     write(program, "t.csv", *lines(0, LINES))
-    # Ten million requests take an hour: it is enough that they begin.
+    # Ten million requests take an hour. It is enough that the run begins.
     code, _, err = measured(program, [*SIMULATE, "--trace", "t.csv",
                                       "--slo-ms", "200"], 60)
     expect(code in (0, 130), code, err)
@@ -157,8 +157,7 @@ def case_files_without_an_end_are_refused(program):
                 name)
 
 
-# What can be wrong with a document, whatever its format: its text, and what is
-# said of it.
+# Faulty documents of any format: the text, and the error that must be reported.
 DOCUMENTS = {
     "nothing": ("", r":1: is not JSON"),
     "broken off": ('{"format":\n "atelier.', r":2: is not JSON"),
@@ -188,7 +187,7 @@ def case_documents_that_are_none_are_told(program):
     for what, (text, pattern) in DOCUMENTS.items():
         write(program, "d.json", text)
         for arguments in commands_for("d.json"):
-            # Small enough, they are documents with unknown keys.
+            # Small enough to be read, they are documents with unknown keys.
             refused(program, arguments,
                     pattern or r"more than \d+ (values|bytes)"
                                r"|\.a: is not a known key")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kill, end and start the built program's server, and ask for its jobs.
+"""Kills, ends and starts the built program's server, and asks for its jobs.
 
 Usage: journal_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -26,13 +26,15 @@ JOURNAL = ["--set", "http.journal=\"on\""]
 
 
 class Jobs:
-    """Jobs handed in to servers that come and go, with what each is to be."""
+    """Jobs submitted to servers that start and end, with the expected result of each.
+    """
 
     def __init__(self):
         self.all = []
 
     def hand_in(self, url, count):
-        """Some edit a picture, some are of several; each has its key."""
+        """Submits `count` jobs. Some edit an image, some are of several; each has its
+        key."""
         for n in range(len(self.all), len(self.all) + count):
             body = {"prompt": f"a circle {n}", "size": "64x64", "steps": 20,
                     "seed": n}
@@ -69,7 +71,7 @@ class Jobs:
         return [x["b64_json"] for x in seen["result"]["images"]]
 
     def draw_undisturbed(self, program):
-        """What each is, by another server that nothing happens to."""
+        """Draws each job with another, undisturbed server."""
         with server(program, "--data", "calm") as (process, told):
             for x in self.all:
                 status, job = self.post(told["url"], x["body"], x["n"])
@@ -78,11 +80,11 @@ class Jobs:
             expect(end_of(process, signal.SIGTERM)[0] == 0)
 
     def check(self, url):
-        """Each is there with its pictures, and nothing else is."""
+        """Checks that each job has its images, and no other job exists."""
         for x in self.all:
             expect(self.pictures(url, x["id"]) == x["images"],
                    "another picture of", x["id"])
-            # The key is known: no other job comes of the same call.
+            # The key is known, so that the same call does not make another job.
             status, job = self.post(url, x["body"], x["n"])
             expect(status == 202 and job["id"] == x["id"], status, job)
         listed = json.loads(call(url, "GET", "/v1/jobs?limit=1000")[1])["data"]
@@ -91,7 +93,7 @@ class Jobs:
 
 
 def kill_all(process, url):
-    """The whole server at once, as a loss of power does."""
+    """Kills the whole server at once, as a loss of power does."""
     pids = [x["pid"] for x in json.loads(ask(url)[1])["processes"] if x["pid"]]
     for pid in {process.pid, *pids}:
         with contextlib.suppress(ProcessLookupError):
@@ -112,7 +114,7 @@ def case_a_killed_server_draws_its_jobs_after_the_next_start(program):
     for turn in range(rounds):
         with server(program, *slow) as (process, told):
             jobs.hand_in(told["url"], 6)
-            # Now before anything, now in mid-work.
+            # The kill comes before any progress, or in the middle of the work.
             until = (0, 3, 8)[turn % 3]
 
             def drawn():
@@ -123,7 +125,7 @@ def case_a_killed_server_draws_its_jobs_after_the_next_start(program):
             program.wait_for(drawn, process)
             kill_all(process, told["url"])
     jobs.draw_undisturbed(program)
-    # And after an orderly end they are there still.
+    # The jobs also survive an orderly end.
     for _ in range(2):
         with server(program, *slow) as (process, told):
             jobs.check(told["url"])
@@ -138,13 +140,13 @@ def case_a_server_that_ends_too_soon_draws_the_rest_after_the_next_start(
     jobs = Jobs()
     with server(program, *slow) as (process, told):
         jobs.hand_in(told["url"], 12)
-        # The last one waits for its turn.
+        # The last job is still waiting.
         taken_back = jobs.all[-1]["id"]
         expect(call(told["url"], "DELETE", f"/v1/jobs/{taken_back}")[0] == 200)
         code, err = end_of(process, signal.SIGTERM)
         expect(code == 0, code, err)
     with server(program, *slow) as (process, told):
-        # Not drawn any more than it was asked for.
+        # It was drawn no further.
         status, text = call(told["url"], "GET", f"/v1/jobs/{taken_back}")
         expect(json.loads(text)["status"] == "cancelled", text)
         jobs.draw_undisturbed(program)
@@ -157,7 +159,7 @@ def case_an_image_cancelled_alone_is_not_drawn_after_a_kill(program):
     def seen():
         return json.loads(call(told["url"], "GET", f"/v1/jobs/{job}")[1])
 
-    # It is never drawn, however long the calls take.
+    # The job is never drawn, however long the calls take.
     slow = ["--set", "devices[0].test_card_step_ms=1000"]
     with server(program, *JOURNAL, *slow) as (process, told):
         status, text = call(told["url"], "POST", "/v1/jobs",
@@ -176,7 +178,7 @@ def case_an_image_cancelled_alone_is_not_drawn_after_a_kill(program):
         code, out, err = program.run(["jobs", "--server", told["url"]])
         expect(code == 0 and out.startswith(job + "  ")
                and " 0 of 3 images, 1 cancelled, " in out, out, err)
-        # Written with what was asked for after it.
+        # This write also writes the order before it.
         expect(call(told["url"], "POST", "/v1/jobs",
                     {"prompt": "b", "size": "64x64", "steps": 1})[0] == 202)
         kill_all(process, told["url"])
@@ -225,7 +227,7 @@ def case_a_journal_that_is_none_is_refused_and_left_alone(program):
     journal.close()
     code, out, err = program.run(["serve", *CARD, *JOURNAL])
     expect(code == 2 and "version 99" in err and str(file) in err, code, err)
-    # Who does not ask for it is served.
+    # A server without the journal still starts.
     with server(program) as (process, told):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
     code, out, err = program.run(["serve", *CARD, *JOURNAL, "--set",
@@ -266,7 +268,7 @@ def case_a_full_disk_refuses_jobs_and_loses_none(program):
                and refused[1]["code"] == "not_journalled", refused)
         expect(len(taken) > 5, len(taken))
         log.wait("jobs are refused", str(journal_file(program)))
-        # Others go on.
+        # Other requests continue.
         expect(by_openai(url, 1)[0] is not None)
         for n, job in taken:
             expect(Jobs.pictures(url, job), job)
@@ -283,7 +285,7 @@ def case_a_full_disk_refuses_jobs_and_loses_none(program):
 def case_what_kills_its_process_is_poison_after_a_kill_too(program):
     poison = [*JOURNAL, "--processes", "split", "--set",
               "preprocess.test_crash_seed=666"]
-    # Long enough to look.
+    # The restart takes long enough to be observed.
     slow = ["--set", "processes.restart_first_ms=2000"]
 
     def restarts(url):
@@ -298,7 +300,7 @@ def case_what_kills_its_process_is_poison_after_a_kill_too(program):
                             {"prompt": "a", "size": "64x64", "seed": 666})
         expect(status == 202, text)
         job = json.loads(text)["id"]
-        # The first trial alone ended as the first attempt did.
+        # The first trial by itself ended like the first attempt.
         program.wait_for(lambda: restarts(told["url"]) == 2, process)
         kill_all(process, told["url"])
     with sqlite3.connect(journal_file(program)) as journal:

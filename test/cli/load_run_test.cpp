@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using namespace runtime::cli;
 using outcome = load_record::outcome;
 
-// Time that passes only by waiting, or as a test says.
+// The time advances only by waiting, or when a test says so.
 struct virtual_time {
   load_clock clock() {
     return {[this] { return now; },
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(each_request_is_sent_when_it_is_due, rig) {
 
 BOOST_FIXTURE_TEST_CASE(requests_go_out_though_none_is_answered, rig) {
   service.at_once = false;
-  // Everything is answered once the last one is out.
+  // All requests are answered once the last one is sent.
   time.waits = [this] {
     while (sent == 4 && !service.waiting.empty())
       service.answer_one();
@@ -98,7 +98,8 @@ BOOST_FIXTURE_TEST_CASE(requests_go_out_though_none_is_answered, rig) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_late_generator_cannot_hide_the_delay, rig) {
-  // Handing in the first one takes 100 ms: all others are late by that.
+  // Submitting the first request takes 100 ms, so all others are late by that
+  // time.
   service.refuse = [this](const generation& x, size_t) {
     if (*x.seed == 0)
       time.now += 100ms;
@@ -202,7 +203,7 @@ BOOST_AUTO_TEST_CASE(each_request_has_a_line_of_its_own) {
                 "1000.000,late,3000.000,0.000,2.000,\n"
                 "2000.000,refused,0.000,0.000,0.000,overloaded\n"
                 "3000.000,failed,1500.000,0.000,0.000,deadline_missed\n");
-  // Its own deadline comes before the objective of all.
+  // Its own deadline is earlier than the common objective.
   all[1].deadline = 5s;
   BOOST_TEST(to_csv(all, 2s).find("late,") == std::string::npos);
 }

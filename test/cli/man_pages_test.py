@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each command has a manual page that contains its help and renders.
+"""Checks that each command has a manual page that contains its help and renders.
 
 usage: man_pages_test.py MAN_PAGES_PY PROGRAM FOLDER
 
@@ -16,7 +16,7 @@ SKIPPED = 77
 
 
 def rendered(page: Path) -> tuple[str, str]:
-    """Return the text of a page, and the renderer's warnings."""
+    """Returns the text of a page, and the renderer's warnings."""
     if shutil.which("groff"):
         command = ["groff", "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-u"]
     else:
@@ -29,7 +29,7 @@ def rendered(page: Path) -> tuple[str, str]:
 
 
 def letters(text: str) -> str:
-    """Return the text without the spaces and hyphens of line breaks."""
+    """Returns the text without the spaces and hyphens of line breaks."""
     return re.sub(r"[\s\-]", "", text)
 
 

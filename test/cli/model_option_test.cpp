@@ -15,7 +15,7 @@ using runtime::cli::read_model_option;
 
 namespace {
 
-/// A model that the settings name, and what devices run of it.
+/// A model that the settings name, and the variants of it that devices run.
 struct configured {
   explicit configured(std::vector<std::string> variants) {
     x.models.push_back({});

@@ -23,10 +23,10 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// A data folder, beside a model in a folder and the same in a file.
+/// A data folder, and a model as a folder and as a file.
 struct fixture : test::scratch_folder {
   fixture() {
-    // What comes along is no part of most cases.
+    // Most cases must not see the shipped models.
     if (const char* named = std::getenv("ATELIER_MODELS"))
       named_before = named;
     setenv("ATELIER_MODELS", "", 1);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_single_file_is_shown_with_what_it_lacks) {
   BOOST_TEST((run({"models", "check", file}) == exit_status::done));
   BOOST_TEST(printed("note     "));
   BOOST_TEST(printed("\nsound: 1 files, "));
-  // A build tree may have one that the set-up fetched.
+  // A build tree may have a vocabulary that the set-up downloaded.
   if (runtime::vocabulary_folder().empty()) {
     BOOST_TEST((run({"models", "import", file}) == exit_status::not_there));
     BOOST_TEST(told("must be named: --vocabulary DIR\n"));

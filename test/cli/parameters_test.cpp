@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the table of parameters through every way that a value takes: each with
-// values that are not its default, and, where it is a number or a choice, with
-// values that every door must refuse.
+// Walks the table of parameters through every route of a value. Each parameter
+// gets values that are not its default. Numbers and choices also get values
+// that every interface must refuse.
 #include <atelier/actors/wire.hpp>
 #include <atelier/core/image/parameters.hpp>
 #include <atelier/planning/policy.hpp>
@@ -34,7 +34,7 @@ namespace {
 
 const core::limits within;
 
-/// Values that are not the default.
+/// Returns values that are not the default.
 template <class T>
 std::vector<T> values_of(const core::parameter& x) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -51,7 +51,7 @@ std::vector<T> values_of(const core::parameter& x) {
   }
 }
 
-/// As the public interface and JSON have it.
+/// Returns the value as the public interface and JSON have it.
 template <class T>
 auto as_public(T x) {
   if constexpr (std::is_enum_v<T>)
@@ -60,7 +60,7 @@ auto as_public(T x) {
     return x;
 }
 
-/// As it is written on the command line.
+/// Returns the value as it is written on the command line.
 template <class T>
 std::string as_text(T x) {
   return fmt::format("{}", as_public(x));
@@ -77,7 +77,7 @@ void each_value(F f) {
   });
 }
 
-/// Texts of values that no door takes.
+/// Returns texts of values that every interface refuses.
 template <class T>
 std::vector<std::string> bad_texts(const core::parameter& x) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -93,7 +93,7 @@ std::vector<std::string> bad_texts(const core::parameter& x) {
   }
 }
 
-/// Calls f(parameter, member, member of generation, text) for each.
+/// Calls f(parameter, member, member of generation, text) for each bad text.
 template <class F>
 void each_bad_text(F f) {
   each_wanted([&](const core::parameter& x, auto at, auto member) {
@@ -136,7 +136,8 @@ struct command_line {
   core::result<void> good;
 };
 
-/// The command line has a name and words of its own for it.
+/// Returns whether the command line has its own name and words for the
+/// parameter.
 bool has_other_option(const core::parameter& x) {
   return x.name == "noise";
 }
@@ -253,7 +254,7 @@ BOOST_AUTO_TEST_CASE(values_pass_through_the_metadata) {
       return;
     }
     BOOST_TEST(bool{told});
-    // What a call with that text then reads.
+    // A call that contains this text reads the same value.
     json call;
     http::detail::add_infotext(call, text);
     http::detail::field_reader r{call};

@@ -27,7 +27,8 @@ constexpr auto profile = R"({"format": "atelier.profile", "version": 2,
     "deadline_ms": 40, "deferred": [[0, 0], [0.5, 0.4], [1, 1]],
     "fid": [[0, 18], [0.5, 17], [1, 23]]}]})";
 
-/// Two models whose qualities are means of so many images.
+/// Returns a profile of two models whose qualities are means over this number
+/// of images.
 std::string ladder_of(uint32_t images) {
   const auto variant = [&](const char* name, double quality, int ms) {
     return fmt::format(
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
 }
 
 BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
-  // There is time for either: four devices, ten requests a second.
+  // There is time for either variant: four devices, ten requests a second.
   for (const std::string policy : {"atelier", "argus"}) {
     BOOST_TEST_CONTEXT(policy) {
       known = ladder_of(5000);
@@ -137,7 +138,8 @@ BOOST_AUTO_TEST_CASE(a_larger_model_is_worth_its_time_beyond_chance_only) {
 
 namespace {
 
-/// Two variants of ten and of a hundred milliseconds, so many times as slow.
+/// Returns a profile of two variants of ten and of a hundred milliseconds,
+/// `times` times as slow.
 std::string slower(int times) {
   const auto variant = [&](const char* name, double quality, int ms) {
     return fmt::format(
@@ -183,10 +185,10 @@ BOOST_AUTO_TEST_CASE(a_plan_says_which_kind_of_device_hosts_what) {
       large[device] += w["count"].get<int>();
   }
   BOOST_TEST(devices == 6);
-  // Two seconds an image is more than there is.
+  // Two seconds for each image exceed the deadline.
   BOOST_TEST(large["a100"] > 0);
   BOOST_TEST(large["old-gpu"] == 0);
-  // Without kinds a device is any.
+  // Without kinds all devices are equal.
   BOOST_TEST((plan({}) == exit_status::done));
   const auto of_any = nlohmann::json::parse(out.str());
   for (const auto& w : of_any["workers"])

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for something that another process brings about, without an event to
-wait for."""
+"""Waits for an effect of another process that causes no event here."""
 import time
 
 
 def polled(look, what, patience_s, pause_s=0.02):
-    """Return the first true result of `look`.
+    """Returns the first true result of `look`.
 
-    Raise AssertionError with `what` (or what it returns, if it is a function)
-    if there is none within the patience.
+    Raises AssertionError with `what` (or its result, if it is a function) if no result
+    is true within the patience.
     """
     until = time.monotonic() + patience_s
     while True:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the built program with good and bad arguments, as a user would.
-Long, because it is one table of cases beside the few lines that run them.
+"""Runs the built program with good and bad arguments, as a user would. The file is long
+because it is one table of cases beside the few lines that run them.
 
 Usage: process_test.py --program ATELIER --report FILE [--only PART]
 
-Needs nothing but Python's standard library. The report has one TestCase element
-for each case, as Boost.Test writes them.
+It needs only Python's standard library. The report has one TestCase element for each
+case, as Boost.Test writes them.
 """
 import argparse
 import hashlib
@@ -37,7 +37,7 @@ SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff",
               "jpeg": b"\xff\xd8\xff", "webp": b"RIFF"}
 SLOW = "devices=[{name='cpu:0',test_card_step_ms=50}]"
 
-# Arguments, exit status, what standard error must match.
+# Arguments, the exit status, and a pattern for standard error.
 BAD = [
     (["generate"], 2, r"PROMPT is missing[\s\S]*Usage: atelier generate"),
     (["generate", "--"], 2, r"PROMPT is missing"),
@@ -218,7 +218,7 @@ BAD = [
     (["evaluate", "--models", "nowhere"], 3, r"nowhere|not built in"),
 ]
 
-# A configuration file's bytes, what standard error must match. All end with 2.
+# A configuration file's bytes, and a pattern for standard error. All end with 2.
 BROKEN = [
     (b"[limits\n", r"c\.toml:1"),
     (b"[limits]\nsteps = 3\nsteps = 4\n", r"c\.toml:3"),
@@ -283,13 +283,13 @@ GOOD = [
 
 
 class Program:
-    """The program under test, in an empty folder of its own."""
+    """The program under test, in its own empty folder."""
 
     def __init__(self, path, folder):
         self.path = path
         self.folder = pathlib.Path(folder)
         self.pids = set()
-        # Whatever the user has at home is not this test's.
+        # The user's own data must not affect the test.
         self.environment = os.environ | {
             "XDG_DATA_HOME": str(self.folder.resolve() / "data"),
             "ATELIER_MODELS": ""}
@@ -318,8 +318,8 @@ class Program:
                 (err or b"").decode("utf-8", "replace"))
 
     def shared_objects(self):
-        """Those in shared memory that its runs made and did not remove;
-        atelier-UID-PID-NUMBER. Other tests make some at the same time."""
+        """Returns the shared-memory objects (atelier-UID-PID-NUMBER) that its runs made
+        and did not remove. Other tests make some at the same time."""
         return [x for x in pathlib.Path("/dev/shm").glob("atelier-*")
                 if x.name.split("-")[2] in {str(pid) for pid in self.pids}]
 
@@ -335,7 +335,7 @@ class Program:
                       for x in self.folder.rglob("*"))
 
     def wait_for(self, ready, process):
-        """Poll until `ready` holds; a process that ended is a failure."""
+        """Polls until `ready` holds; fails if the process ends."""
         def looked():
             if ready():
                 return True
@@ -438,7 +438,7 @@ def case_a_picture_is_edited_under_a_mask(program):
     expect("the mask of 32x32 was scaled" in err, err)
     data = (program.folder / "c.png").read_bytes()
     expect(b"Schedule type: Karras" in data, "not told in the file")
-    # The picture that is edited is no more special than any other file.
+    # The edited image gets no special treatment as an output file.
     code, _, err = program.run(["edit", "a.png", "--mask", "m.png", "a hat",
                                 "-o", "a.png"])
     expect(code == 2 and "a.png exists" in err, code, err)
@@ -552,7 +552,7 @@ def case_one_failure_does_not_stop_the_others(program):
 
 
 def interrupt(program, number):
-    """Stop a long run after its first picture; return what it made."""
+    """Stops a long run after its first image; returns the files that it made."""
     process = program.start(["generate", "a", "-n", "500", "-o", "d", "--json",
                              "--set", SLOW, "--steps", "3"])
     program.wait_for(lambda: any(x.endswith(".png") for x in program.files()),
@@ -593,7 +593,7 @@ def case_a_closed_pipe_is_silent(program):
         expect("standard output" not in err and "write" not in err, arguments,
                err)
         expect(code == 1, arguments, code)
-    # A full disk is.
+    # A full disk is an error.
     with open("/dev/full", "wb") as full:
         code, _, err = program.run(["config", "--example"], stdout=full)
     expect(code == 1 and "cannot write to standard output" in err, code, err)
@@ -719,7 +719,7 @@ def case_the_printed_configuration_is_read_back(program):
 
 
 def check_profile(text, variants, batches, pixels):
-    """Check what `atelier profile` writes against docs/profile-file.md."""
+    """Checks the output of `atelier profile` against docs/profile-file.md."""
     x = json.loads(text)
     expect(list(x) == ["format", "version", "prepare_ms", "finish_ms",
                        "source_ms_per_megapixel", "variants"], list(x))
@@ -795,7 +795,7 @@ def case_no_evaluation_begins_that_could_not_be_written(program):
         (folder / name).write_text("mine")
         code, _, err = program.run(arguments)
         expect(code == 2 and f"d/{name} exists" in err, name, code, err)
-        # Then it is the models that are not there.
+        # With --force, the error is about the missing models.
         code, _, err = program.run([*arguments, "--force"])
         expect(code == 3, name, code, err)
         expect((folder / name).read_text() == "mine", name)
@@ -824,7 +824,7 @@ def case_a_killed_training_continues_as_if_it_had_not_been(program):
     expect(code == 0, code, err)
     weights = [(program.folder / x / "text" / "weights.safetensors")
                .read_bytes() for x in ("whole", "killed")]
-    # What is noted beside the tensors has the time in it.
+    # The metadata beside the tensors contain the time.
     tensors = [x[8 + int.from_bytes(x[:8], "little"):] for x in weights]
     expect(tensors[0] == tensors[1] and tensors[0], "other weights")
 
@@ -850,7 +850,7 @@ def case_figures_of_a_training_fit_on_a_terminal(program):
     if process.returncode == 3 and "not built in" in text:
         return "skipped"
     expect(process.returncode == 0, text)
-    # What was cleared again is no line.
+    # Text that was cleared again is not a line.
     lines = [x.split("\x1b[K")[-1] for x in text.splitlines()]
     figures = [x for x in lines if " step 2: " in x]
     expect(figures and all(len(x) <= 2 * columns for x in figures), lines)
@@ -871,7 +871,7 @@ def case_an_interrupted_training_leaves_a_checkpoint(program):
 
 
 def small_model(program, **changes):
-    """Make m.safetensors and a vocabulary; return the import's arguments."""
+    """Makes m.safetensors and a vocabulary; returns the import's arguments."""
     (program.folder / "m.safetensors").write_bytes(
         tiny_checkpoint.safetensors(tiny_checkpoint.checkpoint(**changes)))
     words = program.folder / "words"
@@ -916,7 +916,8 @@ def case_a_model_is_imported_listed_shown_and_checked(program):
 
 
 def events_of(path):
-    """Whole lines, whether the array is closed or not, as viewers read them."""
+    """Returns the events of whole lines, whether the array is closed or not, as viewers
+    do."""
     found = []
     for line in path.read_text().splitlines():
         try:
@@ -1056,7 +1057,7 @@ def case_a_bad_model_is_refused_and_nothing_is_left(program):
     expect(code == 2, code, err)
     file.write_bytes(whole)
     code, _, err = program.run(arguments[:3])
-    # The set-up may have fetched a vocabulary, which is too large for it.
+    # The set-up may have downloaded a vocabulary that is too large for the model.
     expect(code == 3 and "--vocabulary DIR" in err
            or code == 2 and re.search(r"vocab\.json: ids .* outside 0\.\.19", err),
            code, err)
@@ -1079,7 +1080,7 @@ def case_what_a_models_schedule_cannot_run_is_refused_by_its_option(program):
         code, out, err = program.run(["generate", "a", "b", "--model", "m",
                                       *arguments])
         expect(code == 2 and re.search(pattern, err), arguments, code, err)
-        # Once for all pictures.
+        # The error is printed once for all images.
         expect(out == "" and err.count("\n") == 1, out, err)
         expect(program.entries() == before, program.entries())
 
@@ -1101,12 +1102,12 @@ def case_a_damaged_model_is_told_and_the_others_are_listed(program):
 
 
 def changed(file, change):
-    """Change the bytes of a file."""
+    """Changes the bytes of a file."""
     file.write_bytes(change(file.read_bytes()))
 
 
 def header_changed(file, change):
-    """Change the header of a .safetensors file, and its length with it."""
+    """Changes the header of a .safetensors file, and its length with it."""
     whole = file.read_bytes()
     length = int.from_bytes(whole[:8], "little")
     header = json.loads(whole[8:8 + length])
@@ -1122,8 +1123,8 @@ def renamed(header, name, to):
 
 UNET = "unet/diffusion_pytorch_model.safetensors"
 
-# What is done to a sound folder, the exit status, what standard error and the
-# findings must match.
+# The change to a valid folder, the exit status, and patterns for standard error and the
+# findings.
 BAD_FOLDERS = {
     "truncated": (lambda x: changed(x / UNET, lambda b: b[:len(b) // 2]), 2,
                   UNET + ": "),
@@ -1213,7 +1214,7 @@ def case_a_bad_folder_is_told_by_every_command(program):
         code, out, err = program.run(
             ["models", "import", "bad", "--name", "n"])
         expect(code == status and re.search(pattern, err), what, code, err)
-        # A check tells all that it finds, missing parts among it.
+        # A check reports all findings, including missing parts.
         code, out, err = program.run(["models", "check", "bad"])
         expect(code == 2 and re.search(pattern, out + err), what, code, out,
                err)
@@ -1242,7 +1243,7 @@ def case_an_import_that_fails_midway_leaves_nothing(program):
 
 
 def case_an_interrupted_import_leaves_nothing(program):
-    # Large enough that the interrupt comes while it is written.
+    # The tensor is large, so that the interrupt happens while it is written.
     name = ("cond_stage_model.transformer.text_model.embeddings."
             "token_embedding.weight")
     arguments = small_model(program, more={name: [1_000_000, 64]})
@@ -1290,7 +1291,7 @@ def all_cases():
 
 
 def main(suite_name, cases):
-    """Run the cases that --only names, and write their report."""
+    """Runs the cases that --only names, and writes their report."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True, type=os.path.abspath)
     parser.add_argument("--report", type=pathlib.Path)
@@ -1305,7 +1306,7 @@ def main(suite_name, cases):
         with tempfile.TemporaryDirectory(prefix="cli-") as folder:
             try:
                 result = case(Program(options.program, folder)) or "passed"
-            except Exception:  # any fault of a case is its failure
+            except Exception:  # any exception of a case is its failure
                 failures += 1
                 result = "failed"
                 print(f"failed: {name}\n{traceback.format_exc()}")

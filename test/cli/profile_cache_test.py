@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure what may start from earlier work, and serve by it, as an operator
-would.
+"""Measures which requests may start from earlier work, and serves with the result, as
+an operator would.
 
 Usage: profile_cache_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -20,7 +20,7 @@ SKIPS = [5, 10, 15, 20, 25]
 
 
 def measured(program, *more, device=CARD, name="p.json"):
-    """Return the section of a new profile, and what was printed."""
+    """Returns the section of a new profile, and the printed text."""
     code, out, err = program.run(["profile", *device, *QUICK, "--cache", "-o",
                                   name, "--force", *more])
     expect(code == 0, code, err)
@@ -49,7 +49,7 @@ def case_thresholds_are_measured_and_written(program):
     expect(reuse["full"] == "card@10" and reuse["measured"]["alpha"] == 0.9,
            reuse)
     expect("compared by words" in out and " 5 of 50 steps skipped" in out, out)
-    # Equal seeds measure equally, and another fraction is another question.
+    # Equal seeds measure the same; another share to keep is another measurement.
     again, _ = measured(program, "--captions", "30", "--stored", "6")
     for x in (reuse, again):
         x.pop("retrieval_ms")
@@ -58,7 +58,7 @@ def case_thresholds_are_measured_and_written(program):
                         "0.5", "--seed", "2")
     expect(other["measured"]["alpha"] == 0.5, other)
     expect(other["measured"]["skips"] != reuse["measured"]["skips"], other)
-    # A plan says what decides.
+    # A plan shows the deciding figures.
     code, out, err = program.run(["plan", "--profiles", "p.json", "--demand",
                                   "1", "--workers", "1", "--policy", "nirvana"])
     expect(code == 0 and "thresholds measured by pixel correlation" in out, out,
@@ -66,7 +66,7 @@ def case_thresholds_are_measured_and_written(program):
 
 
 def case_a_repeated_prompt_keeps_everything(program):
-    """It starts from the state that it would have reached itself."""
+    """Such a request starts from the state that it would have reached itself."""
     prompts = ["a red ball", "blue cubes under water"]
     (program.folder / "prompts").write_text("\n".join(prompts * 6))
     reuse, _ = measured(program, "--prompts", "prompts", "--stored", "2")
@@ -114,7 +114,7 @@ def case_an_interrupt_leaves_no_torn_file(program):
     (program.folder / "p.json").write_text("mine")
     process = program.start(["profile", *slow, *QUICK, "--cache", "-o",
                              "p.json", "--force"])
-    # The work takes a minute, and the device has a thread of its own.
+    # The work takes a minute, and the device has its own thread.
     threads = pathlib.Path(f"/proc/{process.pid}/task")
     program.wait_for(lambda: len(list(threads.iterdir())) > 1, process)
     process.send_signal(signal.SIGINT)
@@ -141,7 +141,7 @@ def route_of(program, url, prompt):
 
 
 def routes_by(program, thresholds):
-    """The routes of similar prompts by a server with these thresholds."""
+    """Returns the routes of similar prompts on a server with these thresholds."""
     x = json.loads((program.folder / "p.json").read_text())
     x["reuse"]["latents"] = thresholds
     (program.folder / "p.json").write_text(json.dumps(x))
@@ -160,7 +160,7 @@ def routes_by(program, thresholds):
 
         if thresholds:
             program.wait_for(lambda: entries() > 0, process)
-        # One request in fifty starts afresh whatever is near.
+        # One request in fifty is drawn in full, whatever is near.
         routes = [route_of(program, url, f"a {size} red circle at the top left")
                   for size in ("large", "big", "huge")]
         profile = json.loads(ask(url, "/v1/admin/profile")[1])
@@ -179,7 +179,7 @@ def case_a_server_goes_by_the_files_thresholds(program):
     expect("latent, K=5" in low, low)
     high = routes_by(program, [{"skip": 25, "similarity": 0.999}])
     expect(set(high) == {"scratch"}, high)
-    # By the published table, similar prompts would skip some.
+    # By the published table, similar prompts would skip some steps.
     none = routes_by(program, [])
     expect(set(none) == {"scratch"}, none)
 

@@ -18,7 +18,7 @@ using namespace atelier::runtime::cli;
 
 namespace {
 
-/// Lends one stand-in to a program that owns its service.
+/// Lends one fake service to a program that owns its service.
 class lent_service : public service {
 public:
   explicit lent_service(test::fake_service& x) : lender_(x) {}
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(jobs_that_cannot_be_meant_are_refused) {
   const auto refused = [&](std::vector<std::string> arguments,
                            const std::string& says) {
     arguments.insert(arguments.begin(), "jobs");
-    // Nothing is asked there.
+    // The command fails before it asks the server.
     arguments.insert(arguments.end(), {"--server", "http://127.0.0.1:1"});
     const auto status = run(std::move(arguments));
     BOOST_TEST((status == exit_status::bad_input));
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(the_first_word_is_the_command) {
     BOOST_TEST(out.str() == "");
   }
   BOOST_TEST(makes.handed_in.empty());
-  // The value of an option is no word.
+  // The value of an option does not count as a word.
   BOOST_TEST((run({"--log", "off", "generate", "a", "-o", path.string()})
               == exit_status::done),
              err.str());
@@ -249,7 +249,8 @@ BOOST_AUTO_TEST_CASE(help_is_a_command) {
     const auto own = out.str();
     BOOST_TEST((run({"help", command}) == exit_status::done));
     BOOST_TEST(out.str() == own);
-    // Two examples of this command, and what its statuses mean.
+    // The help contains two examples of this command, and the meaning of its
+    // statuses.
     const auto examples =
       own.substr(std::min(own.find("\nExamples:\n"), own.size()));
     size_t found = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a running server by `generate --server`, and files that a running
-server reads again.
+"""Images of a running server by `generate --server`, and files that a running server
+reads again.
 
 Usage: remote_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -21,7 +21,7 @@ from serve_test import Lines, ask, call, end_of, server
 
 
 def local_and_remote(program, url, name, arguments):
-    """The same call, here and there: both objects and both files."""
+    """Makes the same call locally and remotely; returns both objects and both files."""
     out = {}
     for where, more in (("here", ["--set", "devices=[{name='cpu:0',"
                                   "executor='test_card'}]"]),
@@ -46,7 +46,7 @@ def case_a_server_makes_the_same_pictures(program):
                            "--quality", "40", "--sampler", "ddim", "--eta",
                            "0.3"]),
                 ("c.webp", ["--seed", "3", "--", "-dash \u4e16 \U0001f308"])):
-            # Words behind the mark come last.
+            # Words after the mark come last.
             if "--" in arguments:
                 mark = arguments.index("--")
                 (program.folder / "p.txt").write_text(arguments[mark + 1])
@@ -81,7 +81,7 @@ def case_a_server_makes_the_same_pictures(program):
 def case_many_pictures_of_a_prompt_file(program):
     (program.folder / "p.txt").write_text("one\ntwo\nthree\n")
     with server(program, "--set", "limits.requests=5") as (process, told):
-        # More than the server takes at a time: what it refuses is asked again.
+        # The server refuses some of these, and the command tries them again.
         code, out, err = program.run(
             ["generate", "--prompts", "p.txt", "-n", "10", "--seed", "7",
              "--size", "64x64", "--server", told["url"] + "/", "-o", "d/",
@@ -120,7 +120,7 @@ def case_what_a_server_cannot_do_is_told(program):
 
 
 def own_certificate(program, name):
-    """A self-signed pair of files for localhost; none without openssl."""
+    """Makes a self-signed pair of files for localhost; returns None without openssl."""
     if not shutil.which("openssl"):
         return None
     subprocess.run(
@@ -169,12 +169,12 @@ def case_a_certificate_that_is_not_trusted_is_told_with_a_remedy(program):
             code, err = asked(url, *more)
             expect(code == status and all(x in err for x in parts), url, more,
                    code, err)
-        # This machine's store may be another one.
+        # The store of this machine may be another one.
         program.environment["SSL_CERT_FILE"] = "studio.pem"
         code, err = asked(by_name)
         expect(code == 0, err)
         del program.environment["SSL_CERT_FILE"]
-        # Its own data folder's server needs no trust.
+        # The server of its own data folder needs no trust.
         expect(program.run(["status"])[0] == 0)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
     with server(program) as (process, told):
@@ -299,13 +299,13 @@ def case_files_are_read_again_at_a_hangup(program):
         expect([sees(url, x) for x in ("ann", "bob", "eve")] == [200, 200, 401])
         process.send_signal(signal.SIGHUP)
         log.wait("the configuration is unchanged")
-        # Nothing of a configuration with faults, every fault told.
+        # Nothing of a faulty configuration is applied, and every fault is reported.
         write_keys("eve")
         write("[http]\nkeys = 'keys'\nthreads = 0\nbody_mib = 1\n")
         process.send_signal(signal.SIGHUP)
         log.wait("no changes were applied", "http.threads")
         expect([sees(url, x) for x in ("ann", "eve")] == [200, 401])
-        # Nothing where the file of keys is broken.
+        # Nothing is applied if the file of keys is invalid.
         (program.folder / "keys").write_text("nonsense\n")
         write("[http]\nkeys = 'keys'\nbody_mib = 1\n")
         process.send_signal(signal.SIGHUP)
@@ -313,7 +313,7 @@ def case_files_are_read_again_at_a_hangup(program):
         big = "x" * (2 << 20)
         expect(sees(url, "ann") == 200)
         expect(upload(url, key_of("ann"), big) == 400)
-        # What applies is taken over, what does not is told by name.
+        # Settings that can change are applied, and the others are reported by name.
         write_keys("ann", "eve")
         write("[http]\nkeys = 'keys'\nbody_mib = 1\nthreads = 3\n"
               "[limits]\nsteps = 10\n[log]\nlevel = 'debug'\n")

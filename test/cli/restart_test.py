@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""End a server under load and start the next one on what it left.
+"""Ends a server under load and starts the next one with its data.
 
 Usage: restart_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -22,7 +22,7 @@ FIXTURES = pathlib.Path(__file__).resolve().parent / "journals"
 
 
 def refused(url, path, body):
-    """Status, code and Retry-After of a call that asks for work."""
+    """Returns the status, code and Retry-After of a call that requests work."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
@@ -59,7 +59,7 @@ def case_it_finishes_what_it_took_and_says_that_it_drains(program):
         for path in ("/v1/jobs", "/v1/images/generations",
                      "/sdapi/v1/txt2img"):
             expect(refused(url, path, small) == (503, "stopping", 5), path)
-        # Nobody takes it back.
+        # The drain of a server that is ending cannot be undone.
         call(url, "DELETE", "/v1/admin/drain")
         expect(json.loads(ask(url)[1])["status"] == "draining")
         waits.join()
@@ -67,7 +67,7 @@ def case_it_finishes_what_it_took_and_says_that_it_drains(program):
         code = process.wait(PATIENCE_S)
         expect(code == 0, code)
     jobs.draw_undisturbed(program)
-    # All of it was finished: there is nothing to draw.
+    # Everything was finished, so there is nothing to draw.
     with server(program, *JOURNAL) as (process, told):
         expect(json.loads(ask(told["url"])[1])["accepted"] == 0)
         jobs.check(told["url"])
@@ -90,7 +90,7 @@ def case_what_it_does_not_finish_in_time_is_the_next_ones(program):
     jobs.draw_undisturbed(program)
     with server(program, *slow) as (process, told):
         jobs.check(told["url"])
-        # /health looks at the engine now and then.
+        # /health reads the engine's state only from time to time.
         program.wait_for(
             lambda: json.loads(ask(told["url"])[1])["answered"] >= left,
             process)
@@ -98,7 +98,7 @@ def case_what_it_does_not_finish_in_time_is_the_next_ones(program):
 
 
 def prepare(program, name):
-    """The data folder with that journal in it."""
+    """Makes the data folder with that journal."""
     file = journal_file(program)
     file.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(FIXTURES / name, file)
@@ -119,7 +119,7 @@ def case_journals_of_older_builds_are_drawn(program):
                 got = Jobs.pictures(url, job["id"])
                 calm = draw_alone(url, job)
                 expect(got == calm, name, job["id"], "another picture")
-            # The same call again is the same job to the next server too.
+            # The next server also treats the same call as the same job.
             first = want["open"][0]
             status, again = post(url, first["body"], first["key"])
             expect(status == 202 and again["id"] == first["id"], status, again)
@@ -127,7 +127,7 @@ def case_journals_of_older_builds_are_drawn(program):
         with server(program, *JOURNAL, "--set",
                     "http.results_s=1") as (process, told):
             for job in want["ended"]:
-                # Known as one that was here, and kept no longer.
+                # The job is known as an earlier one that is no longer kept.
                 path = f"/v1/jobs/{job}"
                 program.wait_for(
                     lambda path=path: call(told["url"], "GET", path)[0] == 410,
@@ -147,7 +147,7 @@ def post(url, body, key):
 
 
 def draw_alone(url, job):
-    """The pictures of the same call without its name and key."""
+    """Returns the images of the same call without its name and key."""
     body = {k: v for k, v in job["body"].items() if k != "id"}
     status, text = call(url, "POST", "/v1/jobs", body)
     expect(status == 202, status, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that go away and come again, over plain sockets.
+"""Clients that disconnect and return, over plain sockets.
 
 Usage: retry_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -16,7 +16,7 @@ from serve_test import ask, call, end_of, server
 
 OPENAI = "/v1/images/generations"
 A1111 = "/sdapi/v1/txt2img"
-# One at a time, each of seconds.
+# Requests run one at a time and take seconds.
 SLOW = ["--set", "devices[0].test_card_step_ms=50", "--set",
         "devices[0].seats=1", "--set", "devices[0].max_batch=1"]
 
@@ -28,7 +28,7 @@ def body_for(path, steps):
 
 
 def sent(url, path, steps, key=None):
-    """The socket of a client that has sent its call and waits."""
+    """Returns the socket of a client that has sent its call and waits."""
     parts = urllib.parse.urlsplit(url)
     text = json.dumps(body_for(path, steps))
     it = socket.create_connection((parts.hostname, parts.port),
@@ -40,7 +40,7 @@ def sent(url, path, steps, key=None):
 
 
 def answer(url, path, steps, key):
-    """Status and pictures of the same call by a client that stays."""
+    """Returns status and images of the same call by a client that waits."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
@@ -56,7 +56,7 @@ def answer(url, path, steps, key):
 
 
 def counts(url):
-    """(cancelled, answered, refused, waiting, running)"""
+    """Returns (cancelled, answered, refused, waiting, running)."""
     text = ask(url, "/metrics")[1]
     def one(pattern):
         return int(float(re.search(f"^{pattern} (.*)$", text, re.M)[1]))
@@ -70,7 +70,7 @@ def case_clients_that_go_take_back_what_waits_too(program):
         url = told["url"]
         clients = [sent(url, path, 150) for path in (OPENAI, A1111) * 3]
         program.wait_for(lambda: counts(url) == (0, 0, 0, 5, 1), process)
-        # Those that wait first, then the one that is drawn.
+        # The waiting clients close first, then the one whose image is being drawn.
         for x in reversed(clients):
             x.close()
         program.wait_for(lambda: counts(url) == (6, 0, 0, 0, 0), process)
@@ -103,7 +103,7 @@ def case_retries_with_a_key_are_drawn_once(program):
                 client.close()
             status, pictures = answer(url, path, 100, "k")
             expect(status == 200 and len(pictures) == 1, status, pictures)
-            # Its reply was lost on the way.
+            # The reply was lost in transit.
             again = answer(url, path, 100, "k")
             expect(again == (status, pictures), again)
             program.wait_for(lambda: counts(url) == (0, 1, 0, 0, 0), process)
@@ -122,7 +122,7 @@ def case_nobody_is_waited_for_longer_than_said(program):
         program.wait_for(lambda: counts(url) == (1, 0, 0, 0, 0), process)
         jobs = json.loads(call(url, "GET", "/v1/jobs")[1])["data"]
         expect([x["status"] for x in jobs] == ["cancelled"], jobs)
-        # Who comes then is drawn for.
+        # A later call is drawn.
         client = sent(url, OPENAI, 150, "k")
         program.wait_for(lambda: counts(url) == (1, 0, 0, 0, 1), process)
         client.close()

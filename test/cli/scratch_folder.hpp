@@ -11,7 +11,7 @@
 
 namespace atelier::test {
 
-/// An empty folder that goes away with the test.
+/// An empty folder that the destructor removes.
 class scratch_folder {
 public:
   scratch_folder() {
@@ -30,7 +30,7 @@ public:
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;
 
-  /// Returns the names of all that is in it.
+  /// Returns the names of all files in the folder.
   std::set<std::string> names() const {
     std::set<std::string> result;
     for (const auto& x : std::filesystem::directory_iterator{path})

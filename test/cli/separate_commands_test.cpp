@@ -15,7 +15,7 @@ using namespace atelier::runtime::cli;
 
 BOOST_AUTO_TEST_SUITE(separate_commands_test)
 
-// The program of this test has none beside it.
+// The program of this test has no separate programs beside it.
 BOOST_AUTO_TEST_CASE(a_missing_program_is_told_with_the_places_looked_at) {
   test::fake_interruption interrupted;
   std::istringstream in;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start, ask and end the built program's server, as an operator would.
-Long, because it is one table of cases beside what starts and ends a server.
+"""Starts, uses and ends the built program's server, as an operator would. The file is
+long because it is one table of cases beside the functions that start and end a server.
 
 Usage: serve_test.py --program ATELIER --report FILE [--only PART]
 """
@@ -28,7 +28,7 @@ CARD = ["--set", "devices=[{name='cpu:0',executor='test_card'}]",
 
 @contextlib.contextmanager
 def server(program, *more):
-    """A server with the test card; ends with the block."""
+    """Runs a server with the test card, which ends with the block."""
     process = program.start(["serve", "--json", *CARD, *more])
     try:
         line = process.stdout.readline()
@@ -42,7 +42,7 @@ def server(program, *more):
 
 
 class Lines:
-    """What a server writes to its log, as it comes."""
+    """Collects the lines that a server writes to its log."""
 
     def __init__(self, process):
         self.all = []
@@ -140,7 +140,7 @@ def case_every_fault_of_a_configuration_is_told_at_once(program):
 
 
 def call(url, method, path, body=None):
-    """The status and body of one request."""
+    """Returns the status and body of one request."""
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=PATIENCE_S)
@@ -152,7 +152,7 @@ def call(url, method, path, body=None):
 
 
 def by_openai(url, seed):
-    """A picture in base64, or none and why; likewise below."""
+    """Returns an image in base64, or None and the reason, as the next functions do."""
     status, text = call(url, "POST", "/v1/images/generations",
                         {"prompt": "a circle", "size": "64x64", "seed": seed})
     body = json.loads(text)
@@ -205,7 +205,7 @@ def case_every_request_is_answered_while_processes_die(program):
                 "--set", "processes.restart_most_ms=200",
                 "--set", "scheduler.attempts=1000") as (process, told):
         url = told["url"]
-        # What each makes of a seed while nothing dies.
+        # The images of each API and seed while nothing dies.
         whole = {(api, seed): api(url, seed)
                  for api in APIS for seed in range(seeds)}
         expect(all(x[1] is None for x in whole.values()), whole)
@@ -311,7 +311,7 @@ def case_results_of_jobs_lie_in_the_data_folder(program):
     folder = program.folder / "data" / "atelier" / "results"
 
     def files():
-        # Without those that are being written.
+        # Files that are being written do not count.
         return sorted(folder.glob("*.picture"))
 
     with server(program) as (process, told):
@@ -324,7 +324,7 @@ def case_results_of_jobs_lie_in_the_data_folder(program):
         for i, file in enumerate(files()):
             status, image = call(url, "GET", f"{job}/images/{i}")
             expect(status == 200 and image == file.read_bytes(), i)
-        # Another server of the same folder does without.
+        # Another server with the same folder runs without a journal.
         with server(program) as (second, other):
             expect(call(other["url"], "POST", "/v1/jobs",
                         {"prompt": "b", "size": "64x64"})[0] == 202)
@@ -377,7 +377,8 @@ def case_a_disk_that_takes_nothing_loses_no_picture(program):
 
 
 def case_gauges_are_right_under_load(program):
-    """What waits and runs, while it does, and when it has ended."""
+    """Compares the gauges with the waiting and running requests, and with the state
+    after their end."""
     with server(program, "--set", "devices[0].test_card_step_ms=50",
                 "--set", "devices[0].seats=2",
                 "--set", "devices[0].max_batch=2") as (process, told):
@@ -403,7 +404,7 @@ def case_gauges_are_right_under_load(program):
         for job in jobs[:4]:
             call(url, "DELETE", f"/v1/jobs/{job}")
         program.wait_for(lambda: gauges() == (0, 0, 0), process)
-        # The doors' own time: of every call, and of each whole reply.
+        # The time in the APIs covers every call, and each whole reply.
         expect(call(url, "POST", "/v1/images/generations",
                     {"prompt": "a", "size": "64x64", "steps": 1})[0] == 200)
 
@@ -443,7 +444,7 @@ def case_a_rebound_name_is_refused(program):
 
 
 def raw(url, text, end=True):
-    """What the server says to these bytes; with `end` nothing follows them."""
+    """Returns the server's reply to these bytes; with `end` nothing follows them."""
     parts = urllib.parse.urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port),
                                   timeout=PATIENCE_S) as c:
@@ -477,7 +478,7 @@ def case_what_readers_take_differently_is_refused(program):
             head = raw(url, text).lower()
             expect(" 400 " in head.splitlines()[0], text[:80], head)
             expect("x-request-id: req_" in head, head)
-        # At once, and not when the time to read is over.
+        # The reply comes at once, not at the end of the reading time.
         began = time.monotonic()
         expect(" 413 " in raw(url, chunked + "ffffffffffffffff\r\n", False))
         expect(time.monotonic() - began < 25, "it was waited for")
@@ -551,7 +552,7 @@ def case_a_key_with_little_to_do_goes_before_one_with_much(program):
                 "prompt": "a", "size": "64x64", "steps": 20, "n": 8,
                 "id": f"ann-{number}"})
             expect(status == 202, status, got)
-        # Four seconds of work: whoever waits for all of it comes too late.
+        # The work takes four seconds, so a client that waits for all of it is too late.
         for _ in range(2):
             status, got = asked(url, "bob", "POST", "/v1/images/generations", {
                 "prompt": "a", "size": "64x64"})
@@ -593,14 +594,14 @@ def case_a_second_server_leaves_the_first_to_be_found(program):
         finally:
             second.kill()
             second.wait()
-        # The second one ended: the first is still there to be found.
+        # The second server ended, and the first can still be found.
         expect(json.loads(state_file(program).read_text()) == mine)
         code, out, err = program.run(["status"])
         expect(code == 0 and told["url"] in out, out, err)
         code, _, err = program.run(["stop"])
         expect(code == 0, err)
         expect(first.wait(PATIENCE_S) == 0, first.returncode)
-    # One that was killed leaves no lock.
+    # A killed server leaves no lock.
     with server(program) as (killed, _):
         killed.kill()
         killed.wait()

@@ -44,7 +44,7 @@ struct fixture : test::scratch_folder {
     return run_program(arguments, world);
   }
 
-  /// Runs `simulate` with sound arguments but for those that are given.
+  /// Runs `simulate` with valid arguments and those given.
   exit_status simulate(std::vector<std::string> more,
                        const std::string& policy = "diffserve",
                        const std::string& trace = "t.txt",
@@ -108,13 +108,13 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_policy_and_the_same_each_time) {
 
 BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
   BOOST_TEST((simulate({"--json"}, "auto") == exit_status::done));
-  // The profile's variants are a cascade's.
+  // The profile's variants form a cascade.
   BOOST_TEST(nlohmann::json::parse(out.str())["policy"] == "vanilla");
   BOOST_TEST((simulate({}, "auto,vanilla") == exit_status::bad_input));
 }
 
 BOOST_AUTO_TEST_CASE(devices_of_several_kinds_are_simulated) {
-  // Ten times as slow: a heavy image takes 10 s there.
+  // This kind is ten times as slow: a heavy image takes 10 s there.
   std::string slow{profile};
   const std::string step = "\"ms\": 100";
   for (auto i = slow.find(step); i != std::string::npos;
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_folder_gets_summary_series_and_report) {
   BOOST_TEST((simulate({"-o", at("out")}) == exit_status::done));
   for (const char* name : {"summary.json", "series.csv", "report.html"})
     BOOST_TEST(!read(std::string{"out/"} + name).empty(), name);
-  // The profile says nothing of its variants' quality.
+  // The profile has no qualities of its variants.
   BOOST_TEST(read("out/report.html").find("Quality of the answers")
              == std::string::npos);
   BOOST_TEST(read("out/summary.json").find("\"quality_mean\":null")
@@ -169,10 +169,10 @@ BOOST_AUTO_TEST_CASE(the_mix_says_what_requests_ask_for) {
   const auto half = mean({"--mix", "steps=1,3"});
   BOOST_TEST(plain < half);
   BOOST_TEST(half < steps);
-  // The same seed draws the same requests, another one others.
+  // The same seed draws the same requests, and another seed draws others.
   BOOST_TEST(half == mean({"--mix", "steps=1,3"}));
   BOOST_TEST(half != mean({"--mix", "steps=1,3", "--seed", "2"}));
-  // One row of 3 steps takes 300 ms: with less time none is answered.
+  // A row of 3 steps takes 300 ms. With a shorter deadline none is answered.
   BOOST_TEST((simulate({"--json", "--noise", "0", "--mix", "steps=3", "--mix",
                         "deadline_ms=250"},
                        "vanilla")
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(a_plan_is_written_and_run_again) {
   BOOST_TEST((planned({"--policy", "diffserve,vanilla", "-o", at("b.json")})
               == exit_status::bad_input));
   BOOST_TEST(complains("-o: a file holds one plan"));
-  // One that somebody changed, beside it and the policy itself.
+  // An edited plan is compared with the original and with the policy itself.
   auto changed = nlohmann::json::parse(text);
   changed["thresholds"][0] = 0;
   write("b.json", changed.dump());
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(a_plan_is_written_and_run_again) {
   BOOST_TEST(all[0]["policy"] == "diffserve");
   BOOST_TEST(all[1]["policy"] == "fixed:a.json");
   BOOST_TEST(all[2]["policy"] == "fixed:b.json");
-  // Everything passes a threshold of 0.
+  // Every image passes a threshold of 0.
   BOOST_TEST(all[2]["light_share"] == 1);
   BOOST_TEST(all[1]["light_share"] < 1);
   BOOST_TEST((planned({"--policy", "fixed", "--plan", at("a.json"), "--json"})

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes small checkpoints in Stable Diffusion's original layout, with Python's
-standard library alone."""
+"""Makes small checkpoints in Stable Diffusion's original layout, with only Python's
+standard library."""
 import json
 import struct
 
 
 def safetensors(tensors):
-    """Return the bytes of a file of float32 tensors, name -> shape."""
+    """Returns the bytes of a file of float32 tensors, name -> shape."""
     header, data = {}, b""
     for number, (name, shape) in enumerate(sorted(tensors.items())):
         count = 1
@@ -36,7 +36,7 @@ class Layers(dict):
 
 
 def unet(to, width=32):
-    """Add a denoiser of one level, without attention."""
+    """Adds a denoiser of one level, without attention."""
     start = "model.diffusion_model."
     to.linear(f"{start}time_embed.0", width, 4 * width)
     to.linear(f"{start}time_embed.2", 4 * width, 4 * width)
@@ -57,7 +57,7 @@ def unet(to, width=32):
 
 
 def vae(to, width=32, start="first_stage_model.", levels=1):
-    """Add an autoencoder; each level but one halves an image's sides."""
+    """Adds an autoencoder; each level but one halves an image's sides."""
     for half, row, layers in (("encoder", "down", 1), ("decoder", "up", 2)):
         half = start + half
         blocks = [f"{half}.mid.block_1", f"{half}.mid.block_2"]
@@ -84,7 +84,7 @@ def vae(to, width=32, start="first_stage_model.", levels=1):
 
 
 def text(to, width=64):
-    """Add a text encoder of one layer."""
+    """Adds a text encoder of one layer."""
     start = "cond_stage_model.transformer.text_model."
     to[f"{start}embeddings.token_embedding.weight"] = [20, width]
     to[f"{start}embeddings.position_embedding.weight"] = [77, width]
@@ -99,7 +99,7 @@ def text(to, width=64):
 
 
 def checkpoint(without=(), more=(), levels=1):
-    """Return the tensors of a small SD 1.x, name -> shape."""
+    """Returns the tensors of a small SD 1.x, name -> shape."""
     out = Layers()
     unet(out)
     vae(out, levels=levels)

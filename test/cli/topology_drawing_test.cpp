@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(names_cannot_break_the_svg) {
   size_t boxes = 0;
   for (size_t at = 0; (at = svg.find("rx=\"6\"", at)) != svg.npos; ++at)
     ++boxes;
-  // Four processes and the arena.
+  // The drawing has four processes and the arena.
   BOOST_TEST(boxes == 5u);
 }
 

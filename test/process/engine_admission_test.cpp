@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plan in force takes on.
+// Admission by the plan in force.
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -18,10 +18,10 @@ using test::mode;
 
 namespace {
 
-/// One device with test cards of two variants, a large and a small one.
+/// One device with test cards of a large and a small variant.
 struct fixture {
-  /// Starts an engine. A step of 64x64 takes `told` by the profile, and the
-  /// card `takes` for every size.
+  /// Starts an engine. A step of 64x64 takes `told` in the profile. The card
+  /// takes `takes` for every size.
   std::unique_ptr<engine> start(std::chrono::milliseconds told,
                                 std::chrono::milliseconds takes) {
     planning::profile p;
@@ -52,8 +52,8 @@ struct fixture {
        "planner.period_s=0.5", "monitor.window_s=1"});
   }
 
-  /// Hands in `count` images of 64x64, one every `pause`; returns what became
-  /// of those that have an answer by now.
+  /// Submits `count` images of 64x64, one every `pause`; returns the answers
+  /// that exist by then.
   static std::vector<answer> answers_of(engine& to, int count,
                                         std::chrono::milliseconds pause) {
     std::vector<submission> all;
@@ -81,7 +81,7 @@ struct fixture {
 BOOST_FIXTURE_TEST_SUITE(engine_admission_test, fixture)
 
 BOOST_AUTO_TEST_CASE(what_the_plan_does_not_take_on_is_refused_with_a_time) {
-  // A small image takes two seconds: no more than three in that time.
+  // A small image takes two seconds, so at most three fit into that time.
   auto sut = start(400ms, 400ms);
   std::vector<answer> refused;
   const auto overloaded = [&] {
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(what_the_plan_does_not_take_on_is_refused_with_a_time) {
 }
 
 BOOST_AUTO_TEST_CASE(small_images_are_planned_as_small) {
-  // The cards' own size is 256x256: by the profile an image of that size takes
-  // sixteen times as long, and the device had time for two a second.
+  // The cards' own size is 256x256. By the profile an image of that size takes
+  // sixteen times as long, and the device would have time for two a second.
   auto sut = start(20ms, 20ms);
   BOOST_TEST(eventually([&] { return sut->status().plan_version > 0; }));
   for (const answer& x : answers_of(*sut, 100, 50ms))

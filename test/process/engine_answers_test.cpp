@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is handed in comes back, once, and the same everywhere.
+// Every request gets one answer, which is the same in each mode.
 #include <atelier/core/image/codec.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
@@ -98,7 +98,7 @@ BOOST_DATA_TEST_CASE(what_a_mask_leaves_stays_to_the_bit, modes, how) {
   auto sut = test::start(how);
   generation x = small(5);
   x.image = test::image_file(64, 64, 1, core::image_format::png);
-  // White right of the middle.
+  // The mask is white right of the middle.
   image::bitmap mask{{64, 64}, 3, {}};
   for (int i = 0; i < 64 * 64; ++i)
     mask.bytes.insert(mask.bytes.end(), 3, i % 64 < 32 ? 0 : 255);
@@ -155,7 +155,7 @@ BOOST_DATA_TEST_CASE(images_beyond_the_memory_wait_at_the_door, modes, how) {
   auto sut = test::start(
     how, {slow_card, "limits.source_kib=512", "limits.sources_mib=1"});
   auto x = small(20);
-  // 230 KB of grain.
+  // The file has 230 KB of noise.
   x.image = test::image_file(280, 280, 1, core::image_format::png);
   std::vector<std::future<answer>> accepted;
   size_t refused = 0;
@@ -270,7 +270,7 @@ BOOST_DATA_TEST_CASE(running_and_waiting_requests_are_taken_back, modes, how) {
     BOOST_TEST(sut->cancel(x.accepted.request));
   for (auto& x : all)
     BOOST_TEST(test::code_of(test::await(x)) == "cancelled");
-  // Far less than the two seconds that one of them needs.
+  // The limit is far below the two seconds that one of them needs.
   BOOST_TEST((std::chrono::steady_clock::now() - begin < 1s));
   BOOST_TEST(test::comes_to_rest(*sut));
   BOOST_TEST(sut->status().cancelled == 8u);
@@ -329,7 +329,7 @@ BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
   BOOST_TEST(why.code == "overloaded");
   BOOST_TEST(why.text.find("limits.requests") != std::string::npos);
   BOOST_TEST((why.retry_after >= 1s));
-  // Who has an answer may hand in the next one at once.
+  // A client with an answer may submit its next request at once.
   for (auto& x : accepted) {
     test::image_in(x.result.get());
     auto next = sut->submit(small(1));
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(the_longest_texts_reach_every_process) {
   auto wanted = small(2);
   wanted.prompt.assign(128 * 1024, 'a');
   wanted.negative.assign(128 * 1024, 'b');
-  // More than one ring takes at a time.
+  // The records exceed the size of one ring.
   const auto answers =
     test::answers_to(*sut, std::vector<generation>(12, wanted));
   for (const auto& x : answers)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cascades over several devices, by guessed costs.
+// Cascades over several devices, with guessed costs.
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -18,8 +18,8 @@ using test::mode;
 
 namespace {
 
-/// What was evaluated of two variants of the test card, and a folder where
-/// their judge lies.
+/// The evaluation of two variants of the test card, and a folder that contains
+/// their judge.
 struct fixture {
   fixture() {
     planning::profile p;
@@ -36,7 +36,7 @@ struct fixture {
     c.heavy = core::variant_id{1};
     c.judge = "critic";
     c.deadline = 100ms;
-    // The test card's judge is as sure of one card as of another.
+    // The test card's judge is equally sure of all cards.
     for (int i = 0; i <= 20; ++i)
       c.deferred.emplace_back(i / 20.0, i / 20.0);
     p.cascades.push_back(c);
@@ -45,8 +45,9 @@ struct fixture {
     folder.write("critic/config.json", "{}");
   }
 
-  /// Starts an engine of two such devices; a heavy image takes a second. What
-  /// was evaluated is its `of`, and with "profile" its times are believed.
+  /// Starts an engine with two such devices; a heavy image takes a second. `of`
+  /// is the setting that names the evaluation. With "profile" the engine uses
+  /// its times, too.
   std::unique_ptr<engine> start(const std::string& policy,
                                 const std::string& of = "quality") {
     folder.write("quality.json", planning::to_json(evaluated));
@@ -72,7 +73,7 @@ struct fixture {
     return x;
   }
 
-  /// The share of the first class that goes through cascades.
+  /// Returns the share of the first class that goes through cascades.
   static double cascaded(const engine_status& s) {
     double sum = 0;
     for (const auto& r : s.routes)
@@ -92,18 +93,18 @@ struct fixture {
 BOOST_FIXTURE_TEST_SUITE(engine_cascades_test, fixture)
 
 BOOST_AUTO_TEST_CASE(a_cascade_is_planned_over_two_devices_of_a_kind) {
-  // A mix is worth more than either variant alone.
+  // A mix is worth more than either variant by itself.
   evaluated.cascades[0].fid = {{0, 20}, {0.5, 10}, {1, 30}};
   evaluated.cascades[0].deadline = 10s;
   auto sut = start("atelier");
-  // As much as one heavy device has time for: nobody asks yet.
+  // One heavy device has time for this load. No request has arrived yet.
   BOOST_TEST(eventually([&] { return cascaded(sut->status()) > 0.5; }));
   const auto s = sut->status();
   BOOST_TEST_REQUIRE(s.workers.size() == 2u);
-  // In the order in which they came.
+  // The order is that of their arrival.
   BOOST_TEST((std::set{s.workers[0].device, s.workers[1].device}
               == std::set<std::string>{"cpu:0", "cpu:1"}));
-  // What each gate is planned to let through is told.
+  // The status shows the planned share that passes each gate.
   BOOST_TEST_REQUIRE(s.deferred.size() == s.thresholds.size());
   for (const auto& r : s.routes) {
     BOOST_TEST(r.threshold.has_value() == (r.stages.size() > 1));
@@ -117,8 +118,8 @@ BOOST_AUTO_TEST_CASE(a_cascade_is_planned_over_two_devices_of_a_kind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
-  // Two devices are too few for heavy images alone, and one is enough for
-  // light ones. By the guess none of both could be in time.
+  // Two devices are too few for only heavy images, and one is enough for light
+  // ones. By the guess neither could be in time.
   constexpr auto pause = 220ms;
   auto sut = start("diffserve");
   std::vector<test::in_flight> all;
@@ -155,14 +156,14 @@ BOOST_AUTO_TEST_CASE(a_cascade_of_guessed_costs_defers_as_planned) {
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
-  // The profile has heavy images in 20 ms each: all can be heavy.
+  // By the profile heavy images take 20 ms each, so all can be heavy.
   evaluated.cascades[0].deadline = 5s;
   auto sut = start("diffserve", "profile");
   BOOST_TEST(eventually([&] { return sut->status().workers.size() == 2; }));
-  // A plan for one of them alone may come before.
+  // A plan for only one of them may come first.
   BOOST_TEST(eventually(
     [&] { return sut->status().thresholds == std::vector<double>{1}; }));
-  // They take a second: two devices are too few for what comes.
+  // In fact they take a second, and two devices are too few for the load.
   constexpr auto pause = 220ms;
   std::vector<test::in_flight> all;
   const auto follows = [&] {
@@ -174,7 +175,8 @@ BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
     std::this_thread::sleep_for(pause);
   }
   BOOST_TEST(follows());
-  // What was measured is told, as a profile that can be planned with elsewhere.
+  // The status contains the measurements as a profile that other programs can
+  // plan with.
   const auto told =
     planning::parse_profile(*sut->status().profiles.at(0).text, "told");
   BOOST_TEST_REQUIRE(bool(told));
@@ -196,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told) {
   BOOST_TEST(why.find("deadline_ms 40") != std::string::npos, why);
   BOOST_TEST(why.find("one image by 'cascade'") != std::string::npos, why);
   BOOST_TEST(sut->stop(10s));
-  // What is only guessed is called impossible by nobody.
+  // A plan by guesses calls nothing impossible.
   sut = start("diffserve");
   BOOST_TEST(eventually([&] {
     const auto s = sut->status();
@@ -207,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(what_no_judge_can_judge_is_drawn_by_the_heavy_variant) {
-  // Its judge is another one than that of the folder.
+  // Its judge differs from that of the folder.
   auto sut = start("score-cascade");
   BOOST_TEST_REQUIRE(eventually([&] { return cascaded(sut->status()) == 1; }));
   std::vector<generation> all;

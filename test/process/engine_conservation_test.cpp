@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long run of all kinds of requests: what was handed in is answered,
-// cancelled, failed or refused, each once, and the engine is as large at its
-// end as it was before.
+// A long run of all kinds of requests. Every request is answered, cancelled,
+// failed or refused exactly once, and at the end the engine is as large as
+// before.
 #include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -45,7 +45,7 @@ size_t open_files(const std::vector<pid_t>& of) {
   return n;
 }
 
-/// MiB that are in memory of these processes.
+/// Returns the resident memory of these processes in MiB.
 double resident_mib(const std::vector<pid_t>& of) {
   double pages = 0;
   for (const auto pid : of) {
@@ -58,7 +58,7 @@ double resident_mib(const std::vector<pid_t>& of) {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-/// The slope of a straight line through the points, by least squares.
+/// Returns the slope of a straight line through the points, by least squares.
 double slope_of(const std::vector<std::pair<double, double>>& points) {
   double x = 0;
   double y = 0;
@@ -92,7 +92,7 @@ generation any_request(core::philox& random) {
   return x;
 }
 
-/// Makes one thing of a request wrong.
+/// Makes one field of a request invalid.
 void spoil(generation& x, core::philox& random) {
   switch (random.below(5)) {
     case 0:

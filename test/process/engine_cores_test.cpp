@@ -10,7 +10,7 @@ namespace {
 using namespace atelier;
 using test::mode;
 
-/// Cores that a process may run on.
+/// Returns the number of cores that a process may run on.
 int cores_of(pid_t pid) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -18,7 +18,7 @@ int cores_of(pid_t pid) {
   return CPU_COUNT(&set);
 }
 
-/// A core of this machine.
+/// Returns a core of this machine.
 size_t any_core() {
   cpu_set_t set;
   CPU_ZERO(&set);

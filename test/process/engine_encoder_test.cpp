@@ -17,14 +17,14 @@ using test::mode;
 
 namespace {
 
-/// Above the similarity by words of what is asked for, and below that of the
+/// This is above the similarity by words of the prompts, and below that of the
 /// scorer.
 constexpr double least_similarity = 0.7;
 
 struct encoding : test::recall_rig {
   encoding() : recall_rig(least_similarity) {}
 
-  // By a policy that uses whatever is similar enough.
+  // The policy uses every match that is similar enough.
   std::unique_ptr<engine> start(mode how, std::vector<std::string> more) {
     auto set = settings("modm");
     set.insert(set.end(), more.begin(), more.end());
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_prompt_in_other_words_starts_from_earlier_work) {
       auto sut = start(how, {scorer});
       BOOST_TEST(route_of(*sut, "a small red circle") == "miss");
       remembered(*sut);
-      // Another meaning finds nothing.
+      // A prompt with another meaning finds nothing.
       BOOST_TEST(route_of(*sut, "a large blue star") == "miss");
       BOOST_TEST(route_of(*sut, "a little red disc") == "hit, k=5");
       BOOST_TEST(test::comes_to_rest(*sut));

@@ -36,7 +36,7 @@ generation small(uint32_t steps) {
   return x;
 }
 
-/// What this process holds outside its own memory.
+/// The resources that this process holds outside its own memory.
 struct holdings {
   size_t threads = test::count_threads();
   size_t descriptors = test::count_descriptors();
@@ -45,7 +45,7 @@ struct holdings {
 };
 
 void check_nothing_left(const holdings& before) {
-  // A thread that was joined may still be leaving.
+  // A joined thread may still be ending.
   BOOST_TEST(
     eventually([&] { return test::count_threads() <= before.threads; }));
   BOOST_TEST(test::count_descriptors() == before.descriptors);
@@ -53,7 +53,8 @@ void check_nothing_left(const holdings& before) {
   BOOST_TEST(test::engine_processes_of(getpid()).size() == before.processes);
 }
 
-/// The first engine of a process leaves what the libraries keep for good.
+/// Starts and ends one engine, because the first engine of a process leaves the
+/// libraries' permanent resources.
 void warm_up() {
   test::start(mode::single);
 }
@@ -94,7 +95,7 @@ BOOST_DATA_TEST_CASE(an_end_with_open_requests_answers_them, modes, how) {
 }
 
 BOOST_DATA_TEST_CASE(an_end_at_any_moment_of_the_work_is_clean, modes, how) {
-  // Answers, steps and encodings are under way while everything ends.
+  // Answers, steps and encodings are in progress while everything ends.
   warm_up();
   const holdings before;
   for (size_t i = 0; i < 10 + test::scaled(500); ++i) {
@@ -166,7 +167,7 @@ BOOST_DATA_TEST_CASE(calls_from_many_threads_survive_the_end, modes, how) {
 }
 
 BOOST_DATA_TEST_CASE(threads_that_used_it_may_outlive_it, modes, how) {
-  // Each of them would hold what the end waits for.
+  // Each of them would hold a resource that the end waits for.
   std::promise<std::unique_ptr<engine>> started;
   std::promise<void> looked;
   std::promise<void> over;
@@ -208,7 +209,7 @@ BOOST_AUTO_TEST_CASE(two_engines_live_in_one_process) {
 }
 
 BOOST_AUTO_TEST_CASE(two_processes_have_an_engine_each) {
-  // Forked before this process has threads of an engine.
+  // The fork happens before this process has threads of an engine.
   int ends[2];
   BOOST_TEST_REQUIRE(pipe(ends) == 0);
   const auto other = fork();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What leaves the full cache of a running engine, by cache.eviction.
+// The entries that a running engine evicts from its full cache, by
+// cache.eviction.
 
 #include <boost/test/unit_test.hpp>
 #include <process/recall_rig.hpp>
@@ -22,7 +23,7 @@ struct eviction_fixture : test::recall_rig {
     "a red ball on a table", "some blue cubes under water",
     "three green cats in deep snow", "one yellow pyramid at night"};
 
-  // The engine has room for three.
+  // The engine's cache has room for three entries.
   std::vector<std::string> settings_with(const std::string& rule,
                                          bool on_disk) {
     auto set = settings("modm");
@@ -47,9 +48,9 @@ struct eviction_fixture : test::recall_rig {
     return route_of(sut, prompt, "read").starts_with("hit");
   }
 
-  /// Returns the one of three prompts whose image makes room for the fourth's:
-  /// the first came first, the second was unused for longest, and the third's
-  /// image was used least.
+  /// Returns which of three prompts loses its image to the fourth's. The first
+  /// is the oldest, the second was unused for longest, and the third's image
+  /// was used least.
   std::vector<size_t> leave(const std::string& rule, bool on_disk) {
     const auto set = settings_with(rule, on_disk);
     auto sut = test::start(mode::single, set);
@@ -58,7 +59,7 @@ struct eviction_fixture : test::recall_rig {
     for (const size_t x : {1U, 1U, 2U, 0U, 0U})
       BOOST_TEST(is_kept(*sut, x));
     if (on_disk) {
-      // The uses of before count.
+      // The earlier uses still count.
       BOOST_TEST(sut->stop(10s));
       sut.reset();
       sut = test::start(mode::single, set);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is found out about requests before they take a route, on a running
-// engine with the shipped classifier.
+// Facts about requests before their route is chosen, on a running engine with
+// the shipped classifier.
 
 #include <atelier/core/image/codec.hpp>
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
@@ -34,8 +34,8 @@ namespace {
 
 const auto modes = boost::unit_test::data::make({mode::single, mode::split});
 
-/// A ladder whose levels have the names of ways that the classifier knows. They
-/// are drawn by the test card.
+/// Returns a ladder whose levels have the names of routes that the classifier
+/// knows. The test card draws them.
 planning::profile with_ladder() {
   planning::profile p;
   planning::ladder_profile ladder;
@@ -103,7 +103,8 @@ struct fixture {
   fs::path classifier = folder.path / "classifier";
 };
 
-/// Instgenie, which notes what it knows of a mask where it takes a route.
+/// Instgenie, which records the known facts about a mask when it chooses a
+/// route.
 struct watching_policy : planning::instgenie_policy {
   std::string_view name() const override {
     return "watching";
@@ -150,7 +151,7 @@ BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_image, modes, how) {
 BOOST_DATA_TEST_CASE(a_classifier_that_broke_is_gone_on_without_and_named,
                      modes, how) {
   auto sut = test::start(options(how));
-  // It is opened by the first prompt.
+  // The first prompt opens the file.
   fs::resize_file(classifier / "model.safetensors", 1000);
   for (uint64_t n = 1; n <= 3; ++n) {
     const auto answers = test::answers_to(*sut, {wanted("a red circle")});

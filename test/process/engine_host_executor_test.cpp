@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors of a host's own under a running engine, in both modes.
+// A host's own executors under a running engine, in both modes.
 #include <atelier/core/image/codec.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

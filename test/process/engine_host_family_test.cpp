@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A family of models of the host's own under a running engine, in both modes.
+// A host's own family of models under a running engine, in both modes.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -19,7 +19,7 @@ namespace {
 const auto family_modes =
   boost::unit_test::data::make({mode::single, mode::split});
 
-/// A tiny model, as the host's family names it.
+/// A tiny model with the class name of the host's family.
 struct family_fixture : test::tiny_folder {
   family_fixture() {
     write_at("scheduler/scheduler_config.json",
@@ -52,7 +52,7 @@ generation family_request() {
   x.width = x.height = 32;
   x.seed = 1;
   x.deterministic = true;
-  // The pipelines' own differ.
+  // The pipeline's own guidance differs.
   x.guidance = 4;
   return x;
 }
@@ -71,7 +71,7 @@ BOOST_DATA_TEST_CASE(its_models_draw_as_the_networks_do, family_modes, how) {
   const auto made = drawn_by(*sut);
   BOOST_TEST(made.steps_run == 3u);
   BOOST_TEST(sut->stop(10s));
-  // The same networks under the pipeline that Atelier knows.
+  // The same networks run under the pipeline that Atelier knows.
   name_pipeline(test::host_pipeline_class, "StableDiffusionPipeline");
   auto plain = test::start(options(how));
   BOOST_TEST(drawn_by(*plain).sha256 == made.sha256);

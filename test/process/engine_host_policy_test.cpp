@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy of the host's own, in both modes.
+// A host's own policy, in both modes.
 #include <atelier/planning/policy.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
@@ -53,7 +53,7 @@ BOOST_DATA_TEST_CASE(its_decisions_and_its_memory_count,
   const auto own = std::make_shared<const test::turn_policy>();
   auto sut = test::start(options_with(how, {own}, {"policy.name=turns"}));
   BOOST_TEST(sut->status().policy == "turns");
-  // Its memory has gone through several plans.
+  // Its memory has passed through several plans.
   BOOST_TEST(eventually([&] { return sut->status().plan_version > 3; }));
   std::vector<generation> all;
   for (uint64_t i = 0; i < 8; ++i)

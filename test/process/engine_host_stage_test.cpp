@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stages of a host's own on the path of a running engine's requests: in its own
-// process, and in processes whose program is the host's.
+// A host's own stages on the path of a running engine's requests, in the host's
+// process and in its worker program.
 
 #include <atelier/planning/stage.hpp>
 
@@ -41,14 +41,15 @@ generation card_of(uint64_t seed) {
   return x;
 }
 
-/// An engine that draws the test card, with another program of its processes.
+/// Returns options for an engine that draws the test card, with this program
+/// for its processes.
 engine_options card_engine(mode how, const std::string& program) {
   return test::options_of(how,
                           {"processes.program='" + program + "'",
                            "devices=[{name='cpu:0',executor='test_card'}]"});
 }
 
-/// Of an engine whose processes run the host's program.
+/// Returns options for an engine whose processes run the host's program.
 engine_options with_safety(mode how) {
   auto options = card_engine(how, test::host_worker());
   options.extend.stages = {test::safety_check()};
@@ -66,7 +67,7 @@ bool tells(const failure& why, const std::string& part) {
   return why.text.find(part) != std::string::npos;
 }
 
-/// A class of the host's that is no make_stage.
+/// A class of the host's that does not come from make_stage.
 struct rough_stage : planning::any_stage {
   const planning::stage_row& row() const override {
     if (!has_row)
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_program_with_other_stages_ends_the_start_by_name) {
                            "the engine 'mask/1 prepare/1 denoise/1 safety/1 "
                            "finish/1'"})
     BOOST_TEST(tells(without, part), without.text);
-  // The other way about: the program has one that the engine lacks.
+  // In the opposite case the program has a stage that the engine lacks.
   const auto beside =
     stage_refusal(card_engine(mode::split, test::host_worker()));
   BOOST_TEST(beside.code == "incompatible");

@@ -20,7 +20,7 @@ namespace {
 
 const auto modes = boost::unit_test::data::make({mode::single, mode::split});
 
-/// A tiny model, its judge, and plans that gate the one by the other.
+/// A tiny model, its judge, and plans that gate the model by the judge.
 struct fixture : test::tiny_folder {
   fixture() {
     write_at("scheduler/scheduler_config.json",
@@ -46,7 +46,7 @@ struct fixture : test::tiny_folder {
     std::ofstream{path / "quality.json"} << planning::to_json(p);
   }
 
-  /// Starts an engine whose gate lets pass what scores at least that.
+  /// Starts an engine whose gate passes scores of at least `threshold`.
   std::unique_ptr<engine> start(mode how, const std::string& threshold) {
     std::ofstream{path / "plan.json"} << R"({"format": "atelier.plan",
       "version": 1, "policy": "diffserve", "memory": {"of": "diffserve"},
@@ -100,7 +100,7 @@ BOOST_DATA_TEST_CASE(a_gate_lets_pass_what_its_judge_is_sure_of, modes, how) {
     BOOST_TEST(sut->status().judge_failures == 0u);
     BOOST_TEST(sut->stop(10s));
   };
-  // A confidence lies between both.
+  // A confidence is between both thresholds.
   drawn("0", light, 2);
   drawn("1", heavy, 10);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices of two kinds: one is ten times as slow as the other.
+// Devices of two kinds, one ten times as slow as the other.
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -20,8 +20,8 @@ using test::mode;
 namespace {
 
 /// Four devices, the last two of the kind "slow", and a judge between a light
-/// variant and a heavy one. A heavy image takes a slow device two seconds, of
-/// which there is one.
+/// variant and a heavy one. A heavy image takes a slow device two seconds, and
+/// the deadline is one second.
 struct fixture {
   fixture() {
     std::filesystem::create_directories(folder.path / "critic");
@@ -36,7 +36,7 @@ struct fixture {
          {std::pair{light, 0.5}, std::pair{heavy, 0.75}}) {
       auto v = *planning::parse_variant(name);
       v.native_px = {64, 64};
-      // A card's own size, and that of the requests.
+      // The card's own size, and that of the requests.
       v.step = {{1, 64 * 64, step, 9}, {1, 256 * 256, step, 9}};
       v.quality = quality;
       p.variants.push_back(v);
@@ -52,7 +52,7 @@ struct fixture {
     return p;
   }
 
-  /// `told`: what slow devices take is in a profile of their own.
+  /// @param told slow devices have their own profile
   std::unique_ptr<engine> start(bool told) const {
     const auto device = [&](int i) {
       const bool slow = i >= 2;
@@ -86,7 +86,7 @@ struct fixture {
     return x;
   }
 
-  /// What the devices host, quick ones first.
+  /// Returns the variants that the devices host, quick devices first.
   static std::vector<std::set<std::string>> hosted(const engine& sut) {
     std::vector<std::set<std::string>> out(4);
     for (const auto& w : sut.status().workers)
@@ -96,7 +96,7 @@ struct fixture {
     return out;
   }
 
-  /// Whether a slow device draws heavy images alone.
+  /// Returns whether a slow device draws only heavy images.
   static bool is_slow(const std::vector<std::set<std::string>>& all) {
     const std::set only_heavy{heavy};
     return all[2] == only_heavy || all[3] == only_heavy;
@@ -125,8 +125,8 @@ BOOST_AUTO_TEST_CASE(heavy_images_are_for_quick_devices) {
     all.push_back(wanted(i));
     all.back().variant = heavy;
   }
-  // One after the other a quick device draws them in a second; the steps of one
-  // take a slow device two.
+  // A quick device draws them one after the other in a second. The steps of one
+  // take a slow device two seconds.
   for (const auto& made : test::answers_to(*sut, all))
     BOOST_TEST((test::image_in(made).took.total < 2s));
   BOOST_TEST(!is_slow(hosted(*sut)));
@@ -134,8 +134,7 @@ BOOST_AUTO_TEST_CASE(heavy_images_are_for_quick_devices) {
 }
 
 BOOST_AUTO_TEST_CASE(what_no_profile_says_of_a_kind_is_learnt) {
-  // By the profile all of them are quick, so that slow ones draw heavy
-  // images.
+  // By the profile all devices are quick, so that slow ones draw heavy images.
   auto sut = start(false);
   BOOST_TEST_REQUIRE(eventually([&] { return is_slow(hosted(*sut)); }));
   std::vector<test::in_flight> all;
@@ -143,15 +142,15 @@ BOOST_AUTO_TEST_CASE(what_no_profile_says_of_a_kind_is_learnt) {
     all.push_back(test::hand_in(*sut, wanted(all.size() + 1)));
     std::this_thread::sleep_for(150ms);
   }
-  // A few had to be late; two quick devices have time for all. The steps of a
-  // heavy image alone take a slow device two seconds.
+  // Only a few may be late, because two quick devices have time for all. A slow
+  // device needs two seconds for only the steps of a heavy image.
   for (size_t i = 0; i < all.size(); ++i) {
     const auto made = test::await(all[i]);
     const auto& took = test::image_in(made).took;
     if (i >= all.size() / 2)
       BOOST_TEST((took.total < 2s), "request " << i);
   }
-  // They are of another kind, not slow for their own.
+  // They belong to another kind, and are not slow for their kind.
   for (const auto& w : sut->status().workers) {
     BOOST_TEST(!w.slow, w.device);
     BOOST_TEST((w.kind == (w.device < "cpu:2" ? "quick" : "slow")), w.device);

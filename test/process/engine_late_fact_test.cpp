@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A fact that comes too late, on a running engine.
+// A fact that arrives too late, on a running engine.
 
 #include <atelier/planning/stage.hpp>
 
@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Looks at every prompt before its route, and says nothing until it may.
+/// Handles every prompt before its route, and returns only when the test
+/// permits it.
 class slow_look {
 public:
   struct work {
@@ -86,7 +87,8 @@ BOOST_AUTO_TEST_CASE(a_fact_that_is_late_is_gone_on_without_and_named) {
   options.extend.stages = {
     {planning::make_stage(slow_look{answered.get_future().share()}), "mask"}};
   auto sut = test::start(options);
-  // Whatever fails, the stage's worker waits no longer than the engine lives.
+  // Even after a failure, the stage's worker waits no longer than the engine
+  // lives.
   auto over = std::move(answered);
   const auto answers = test::answers_to(*sut, {late_card()});
   test::image_in(answers.front());

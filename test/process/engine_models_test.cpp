@@ -62,8 +62,8 @@ struct kind_of_run {
   bool karras = false;
 };
 
-/// Has each kind of run made, and made again while the device's process is
-/// killed after a step that is drawn: the same file is owed.
+/// Draws each kind of run, and again while the device's process is killed after
+/// a random step. Both must give the same file.
 void check_kills(engine& sut, const std::vector<kind_of_run>& kinds,
                  std::mt19937_64& random) {
   constexpr uint32_t steps = 30;
@@ -93,7 +93,7 @@ void check_kills(engine& sut, const std::vector<kind_of_run>& kinds,
       BOOST_TEST(killed);
       const auto& resumed = test::image_in(made);
       BOOST_TEST(resumed.sha256 == expected.sha256);
-      // It went on from what was published, not from the begin.
+      // It resumed from the published state, not from the start.
       BOOST_TEST(resumed.steps_run < steps + std::max(at, 2u));
     }
   }
@@ -258,7 +258,7 @@ BOOST_DATA_TEST_CASE(previews_show_what_the_image_becomes, modes, how) {
   BOOST_TEST(!seen.empty());
   for (const auto& x : seen) {
     BOOST_TEST(x.step < 8u);
-    // A pixel for each place of the latent.
+    // There is a pixel for each place of the latent.
     BOOST_TEST(x.width == 16u);
     BOOST_TEST(x.height == 16u);
     BOOST_TEST(x.rgb.size() == 3u * 16 * 16);
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
     auto x = small();
     x.variant = variants[i % 3];
     x.seed = i;
-    // Its bits are those of a run alone, whatever it is beside.
+    // Its bits are those of a run by itself, whatever shares the batch.
     x.deterministic = true;
     return x;
   };
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
     const char* policy;
   };
 
-  // One fits, or two do, beside each other.
+  // One model fits, or two fit together.
   const row rows[] = {{mode::single, 1, "vanilla"},
                       {mode::split, 2, "vanilla"},
                       {mode::single, 1, "atelier"},
@@ -438,7 +438,7 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
       BOOST_TEST(p.bytes == test::image_in(expected[i]).bytes);
     }
     BOOST_TEST(sut->status().loads > 0u);
-    // Several models that nothing relates are hosted by demand.
+    // Several unrelated models are hosted by demand.
     BOOST_TEST(sut->status().policy
                == (std::string_view{policy} == "auto" ? "atelier" : policy));
     BOOST_TEST(sut->stop(10s));
@@ -446,7 +446,8 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
 }
 
 BOOST_AUTO_TEST_CASE(images_of_one_prompt_share_its_text) {
-  // One at a time: what rows of a run open together takes is told of each.
+  // Rows run one at a time: the time in which rows open together is reported
+  // for each.
   auto sut =
     start(mode::single, {"devices=[{name='cpu:0',executor='torch',threads=1,"
                          "max_batch=1,variants=['tiny@3']}]"});
@@ -470,15 +471,16 @@ BOOST_AUTO_TEST_CASE(images_of_one_prompt_share_its_text) {
     for (size_t k = 0; k + 1 < images; ++k)
       others += took[k];
   }
-  // Three of four find theirs: what is left is opening the rows.
+  // Three of four find their text encoded, and the rest is the time to open the
+  // rows.
   BOOST_TEST_MESSAGE(core::to_ms(first)
                      << " ms, the others " << core::to_ms(others));
   BOOST_TEST(core::to_ms(others) < 0.5 * (images - 1) * core::to_ms(first));
 }
 
 BOOST_AUTO_TEST_CASE(a_state_with_history_must_fit_its_slot_too) {
-  // 128x128 pixels: 64x64 places of 4 channels are 64 KiB, twice that with the
-  // prediction before.
+  // 128x128 pixels are 64x64 places of 4 channels, which are 64 KiB. The
+  // previous prediction doubles that.
   auto sut = start(mode::single);
   auto wanted = small();
   wanted.width = wanted.height = 128;
@@ -533,11 +535,11 @@ BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_hand) {
     becomes({"tiny@3"});
     BOOST_TEST(
       (sut->status().sent_away == std::vector<std::string>{"second@3"}));
-    // Who asks for it has it come back.
+    // A request for the model brings it back.
     auto again = test::hand_in(*sut, x);
     BOOST_TEST(test::image_in(test::await(again)).bytes == expected);
     BOOST_TEST(sut->status().sent_away.empty());
-    // Away from all devices, then there without a request.
+    // The model leaves all devices, and is then loaded without a request.
     BOOST_TEST(!sut->host_model("tiny", false));
     BOOST_TEST(!sut->host_model("second", false));
     becomes({});

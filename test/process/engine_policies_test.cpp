@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every policy by its name, over processes of their own.
+// Every policy by its name, with split processes.
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/random_judge.hpp>
@@ -24,7 +24,8 @@ using test::mode;
 
 namespace {
 
-/// A profile with a section for each policy, of two variants of the test card.
+/// Returns a profile with a section for each policy, of two variants of the
+/// test card.
 planning::profile everything_measured() {
   planning::profile p;
   for (const auto& [name, quality] :
@@ -66,11 +67,12 @@ planning::profile everything_measured() {
   return p;
 }
 
-/// Behind the routes of each variant alone, which every plan has.
+/// The index after the routes of each variant by itself, which every plan has.
 constexpr size_t first_own = 2;
 
-/// Where a plan has an own route that begins so: its share of the first class,
-/// 0 where the policy decides of each request by itself.
+/// Returns the first class's share of the policy's own route that begins with
+/// this, or nothing if the plan has no such route. The share is 0 if the policy
+/// decides for each request.
 std::optional<double> share_of(const engine_status& s, std::string_view begin) {
   for (size_t i = first_own; i < s.routes.size(); ++i) {
     const auto& r = s.routes[i];
@@ -80,18 +82,19 @@ std::optional<double> share_of(const engine_status& s, std::string_view begin) {
   return std::nullopt;
 }
 
-/// One policy of each system, and what shows that it decided.
+/// One policy of each system, and the evidence that it decided.
 struct decision {
   const char* policy;
   std::function<bool(const engine_status&)> planned;
-  /// How the route of each answer begins.
+  /// The beginning of each answer's route.
   const char* route;
 };
 
 const decision systems[] = {
   {"argus",
    [](const engine_status& s) {
-     // Each level of the ladder, and all of the first class on the best.
+     // The plan has each level of the ladder, and the whole first class is on
+     // the best.
      return share_of(s, "heavy@10") == 1 && share_of(s, "light@2") == 0;
    },
    "heavy@10"},
@@ -128,7 +131,7 @@ const decision systems[] = {
    nullptr},
 };
 
-/// A folder with what was measured, and with the judge that it names.
+/// A folder with the measurements, and with the judge that they name.
 struct fixture {
   fixture() {
     folder.write("measured.json", planning::to_json(everything_measured()));
@@ -180,7 +183,7 @@ BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
         const auto& p = test::image_in(made);
         if (x.route != nullptr)
           BOOST_TEST(p.route.starts_with(x.route), p.route);
-        // What it answers by is of its plan.
+        // The answers follow its plan.
         const auto s = sut->status();
         BOOST_TEST(
           std::any_of(s.routes.begin(), s.routes.end(),
@@ -192,7 +195,7 @@ BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
 }
 
 BOOST_AUTO_TEST_CASE(random_cascade_answers_by_both_variants_as_planned) {
-  // A plan of that policy, so that no demand moves its threshold.
+  // The plan belongs to that policy, so that no demand moves its threshold.
   folder.write("plan.json", R"({"format": "atelier.plan", "version": 1,
     "policy": "random-cascade", "memory": {"of": "diffserve"},
     "workers": [{"count": 2, "batch": 4, "hosting": ["light@2", "heavy@10"]}],
@@ -229,8 +232,8 @@ BOOST_AUTO_TEST_CASE(random_cascade_answers_by_both_variants_as_planned) {
   }
   BOOST_TEST(heavy > 0u);
   BOOST_TEST(heavy < all.size());
-  // A score is below the threshold in as many cases as it says: within two
-  // deviations of 60 draws.
+  // The threshold is the share of scores below it, within two deviations of 60
+  // draws.
   const double n = static_cast<double>(all.size());
   BOOST_TEST(std::abs(static_cast<double>(heavy) / n - threshold)
              <= 2 * std::sqrt(threshold * (1 - threshold) / n));
@@ -296,7 +299,7 @@ BOOST_AUTO_TEST_CASE(related_variants_are_answered_as_asked_by_default) {
 }
 
 BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
-  // They ask other judges, which are not there.
+  // They need other judges, which are missing.
   const auto asks_another = [](const std::string& name) {
     return name == "score-cascade" || name == "clip-cascade";
   };
@@ -305,7 +308,7 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
     names.emplace_back(p->name());
   std::mt19937_64 random{test::seed()};
   std::shuffle(names.begin(), names.end(), random);
-  // Each takes the start of four processes.
+  // Each case starts four processes.
   names.resize(
     std::min(names.size(), std::max<size_t>(8, test::scaled(names.size()))));
   for (const auto& name : names) {
@@ -316,7 +319,7 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
       std::vector<generation> all;
       for (uint64_t i = 0; i < 12; ++i) {
         generation x;
-        // Some prompts come again.
+        // Some prompts repeat.
         x.prompt = "card " + std::to_string(i % 5);
         x.width = x.height = 64;
         x.seed = i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests that start from what earlier ones left, on a running engine.
+// Requests that start from the work of earlier ones, on a running engine.
 
 #include <atelier/core/image/codec.hpp>
 #include <atelier/planning/policy.hpp>
@@ -33,14 +33,16 @@ constexpr auto steps = test::recall_steps;
 constexpr auto kept = test::recall_kept;
 
 struct fixture : test::recall_rig {
-  // The files differ in what their metadata say of the cache.
+  // The files differ in their metadata about the cache, so their pixels are
+  // compared.
   static image::bitmap pixels(const generated_image& x) {
     auto out = image::decode(x.bytes);
     BOOST_TEST_REQUIRE(bool{out});
     return *out;
   }
 
-  // The answer and its file say what the image started from.
+  // Checks that the answer and its file report the work that the image started
+  // from.
   static void check_told(const generated_image& x, uint32_t steps_run,
                          const std::string& kind = "latent") {
     BOOST_TEST_REQUIRE(x.reused.has_value());
@@ -58,7 +60,7 @@ struct fixture : test::recall_rig {
                x.notes.front().text);
   }
 
-  // Draws while the device's process is killed as soon as it tells of a step.
+  // Draws while the device's process is killed at the first reported step.
   static generated_image drawn_through_a_kill(engine& sut,
                                               const generation& x) {
     const auto victim = test::pid_of(sut, "cpu:0");
@@ -73,7 +75,7 @@ struct fixture : test::recall_rig {
     BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
     const auto made = std::get<submission>(got).result.get();
     BOOST_TEST(killed);
-    // The next one dies in a life of its own.
+    // The next request dies in a new life.
     BOOST_TEST_REQUIRE(test::eventually([&] {
       const auto pid = test::pid_of(sut, "cpu:0");
       return pid > 0 && pid != victim && !sut.status().workers.empty();
@@ -153,7 +155,7 @@ BOOST_AUTO_TEST_CASE(
         BOOST_TEST(sut->status().cache.value().torn == 0u);
         BOOST_TEST(sut->stop(10s));
       }
-      // Other variants draw otherwise under the same key.
+      // Other variants draw differently under the same key.
       for (auto& line : set)
         if (line.starts_with("devices="))
           line = "devices=[{name='cpu:0',executor='test_card',"
@@ -203,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
       const auto& made = test::image_in(again.front());
       BOOST_TEST(made.route == "hit, k=5");
       BOOST_TEST(made.steps_run < made.steps);
-      // It is drawn as an edit of the first one's file is.
+      // It is drawn like an edit of the first image's file.
       auto edit = x;
       edit.variant = made.variant;
       edit.image = drawn.bytes;
@@ -213,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_refines_its_remembered_image) {
       BOOST_TEST(made.steps_run == expected.steps_run);
       BOOST_TEST((pixels(made) == pixels(expected)));
       check_told(made, made.steps_run, "image");
-      // What was refined is remembered too.
+      // The refined image is also remembered.
       remembered(*sut, 2);
       if (how == mode::split) {
         const auto killed = drawn_through_a_kill(*sut, x);
@@ -287,21 +289,21 @@ BOOST_AUTO_TEST_CASE(a_search_by_texts_is_compared_with_no_table_of_images) {
            {"cache.memory_mib", policy, "reuse.images_by"})
         BOOST_TEST(why.find(word) != std::string::npos, why);
     }
-  // Nobody compares anything.
+  // This policy compares nothing.
   test::start(mode::single, settings("vanilla"));
-  // As published, the thresholds are of images too.
+  // As published, the thresholds for images count, too.
   of_images.reuse->images.clear();
   of_images.reuse->images_by = planning::compared::prompts;
   folder.write("measured.json", planning::to_json(of_images));
   BOOST_TEST(refusal({}, "modm").find("reuse.images_by") != std::string::npos);
 }
 
-// What a request says of the cache goes before the configuration, and a seed
-// that its client chose wants that very image.
+// The request's own setting precedes the configuration. A client that chooses a
+// seed wants exactly that image.
 BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
   using said = std::optional<std::string>;
 
-  // By a policy that uses whatever is similar enough.
+  // The policy uses every match that is similar enough.
   const auto searches = [](const engine& sut) {
     const auto told = sut.status().cache.value();
     return told.hits + told.misses;
@@ -318,12 +320,12 @@ BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
     BOOST_TEST_CONTEXT(how) {
       auto sut = start(how, "modm");
       const auto entries = [&] { return sut->status().cache.value().entries; };
-      // Nothing is kept, nothing is looked for.
+      // Nothing is kept, and nothing is searched for.
       for (const auto& use : {said{"off"}, said{"read"}})
         BOOST_TEST(ask(*sut, use, false) == "miss");
       BOOST_TEST(entries() == 0u);
       BOOST_TEST(searches(*sut) == 1u);
-      // A chosen seed is kept and not looked for.
+      // With a chosen seed the work is kept and not searched for.
       BOOST_TEST(ask(*sut, {}, false) == "miss");
       BOOST_TEST(entries() == 1u);
       BOOST_TEST(ask(*sut, {}, false) == "miss");
@@ -332,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_request_says_how_it_uses_the_cache) {
       BOOST_TEST(ask(*sut, {}, true) == "hit, k=5");
       BOOST_TEST(ask(*sut, said{"read"}, false) == "hit, k=5");
       BOOST_TEST(ask(*sut, said{"off"}, true) == "miss");
-      // The very same bits never come from the cache.
+      // A deterministic request never uses the cache.
       auto same = wanted("a red ball on a table");
       same.deterministic = true;
       const auto made = test::answers_to(*sut, {same});
@@ -364,7 +366,7 @@ BOOST_AUTO_TEST_CASE(an_entry_leaves_with_its_last_answer) {
       if (on_disk)
         set.push_back("cache.folder='" + (folder.path / "kept").string() + "'");
       auto sut = test::start(mode::single, set);
-      // What answers with earlier work leaves none itself.
+      // A request that is answered with earlier work keeps nothing itself.
       auto x = wanted("a red ball on a table");
       test::answers_to(*sut, {x});
       remembered(*sut);
@@ -382,7 +384,7 @@ BOOST_AUTO_TEST_CASE(an_entry_leaves_with_its_last_answer) {
     }
 }
 
-// Searches that no request waits for.
+// These are searches that no request waits for.
 BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
   struct probing_policy : test::turn_policy {
     planning::plan replan(const planning::demand& asked,
@@ -411,7 +413,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
         auto options = test::options_of(how, std::move(set));
         options.extend.policies = {own};
         auto sut = test::start(std::move(options));
-        // This policy asks nothing of the cache for its requests.
+        // This policy makes no searches for its requests.
         for (int i = 0; i < 3; ++i)
           test::answers_to(*sut, {wanted("a red ball on a table")});
         BOOST_TEST(test::comes_to_rest(*sut));

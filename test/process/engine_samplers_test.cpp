@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests that start from what earlier ones left, with a shipped model and
+// Requests that start from the work of earlier ones, with a shipped model and
 // every sampler.
 
 #include <atelier/core/image/codec.hpp>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint32_t steps = 8;
 constexpr uint32_t kept = 4;
-/// Tables of skips are of 50 steps.
+/// Tables of skips assume 50 steps.
 constexpr uint32_t kept_of_table = kept * 50 / steps;
 
 planning::profile with_reuse() {
@@ -48,8 +48,9 @@ planning::profile with_reuse() {
   return p;
 }
 
-/// A copy of the shipped model `tiny`, whose own sampler is a matter of its
-/// scheduler's file: a request that names one takes nothing of earlier ones.
+/// A copy of the shipped model `tiny`. Its own sampler depends on its
+/// scheduler's file, so a request that names a sampler uses nothing of earlier
+/// requests.
 struct fixture {
   fixture() {
     fs::copy(ATELIER_SOURCE_DIR "/models/tiny", model,
@@ -89,12 +90,13 @@ generation drawn() {
   x.prompt = "a red circle above a blue star";
   x.width = x.height = 128;
   x.seed = 11;
-  // A seed alone keeps the cache from being read.
+  // A chosen seed would keep the cache from being read.
   x.cache = "on";
   return x;
 }
 
-/// The files differ in what their metadata say of the cache.
+/// Returns the pixels, because the files differ in their metadata about the
+/// cache.
 image::bitmap pixels(const generated_image& x) {
   auto out = image::decode(x.bytes);
   BOOST_TEST_REQUIRE(bool{out});
@@ -104,13 +106,14 @@ image::bitmap pixels(const generated_image& x) {
 generation edited(const core::sampler_row& with) {
   auto x = drawn();
   x.image = test::image_file(128, 128, 5, core::image_format::png);
-  // A schedule of a few steps has too few left where the strength is small.
+  // With a small strength a schedule of a few steps has too few left.
   x.strength = 0.75f;
   x.sampler = std::string{with.name};
   return x;
 }
 
-/// Asks until an answer starts from a state: a share starts afresh.
+/// Repeats a request until it starts from a state, because a share is drawn in
+/// full.
 generated_image resumed(engine& sut, const generation& x) {
   for (int i = 0; i < 40; ++i) {
     const auto again = test::answers_to(sut, {x});
@@ -122,7 +125,7 @@ generated_image resumed(engine& sut, const generation& x) {
   return {};
 }
 
-/// Draws while the device's process is killed as soon as it tells of a step.
+/// Draws while the device's process is killed at the first reported step.
 generated_image drawn_through_a_kill(engine& sut, const generation& x) {
   pid_t victim = 0;
   BOOST_TEST_REQUIRE(test::eventually([&] {
@@ -165,7 +168,7 @@ BOOST_AUTO_TEST_CASE(every_sampler_resumes_its_own_state_bit_for_bit) {
         const auto killed = drawn_through_a_kill(*sut, drawn());
         BOOST_TEST((pixels(killed) == expected_pixels));
       }
-      // An edit starts from its own image, and from nothing that is kept.
+      // An edit starts from its own image, not from kept work.
       const auto edit = edited(with);
       const auto once = test::answers_to(*sut, {edit});
       const auto& expected = test::image_in(once.front());

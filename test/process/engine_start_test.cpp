@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps an engine from starting is told, and leaves nothing.
+// A fault that keeps an engine from starting is reported, and leaves nothing
+// behind.
 #include <boost/test/unit_test.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/process_table.hpp>
@@ -31,7 +32,7 @@ failure expect_failure(mode how, std::vector<std::string> more) {
   return expect_failure(test::options_of(how, std::move(more)));
 }
 
-/// A shell script in a folder of its own.
+/// A shell script in its own folder.
 struct script {
   fs::path folder;
 

@@ -28,7 +28,8 @@ struct file_of_run {
     std::filesystem::remove(path);
   }
 
-  // Whole lines, whether or not the array is closed: as viewers read.
+  // Returns the events of whole lines, whether the array is closed or not, as
+  // viewers do.
   std::vector<json> events() const {
     std::vector<json> all;
     std::ifstream in{path, std::ios::binary};
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(work_on_a_device_does_not_overlap) {
   for (auto& [tid, spans] : busy) {
     std::sort(spans.begin(), spans.end());
     for (size_t i = 1; i < spans.size(); ++i)
-      // But for the last digit.
+      // The times may differ in the last digit.
       BOOST_TEST(spans[i].first >= spans[i - 1].second - 0.01);
   }
 }
@@ -125,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_killed_device_and_what_resumes_are_drawn) {
   wanted.prompt = "a red circle";
   wanted.steps = 40;
   auto running = test::hand_in(*sut, wanted);
-  // The file is written while things happen: that it steps is read there.
+  // The file is written during the run, so it shows when steps happen.
   const auto steps = [&] {
     for (const auto& e : events())
       if (e["name"] == "steps")

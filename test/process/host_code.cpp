@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using planning::held;
 
-/// One number, as an order or an outcome.
+/// The body of an order or an outcome: one number.
 struct number {
   uint64_t value = 0;
 
@@ -120,7 +120,7 @@ private:
   planning::stage_row row_;
 };
 
-/// The test card, but for its images.
+/// An executor like the test card, with other images.
 class painter_executor : public gpu::executor {
 public:
   explicit painter_executor(const executor_setup& from)
@@ -201,7 +201,7 @@ private:
   std::function<void(gpu::decode_report)> decoded_;
   std::mutex mutex_;
   std::map<core::request_id, gpu::open_job> open_;
-  // Last: its thread ends before what it uses.
+  // The last member: its thread ends before the members that it uses.
   std::shared_ptr<gpu::executor> card_;
 };
 

@@ -7,11 +7,11 @@
 
 namespace atelier::test {
 
-/// The class in model_index.json of the family's pipeline.
+/// The class of the family's pipeline in model_index.json.
 inline constexpr std::string_view host_pipeline_class = "HostPipeline";
 
-/// Returns a family of the host's: the U-Net's, under a pipeline of its own.
-/// Its loader throws where the folder has a file "broken".
+/// Returns a host's family: the U-Net's, under its own pipeline. Its loader
+/// throws if the folder contains a file "broken".
 const gpu::family* host_family();
 
 } // namespace atelier::test

@@ -5,8 +5,7 @@
 
 namespace atelier::test {
 
-/// Writes a judge of images that has learned nothing, as `atelier train
-/// export` writes the family's.
+/// Writes an untrained judge of images in the format of `atelier train export`.
 void write_judge(const std::filesystem::path& folder);
 
 } // namespace atelier::test

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_all(const fs::path& path) {
-  // Never throws, unlike the buffer's iterator: a process may be gone by now.
+  // Unlike the buffer's iterator, this never throws if the process has ended.
   const std::ifstream file{path};
   std::ostringstream text;
   text << file.rdbuf();
@@ -35,7 +35,7 @@ std::vector<pid_t> engine_processes_of(pid_t parent) {
     const auto name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos)
       continue;
-    // A process that ends meanwhile reads as empty.
+    // The file of an ended process reads as empty.
     if (read_all(entry.path() / "cmdline").find(mark) != std::string::npos)
       found.push_back(static_cast<pid_t>(std::stoi(name)));
   }

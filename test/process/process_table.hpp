@@ -9,11 +9,11 @@
 
 namespace atelier::test {
 
-/// Returns the processes that `parent` started as an engine, by what stands in
-/// their arguments: also those whose parent is dead.
+/// Returns the processes that `parent` started as an engine, by their
+/// arguments, including processes whose parent is dead.
 std::vector<pid_t> engine_processes_of(pid_t parent);
 
-/// Returns whether `pid` is there and no zombie.
+/// Returns whether `pid` exists and is not a zombie.
 bool is_alive(pid_t pid);
 
 /// Returns the names of the shared objects that `owner` made.

@@ -18,14 +18,15 @@
 
 namespace atelier::test {
 
-/// Steps of a run, and those after which it leaves a state.
+/// The steps of a run, and the number after which it keeps a state.
 inline constexpr uint32_t recall_steps = 10;
 inline constexpr uint32_t recall_kept = 5;
 
-/// Tables of skips are of 50 steps.
+/// Tables of skips assume 50 steps.
 inline constexpr uint32_t recall_table_steps = 50;
 
-/// What a policy may reuse where texts are at least so similar.
+/// Returns a profile that lets a policy reuse work from this similarity of
+/// texts on.
 inline planning::profile with_reuse(double similarity = 0.9) {
   planning::profile p;
   for (const auto* const name : {"card@10", "card@4"}) {
@@ -46,7 +47,7 @@ inline planning::profile with_reuse(double similarity = 0.9) {
   return p;
 }
 
-/// An engine with a cache, by a profile that lets requests start from it.
+/// Starts engines with a cache, by a profile that lets requests start from it.
 struct recall_rig {
   explicit recall_rig(double similarity = 0.9) {
     folder.write("measured.json", planning::to_json(with_reuse(similarity)));
@@ -68,7 +69,7 @@ struct recall_rig {
     return test::start(how, settings(policy));
   }
 
-  // Returns why such an engine does not start.
+  // Returns the reason why such an engine does not start.
   std::string refusal(std::vector<std::string> more,
                       const std::string& policy = "nirvana",
                       const std::string& code = "bad_config") {
@@ -86,19 +87,20 @@ struct recall_rig {
     x.prompt = std::move(prompt);
     x.width = x.height = 64;
     x.seed = 11;
-    // A seed alone keeps the cache from being read.
+    // A chosen seed would keep the cache from being read.
     x.cache = "on";
     return x;
   }
 
-  // Waits until so many answers are remembered, which comes after them.
+  // Waits until this many answers are remembered, which happens after they are
+  // sent.
   static void remembered(const engine& sut, uint64_t entries = 1) {
     BOOST_TEST_REQUIRE(eventually(
       [&] { return sut.status().cache.value().entries >= entries; }));
   }
 
-  // Asks again until an answer's route begins so: of `nirvana` a share starts
-  // afresh.
+  // Repeats the request until an answer's route begins with this, because
+  // `nirvana` draws a share of the requests in full.
   static generated_image repeated(engine& sut, const generation& x,
                                   const std::string& route = "latent") {
     for (int i = 0; i < 40; ++i) {

@@ -17,16 +17,17 @@
 
 namespace atelier::test {
 
-/// A clock that moves by hand.
+/// A clock that a test advances.
 class manual_timers : public core::timers {
 public:
   core::time_point now() const override;
   void after(core::timespan delay, std::function<void()> what) override;
 
-  /// Fire all that is due within `span` from now, in order; then be there.
+  /// Fires all timers that are due within `span` from now, in order; then
+  /// advances to its end.
   void advance(core::timespan span);
 
-  /// Fire the next timer; false where there is none.
+  /// Fires the next timer; returns false if none exists.
   bool step();
 
 private:
@@ -46,31 +47,32 @@ public:
 
   ipc::slot_ref grant(ipc::slot_kind kind);
 
-  /// Return a job for a request of `steps` steps of a 16x16 image, whose
-  /// drawn noise stands in its `from`.
+  /// Returns a job for a request of `steps` steps of a 16x16 image. Its drawn
+  /// noise is in its `from`.
   gpu::open_job job(uint64_t id, uint32_t steps);
 
-  /// Return a job for `strength` of `steps` steps that start from a source,
+  /// Returns a job for `strength` of `steps` steps that start from a source,
   /// with or without a mask.
   gpu::open_job image_job(uint64_t id, uint32_t steps, float strength,
                           bool masked);
 
-  /// Return the next attempt: from where the last one published.
+  /// Returns the next attempt, which resumes from the last published state.
   gpu::open_job again(const gpu::open_job& job);
 
-  /// Have the job keep its states after so many steps each; return the slots.
+  /// Makes the job keep its states after these numbers of steps; returns the
+  /// slots.
   std::vector<ipc::slot_ref> keep(gpu::open_job& job,
                                   const std::vector<uint32_t>& steps);
 
-  /// Return another attempt, which starts from a copy of the state that was
+  /// Returns another attempt, which starts from a copy of the state that was
   /// kept after `steps` steps.
   gpu::open_job from_kept(const gpu::open_job& job, const ipc::slot_ref& kept,
                           uint32_t steps);
 
-  /// Return the image that the job's request must give.
+  /// Returns the image that the job's request must give.
   std::vector<std::byte> expected(const gpu::open_job& job) const;
 
-  /// Return the image in the job's image slot.
+  /// Returns the image in the job's image slot.
   std::vector<std::byte> image(const gpu::open_job& job) const;
 
   uint64_t published(const ipc::slot_ref& slot) const;
@@ -80,7 +82,7 @@ private:
   uint32_t next_slot_ = 0;
 };
 
-/// Return the latent that request `id` starts from.
+/// Returns the latent that request `id` starts from.
 std::vector<float> noise_of(uint64_t id, size_t elements);
 
 } // namespace atelier::test

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(hostile_heads_are_refused) {
   BOOST_TEST(with([](auto& x) { x.width = 6; }));
   BOOST_TEST(with([](auto& x) { x.masked = 0; }));
   BOOST_TEST(with([](auto& x) { x.masked = 2; }));
-  // Products that wrap to something small.
+  // These products wrap to small numbers.
   BOOST_TEST(with([](auto& x) { x.width = x.height = 1u << 31; }));
   BOOST_TEST(with([](auto& x) { x.width = x.height = UINT32_MAX; }));
 }

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(hostile_heads_are_refused) {
     x.preview_width = x.preview_height = UINT32_MAX;
     x.history_bytes = 20;
   }));
-  // Products that wrap to something small.
+  // These products wrap to small numbers.
   BOOST_TEST(with([](auto& x) { x.channels = x.height = 1u << 31; }));
   BOOST_TEST(
     with([](auto& x) { x.channels = x.height = x.width = UINT32_MAX; }));

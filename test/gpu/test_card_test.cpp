@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(the_card_lies_over_its_source) {
     const bool kept = i / 3 % 64 < 32;
     BOOST_REQUIRE((whole[i] == mixed(i, kept ? 0 : 224)));
   }
-  // Without a source nothing lies below.
+  // Without a source, the card has nothing below it.
   BOOST_CHECK(draw(latent, {4, 8, 8}, how) == card);
 }
 

@@ -17,8 +17,8 @@ using core::note_code;
 
 namespace {
 
-// A prompt outside the grammar, the word that is to be named, and what is to be
-// offered instead.
+// A prompt outside the grammar, the word that the note must name, and the words
+// that it must offer.
 struct foreign {
   std::string_view prompt;
   std::string_view word;

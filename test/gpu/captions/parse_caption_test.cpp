@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_SUITE(parse_caption_test)
 
 namespace {
 
-// The plainest words for what a text is taken to say.
+// Returns the plainest words for the parsed meaning of a text.
 std::string meaning(std::string_view text) {
   return word_plainly(parse_caption(text).says);
 }
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(any_text_is_survived) {
       BOOST_TEST(r.first < read.says.objects.size());
       BOOST_TEST(r.second < read.says.objects.size());
     }
-    // What was understood can be said and understood again.
+    // A parsed meaning can be worded and parsed again.
     static_cast<void>(word_plainly(read.says));
   }
   std::string many;

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(they_are_more_and_less_alike) {
         BOOST_TEST(text == near);
         break;
       case 1:
-        // A colour may change with the background that it would not stand out
-        // from.
+        // A colour may change together with the background, so that the object
+        // is visible.
         BOOST_TEST(differences(says, said) >= 1u, near << " / " << text);
         BOOST_TEST(differences(says, said) <= 1 + says.objects.size());
         break;

@@ -19,7 +19,7 @@ using namespace atelier::gpu;
 
 namespace {
 
-// A vocabulary's files on disk, and the tokenizer that serves.
+// A vocabulary's files on disk, and the tokenizer of the server.
 struct fixture {
   std::shared_ptr<const tokenizer> load(const bpe_vocabulary& from,
                                         uint32_t length) const {
@@ -40,7 +40,7 @@ struct fixture {
   test::scratch_folder folder;
 };
 
-// The ids between start and end.
+// Returns the ids between start and end.
 std::vector<int32_t> inner(const tokenizer& sut, std::string_view text) {
   auto ids = sut.encode(text, 100).ids;
   const auto end = std::find(ids.begin(), ids.end(), sut.end_id());

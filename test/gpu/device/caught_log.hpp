@@ -12,7 +12,7 @@
 
 namespace atelier::test {
 
-/// The process's log from warnings on, while it lives.
+/// Captures the process's log from warnings on, until its destruction.
 class caught_log {
 public:
   caught_log() : file_(std::tmpfile(), &std::fclose) {
@@ -27,7 +27,7 @@ public:
   caught_log(const caught_log&) = delete;
   caught_log& operator=(const caught_log&) = delete;
 
-  /// Ends the log and returns how many of its lines say `what`.
+  /// Ends the log and returns how many of its lines contain `what`.
   size_t lines_with(const std::string& what) {
     core::stop_log();
     std::rewind(file_.get());

@@ -18,8 +18,8 @@ namespace {
 
 constexpr uint32_t parts = 6;
 
-/// Writes down what the device does: 's' a step, 'p' a part of an image, of
-/// which each takes longer than a step; 'd' the part that ends one.
+/// Records the device's work: 's' is a step; 'p' is a part of an image, which
+/// takes longer than a step; 'd' is the last part of an image.
 class noted_rows final : public detail::row_engine {
 public:
   explicit noted_rows(std::shared_ptr<std::string> log)
@@ -65,7 +65,7 @@ private:
   std::unordered_map<core::ticket, uint32_t> done_;
 };
 
-/// A device that holds no model; its log may be read between two reports.
+/// A device that holds no model. Its log may be read between two reports.
 struct noted_device {
   std::shared_ptr<std::string> log = std::make_shared<std::string>();
   test::inbox<run_report> ran;
@@ -103,14 +103,14 @@ BOOST_FIXTURE_TEST_CASE(a_step_waits_for_a_part_and_not_for_a_image,
   const auto steps = ran.take();
   BOOST_TEST((image.ticket == first));
   BOOST_TEST(steps.steps == 8u);
-  // How much of it ran before the steps were asked for is the machine's.
+  // The amount that ran before the steps were requested depends on the machine.
   const auto begin = log->find('s');
   const auto end = log->find('d');
   BOOST_REQUIRE(end != std::string::npos);
   for (auto i = begin; i < end; ++i)
     BOOST_TEST(((*log)[i] == 's') == ((i - begin) % 2 == 0), *log);
   BOOST_TEST(log->size() == 8u + parts);
-  // Each is told of its own time alone.
+  // Each report has only its own time.
   BOOST_CHECK(image.took >= parts * 1ms);
   BOOST_CHECK(steps.took < parts * 1ms);
   BOOST_CHECK(image.ended <= steps.ended);
@@ -135,7 +135,7 @@ BOOST_FIXTURE_TEST_CASE(one_that_is_closed_is_not_told_of, noted_device) {
   sut->decode(first);
   sut->close(first);
   sut->decode(second);
-  // The first may have been done before it was closed.
+  // The first image may have been done before it was closed.
   auto told = decoded.take();
   if (told.ticket == first)
     told = decoded.take();

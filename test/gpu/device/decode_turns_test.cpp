@@ -21,7 +21,7 @@ constexpr core::tenant_id much{1};
 constexpr core::tenant_id little{2};
 
 struct crowd {
-  // Eight rows whose steps take 80 ms, and images of eight that ended.
+  // Eight rows have steps of 80 ms, and eight ended rows have images to decode.
   crowd() {
     for (uint64_t i = 1; i <= 16; ++i)
       sut.enter(of(i), much);
@@ -51,7 +51,7 @@ BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_images, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};
   for (uint32_t i = 0; i < 4; ++i) {
-    // What was done before counts: one part may have been long ago.
+    // The earlier parts do not count, because they may be long ago.
     sut.decoded(images[0], 9ms);
     BOOST_TEST(!sut.may_go(images[0], own, 0ms, 9ms, 10ms));
     sut.ran(own, 10ms);
@@ -71,7 +71,8 @@ BOOST_FIXTURE_TEST_CASE(others_images_end_all_the_same, crowd) {
     sut.ran(own, 1ms);
   }
   BOOST_TEST(steps == 4);
-  // Only a part, and more once the other had as much.
+  // Only one part may run. The next may run once the other row has had as much
+  // time.
   BOOST_TEST(!sut.may_go(images[0], own, 9ms, 9ms, 10ms));
   for (int i = 0; i < 200; ++i)
     sut.ran(own, 10ms);
@@ -85,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(nobody_saves_up_time, crowd) {
     sut.ran(running, 80ms);
   sut.enter(of(101), little);
   const std::vector<core::ticket> own{of(101)};
-  // A step to the good, and no more.
+  // The row has at most one step in advance.
   sut.ran(own, 90ms);
   BOOST_TEST(sut.may_go(images[0], own, 0ms, 9ms, 10ms));
 }

@@ -13,8 +13,8 @@ using namespace atelier::gpu;
 
 namespace {
 
-/// Rows that fail at any judge's image, as at one of a judge that no device
-/// has; a row without text cannot be decoded.
+/// Rows that fail at every image for a judge, as if no device had the judge. A
+/// row without text cannot be decoded.
 class judgeless_rows final : public detail::row_engine {
 public:
   void open(const open_job& job) override {
@@ -55,7 +55,7 @@ struct fixture {
                  [this](decode_report x) { decoded.put(std::move(x)); }});
   }
 
-  /// Returns what comes of an image by that seed before that judge.
+  /// Returns the result of an image with that seed and that judge.
   decode_report judged(uint64_t seed, std::string_view judge) {
     open_job job;
     job.ticket = {core::request_id{1}, ++attempts_};

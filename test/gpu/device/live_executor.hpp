@@ -41,7 +41,7 @@ private:
   std::deque<Report> reports_;
 };
 
-/// An executor of test cards whose reports are waited for.
+/// An executor of test cards. Tests wait for its reports.
 struct live_executor : rig {
   inbox<gpu::run_report> ran;
   inbox<gpu::decode_report> decoded;

@@ -12,7 +12,7 @@ namespace {
 
 using variants = std::vector<core::variant_id>;
 
-/// A device of test cards whose loadings wait for the test.
+/// A device of test cards whose loads wait for the test.
 struct fixture : test::live_executor {
   fixture() {
     auto cards = gpu::make_test_card_executor({known, {}, {}, {}, 0}, slots);
@@ -75,14 +75,14 @@ BOOST_AUTO_TEST_CASE(rows_run_while_a_model_is_loaded) {
   sut->close(first.ticket);
   gate.set_value();
   BOOST_CHECK(loaded.take().code == core::ec::none);
-  // What is there already is told without a loading.
+  // A loaded model is reported without a new load.
   BOOST_TEST(!sut->load({core::variant_id{1}}, {}));
   BOOST_CHECK(loaded.take().code == core::ec::none);
 }
 
 BOOST_AUTO_TEST_CASE(every_order_is_answered_and_an_overtaken_one_first) {
   sut->load({core::variant_id{1}}, {});
-  // The first one may have begun, or not: the last one ends last.
+  // The first load may have begun or not. The last one ends last.
   sut->load({core::variant_id{0}}, {});
   sut->load({core::variant_id{0}}, {});
   gate.set_value();

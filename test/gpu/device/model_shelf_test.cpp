@@ -15,8 +15,8 @@ using variants = std::vector<core::variant_id>;
 
 constexpr uint64_t mib = uint64_t{1} << 20;
 
-/// A shelf of models "a" (two variants), "b" and "c" of 10 MiB each; variant 4
-/// may not stand there.
+/// A shelf of models "a" (two variants), "b" and "c" of 10 MiB each. The shelf
+/// may not hold variant 4.
 struct fixture {
   shelf make(uint64_t most_mib) {
     std::vector<std::optional<gpu::detail::shelf_title>> titles;
@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_is_told) {
 BOOST_AUTO_TEST_CASE(what_is_taken_out_is_gone_until_it_is_brought_again) {
   auto sut = make(0);
   BOOST_REQUIRE(sut.bring(of({0, 2}), {}));
-  // Two variants of one model, one that is not there, one that may not be.
+  // The list has two variants of one model, a missing model, and one that the
+  // shelf may not hold.
   BOOST_TEST(sut.take_out(of({0, 1, 3, 4, 9})).size() == 1u);
   BOOST_TEST(!sut.has(of({0})));
   BOOST_TEST(sut.has(of({2})));

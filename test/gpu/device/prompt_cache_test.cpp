@@ -22,9 +22,9 @@ struct fixture : test::tiny_folder {
     return *model;
   }
 
-  /// Asks for a text, and counts those that were encoded for it: each encoding
-  /// is a tensor of its own, which is kept here so that no other takes its
-  /// place.
+  /// Looks a text up, and returns how many texts were encoded for it. Each
+  /// encoding is its own tensor, which is kept here so that no other tensor
+  /// gets its address.
   size_t encoded_for(const std::shared_ptr<const gpu::model>& model,
                      const std::string& asked, bool negative = false) {
     const auto& found = sut.find(model, asked, negative);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
   BOOST_TEST(encoded_for(model, "a", false) == 1u);
   BOOST_TEST(encoded_for(model, "a", true) == 1u);
   BOOST_TEST(encoded_for(model, "", true) == 1u);
-  // Mostly the same beside prompts that differ.
+  // The negative prompt is usually the same beside different prompts.
   BOOST_TEST(encoded_for(model, "b", false) == 1u);
   BOOST_TEST(encoded_for(model, "", true) == 0u);
   BOOST_TEST(encoded_for(model, "a", true) == 0u);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_has_gone_leaves_nothing_for_the_next) {
   auto model = open();
   const std::weak_ptr<const gpu::model> gone = model;
   BOOST_TEST(encoded_for(model, "a") == 1u);
-  // What is held does not hold the model.
+  // The cached encodings do not keep the model alive.
   model.reset();
   BOOST_TEST(gone.expired());
   const auto next = open();

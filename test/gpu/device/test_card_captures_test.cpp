@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that a row of the test card keeps on the way.
+// The states that a row of the test card keeps during its run.
 #include "caught_log.hpp"
 #include "live_executor.hpp"
 #include <atelier/gpu/state_format.hpp>
@@ -26,7 +26,7 @@ struct keeping : test::live_executor {
     return bytes;
   }
 
-  /// Runs one row and returns what the run reports of it.
+  /// Runs one row and returns its part of the run's report.
   row_report run_alone(const open_job& job, uint32_t most) {
     const auto did = run({job.ticket}, most);
     BOOST_REQUIRE_EQUAL(did.rows.size(), 1u);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(states_that_a_row_has_passed_are_left_out) {
 BOOST_AUTO_TEST_CASE(a_capture_that_fails_is_logged_once_and_fails_no_row) {
   auto x = job(1, 6);
   auto into = keep(x, {1, 2, 3, 4});
-  // One is written already, the next one is somebody else's by now.
+  // One slot is written already, and the next belongs to another row by now.
   BOOST_REQUIRE(slots->publish(into[0], 1, 0));
   ++into[1].generation;
   slots->open(into[1]);
@@ -186,7 +186,8 @@ BOOST_AUTO_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for) {
 BOOST_AUTO_TEST_CASE(a_row_that_fails_tells_what_it_kept) {
   auto x = job(1, 8);
   const auto into = keep(x, {2, 6});
-  // Its publication after step 4 is refused: the slot holds a later one.
+  // Its publication after step 4 is refused, because the slot holds a later
+  // one.
   x.publish_every = 4;
   BOOST_REQUIRE(slots->publish(x.state, 8, 0));
   sut->open(x);

@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(a_source_becomes_part_of_the_image,
       BOOST_TEST(published(job.state) == steps + 1);
       decode(job.ticket);
       BOOST_CHECK(image(job) == expected(job));
-      // Another source, another image.
+      // Another source gives another image.
       auto other = image_job(++id, 10, strength, masked);
       other.ticket.id = job.ticket.id;
       BOOST_CHECK(expected(other) != expected(job));
@@ -120,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due,
   BOOST_TEST(!preview_after(wants, 1));
   BOOST_TEST(preview_after(wants, 1));
   BOOST_TEST(!preview_after(wants_none, 4));
-  // What another attempt published is no part of the state.
+  // The publications of another attempt are not part of the state.
   auto next = again(wants);
   next.preview_every = 0;
   sut->open(next);
@@ -129,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(previews_go_with_the_states_that_are_due,
   next.preview_every = 1;
   sut->open(next);
   BOOST_TEST(preview_after(next, 1));
-  // The image itself is next, and not a bit of it another.
+  // The image is decoded next, and equals the expected one bit for bit.
   BOOST_TEST(!preview_after(next, 1));
   decode(next.ticket);
   BOOST_TEST((image(next) == expected(next)));
@@ -182,7 +182,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_ends_the_run_at_a_boundary,
   BOOST_TEST(report.steps < 10'000u);
   BOOST_TEST(report.rows[0].steps_done == report.steps);
   BOOST_TEST(published(job.state) == report.steps + 1);
-  // It does not stick to the next run.
+  // The interruption does not affect the next run.
   BOOST_TEST(run({job.ticket}, 3).steps == 3u);
 }
 
@@ -226,7 +226,8 @@ BOOST_FIXTURE_TEST_CASE(states_are_published_as_the_row_asks,
 
 BOOST_FIXTURE_TEST_CASE(the_end_finishes_the_step_and_drops_the_rest,
                         test::live_executor) {
-  // Far longer than the test may take: the destructor cuts the wait short.
+  // A step takes far longer than the test may take. The destructor ends the
+  // wait.
   start(1h);
   const auto job = this->job(1, 4);
   auto calls = 0;
@@ -242,7 +243,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_finishes_the_step_and_drops_the_rest,
 
 BOOST_FIXTURE_TEST_CASE(jobs_from_the_reports_of_the_thread,
                         test::live_executor) {
-  // As an actor's owner would, but at any moment.
+  // The calls are those of the device's actor, but at random moments.
   core::philox random{test::seed(), core::purpose::test};
   for (auto id = size_t{1}; id <= std::min<size_t>(test::scaled(2000), 120);
        ++id) {

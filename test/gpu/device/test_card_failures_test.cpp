@@ -56,7 +56,7 @@ public:
 
 private:
   void throw_at(at here) {
-    // Once, and what is thrown is of no known type.
+    // It throws once, and the thrown type is not an exception class.
     if (where_ == here) {
       where_ = at::nowhere;
       throw 7;
@@ -66,7 +66,7 @@ private:
   at where_;
 };
 
-/// A store whose memory fails in the midst of a run.
+/// A store whose memory fails during a run.
 class failing_store : public ipc::slot_store {
 public:
   explicit failing_store(std::shared_ptr<ipc::slot_store> inner)
@@ -133,7 +133,7 @@ BOOST_FIXTURE_TEST_CASE(a_source_that_is_missing_or_wrong_is_told,
   auto none = job(4, 5);
   none.source = image_job(5, 5, 1, false).source;
   BOOST_TEST(failure(none).text == "a source of a run that starts from noise");
-  // Taken away while it runs.
+  // Its slot is taken away during the run.
   const auto taken = image_job(6, 5, 1, false);
   sut->open(taken);
   BOOST_TEST(run({taken.ticket}, 2).rows.at(0).failure.text == "");
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_wrong_with_a_row_shows_in_its_run,
     BOOST_CHECK(report.rows[i].failure.code == codes[i]);
   }
   BOOST_TEST(report.steps == 4u);
-  // A row that failed stays so, and one that is sound is not harmed.
+  // A failed row stays failed, and a valid row is not harmed.
   BOOST_CHECK(decode(rows[0]).failure.code == core::ec::incompatible);
   BOOST_CHECK(decode(rows[6]).failure.code == core::ec::not_found);
   BOOST_CHECK(decode(rows[7]).failure.code == core::ec::none);
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(an_exception_fails_one_row_and_not_the_thread,
   const auto second = job(2, 10);
   sut->open(first);
   sut->open(second);
-  // Publications: 1 2 | 1 2 | 1, and then none.
+  // The publications are 1 2 | 1 2 | 1, and all later ones fail.
   const auto report = run({first.ticket, second.ticket}, 10);
   BOOST_TEST(report.steps == 4u);
   for (const auto& row : report.rows)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that a row of a model keeps on the way: for every sampler, from noise,
-// from an image and in an edit.
+// The states that a model's row keeps during its run: for every sampler, from
+// noise, from an image and in an edit.
 #include "../models/tiny_model.hpp"
 #include "caught_log.hpp"
 #include "live_executor.hpp"
@@ -39,15 +39,15 @@ T taken(core::result<T> x) {
     return std::move(*x);
 }
 
-/// What a row came to.
+/// The result of a row.
 struct course {
-  /// Published after each step, by steps done.
+  /// The published states by the number of finished steps.
   std::map<uint32_t, bytes> states;
   steps captured;
   bytes image;
 };
 
-/// A device with one model, and slots that are granted again and again.
+/// A device with one model, and slots that are granted repeatedly.
 class bench {
 public:
   explicit bench(const std::filesystem::path& path,
@@ -108,7 +108,7 @@ public:
     return x;
   }
 
-  /// The same request again, in slots of its own.
+  /// Returns the same request in new slots.
   gpu::open_job again(const gpu::open_job& x) {
     auto next = x;
     next.ticket.id = core::request_id{++requests_};
@@ -127,13 +127,14 @@ public:
     return into;
   }
 
-  /// Returns what a slot holds that is written once.
+  /// Returns the content of a slot that is written once.
   bytes kept(const ipc::slot_ref& slot) const {
     const auto there = taken(slots->view(slot));
     return {there.begin(), there.end()};
   }
 
-  /// The same request from a copy of what was kept after `done` steps.
+  /// Returns the same request, starting from a copy of the state after `done`
+  /// steps.
   gpu::open_job from_kept(const gpu::open_job& x, const ipc::slot_ref& slot,
                           uint32_t done) {
     auto next = again(x);
@@ -220,7 +221,7 @@ steps up_to(uint32_t n) {
   return out;
 }
 
-/// Keeps every state of a run, and starts the run anew from each.
+/// Keeps every state of a run, and resumes the run from each.
 void check_run(bench& on, const core::recipe& how, bool masked) {
   const auto plain = on.job(how, masked);
   const auto undisturbed = on.run(plain);
@@ -274,7 +275,7 @@ struct of_mmdit : test::tiny_joint_folder, bench {
   of_mmdit() : bench(path) {}
 };
 
-/// Capture slots that hold a latent, and no history beside it.
+/// Capture slots that hold a latent without a history.
 struct of_small_slots : test::tiny_folder, bench {
   of_small_slots() : bench(path, gpu::state_bytes({4, 8, 8}, 0)) {}
 };
@@ -353,7 +354,7 @@ BOOST_FIXTURE_TEST_CASE(rows_of_a_batch_keep_what_each_was_asked_for, of_unet) {
   }
   BOOST_TEST((kept(of_first[0]) == undisturbed[0].states.at(2)));
   BOOST_TEST((kept(of_second[1]) == undisturbed[1].states.at(2)));
-  // Both go on from there, again together.
+  // Both resume from there, again in one batch.
   const auto resumed =
     run({from_kept(one, of_first[0], 2), from_kept(two, of_second[1], 2)});
   for (size_t i = 0; i < 2; ++i)
@@ -364,7 +365,8 @@ BOOST_FIXTURE_TEST_CASE(a_capture_that_fails_is_logged_once, of_small_slots) {
   const auto plain = job(recipe_of(core::sampler::dpmpp_2m));
   const auto undisturbed = run(plain);
   auto keeps = again(plain);
-  // Too small, as its state has a history; stale; written already.
+  // One slot is too small for a state with a history, one is stale, and one is
+  // written already.
   const auto into = keep(keeps, {2, 3, 4});
   auto other = into[1];
   ++other.generation;
@@ -378,7 +380,7 @@ BOOST_FIXTURE_TEST_CASE(a_capture_that_fails_is_logged_once, of_small_slots) {
   BOOST_TEST(taken(slots->published(into[0])) == 0u);
   BOOST_TEST(taken(slots->published(other)) == 0u);
   BOOST_TEST(log.lines_with("is not kept") == 3u);
-  // Another row's states fit.
+  // The states of another row fit.
   auto fits = job(recipe_of(core::sampler::ddim));
   keep(fits, {2, 3, 4});
   BOOST_TEST((run(fits).captured == (steps{2, 3, 4})));
@@ -388,7 +390,8 @@ BOOST_FIXTURE_TEST_CASE(a_row_that_fails_tells_what_it_kept, of_unet) {
   auto x = job(recipe_of(core::sampler::euler));
   keep(x, {2, 6});
   x.publish_every = 4;
-  // Its publication after step 4 is refused: the slot holds a later one.
+  // Its publication after step 4 is refused, because the slot holds a later
+  // one.
   taken(slots->publish(x.state, 8, 0));
   device->open(x);
   device->run({{x.ticket}, 6});

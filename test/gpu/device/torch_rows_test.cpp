@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a device with LibTorch, on a device whose tensors have shapes and
-// no values: what is made on the host can be counted there.
+// The rows of a LibTorch device whose tensors have shapes and no values. There
+// the test can count the tensors that are made on the host.
 #include "../models/tiny_model.hpp"
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
@@ -21,7 +21,7 @@ using namespace atelier;
 
 namespace {
 
-/// Counts the tensors that are made on the host while it lives.
+/// Counts the tensors that are made on the host during its life.
 class counted_tensors final : public c10::Allocator {
 public:
   counted_tensors() : below_(c10::GetCPUAllocator()) {
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  // The allocator of the greatest priority is taken.
+  // LibTorch takes the allocator of the greatest priority.
   static inline uint8_t priority_ = 1;
   c10::Allocator* below_;
   std::atomic<size_t> count_ = 0;
@@ -63,7 +63,7 @@ T taken(core::result<T> x) {
     return std::move(*x);
 }
 
-/// Predicts shapes: LibTorch convolves nothing without values.
+/// Predicts only shapes, because LibTorch's convolutions need values.
 class net_of_shapes final : public gpu::denoiser {
 public:
   std::span<const gpu::block_info> blocks() const override {
@@ -87,8 +87,8 @@ public:
   }
 };
 
-/// A model whose texts are encoded on the host, where words can be looked up,
-/// and whose passes have shapes alone.
+/// A model that encodes texts on the host, which can look words up, and whose
+/// passes have only shapes.
 class model_of_shapes final : public gpu::model {
 public:
   explicit model_of_shapes(const gpu::model_files& from)
@@ -168,7 +168,7 @@ struct fixture {
     job.text = {"a a", "a"};
     job.from = grant();
     job.state = grant();
-    // Nothing can be published of tensors without values.
+    // Tensors without values cannot be published.
     job.publish_every = 100;
     const core::latent_shape shape{
       static_cast<uint32_t>(net->vae().config().latent_channels),
@@ -213,8 +213,9 @@ BOOST_AUTO_TEST_SUITE(torch_rows)
 
 BOOST_FIXTURE_TEST_CASE(a_second_step_makes_no_tensor_on_the_host, of_unet) {
   using enum core::sampler;
-  // Guided and not, of unlike samplers. Those that mix noise or the prediction
-  // before need an operator that LibTorch has with values alone.
+  // The rows are guided and unguided, with different samplers. Samplers that
+  // mix in noise or the previous prediction need an operator that LibTorch has
+  // only for values.
   const std::vector who{open(7, ddim), open(1, euler), open(3, ddim),
                         open(2, euler)};
   BOOST_TEST(step(who) > 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that a row keeps on the way, in virtual time.
+// The states that a row keeps during its run, in virtual time.
 #include "../rig.hpp"
 #include <atelier/gpu/device/virtual_executor.hpp>
 #include <atelier/gpu/state_format.hpp>

@@ -56,7 +56,7 @@ BOOST_FIXTURE_TEST_CASE(a_run_takes_the_profiles_time, simulated) {
   BOOST_CHECK(ran[0].opening == 6ms);
   BOOST_CHECK(ran[0].first_step == begin + 6ms);
   BOOST_TEST(published(first.state) == 5u);
-  // Opening is paid once.
+  // Opening costs time only once.
   sut->run({{first.ticket}, 2});
   timers->advance(20ms);
   BOOST_REQUIRE(ran.size() == 2u);
@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(an_interrupt_lets_the_step_in_progress_end, simulated) {
   BOOST_REQUIRE(ran.size() == 1u);
   BOOST_TEST(ran[0].steps == 5u);
   BOOST_TEST(published(job.state) == 6u);
-  // The timer of the whole run is out yet, and counts no more.
+  // The timer of the whole run has fired, but no longer counts.
   drain();
   BOOST_TEST(ran.size() == 1u);
 }
@@ -279,7 +279,8 @@ BOOST_FIXTURE_TEST_CASE(timers_may_outlive_the_executor, simulated) {
 BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
   simulated x;
   auto known = *x.known;
-  // Of ten blocks, 40000 operations whatever the mask is, 600000 by its share.
+  // Each of ten blocks takes 40000 operations for any mask, and 600000 times
+  // the mask's share.
   planning::masked_profile m;
   m.variant = core::variant_id{0};
   m.blocks = 10;
@@ -309,9 +310,9 @@ BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
   BOOST_TEST(step({rows[0]}) == 3.4, tolerance);
   BOOST_TEST(step({rows[0], rows[1]}) == 4.4, tolerance);
   BOOST_TEST(step({rows[0], rows[2]}) == 9.8, tolerance);
-  // Without a mask among them, as measured.
+  // If no row has a mask, the step takes the measured time.
   BOOST_TEST(step({rows[2], rows[3]}) == 11.0, tolerance);
-  // Without the section too.
+  // The same holds without the section.
   config.known = x.known;
   x.sut = std::make_unique<virtual_executor>(config, x.timers, x.slots);
   x.sut->connect({[&](run_report r) { x.ran.push_back(std::move(r)); }, {}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random schedules: whatever is interrupted, closed, hung or killed, and
-// wherever a request goes on, its image is the one that it must give.
+// Random schedules with interruptions, closings, hangs and kills. Wherever a
+// request resumes, its image is the expected one.
 #include "../rig.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_SUITE(virtual_schedules)
 
 namespace {
 
-/// Plays the owner of a device that dies now and then.
+/// Plays the owner of a device that sometimes dies.
 class schedule {
 public:
   schedule(uint64_t seed, uint64_t index)
@@ -159,7 +159,7 @@ private:
     revive();
   }
 
-  /// Takes back a row that is in no run, as a worker that is drained would.
+  /// Cancels a row that is in no run, as a draining worker would.
   void give_back() {
     if (running_ || hung_ || open_.empty() || random_.below(4) > 0)
       return;

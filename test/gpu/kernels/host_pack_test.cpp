@@ -22,15 +22,15 @@ struct free_aligned {
   }
 };
 
-/// Weights of one panel, and where they go.
+/// The weights of one panel, and their destination.
 struct panel {
   host::dense_source from;
   int64_t columns;
   int64_t at;
 };
 
-/// Packs numbers that tell their places, and compares with the definition;
-/// returns whether all is as it must be and nothing else was touched.
+/// Packs numbers that encode their positions, and compares with the definition.
+/// Returns whether all are correct and nothing else was changed.
 template <class Element>
 bool is_right(host::element type, panel x, std::mt19937_64& random) {
   constexpr int64_t pair = sizeof(Element) == 4 ? 1 : 2;
@@ -80,12 +80,13 @@ BOOST_AUTO_TEST_CASE(every_weight_goes_to_its_place) {
   for (size_t i = atelier::test::scaled(30'000); i > 0; --i) {
     panel x;
     const bool wide = below(2) == 0;
-    // Of bfloat16 the channels are even.
+    // The number of channels is even for bfloat16.
     x.from.channels = wide ? 1 + below(100) : 2 * (1 + below(60));
     x.from.pieces = below(2) == 0 ? 1 : 1 + below(below(4) == 0 ? 30 : 9);
     x.columns = below(3) == 0 ? host::panel_width : 1 + below(64);
     x.at = below(host::panel_width - x.columns + 1);
-    // As a convolution's, as a piece of a wider matrix, or of any strides.
+    // The strides are those of a convolution, of a part of a wider matrix, or
+    // arbitrary.
     x.from.channel_stride = x.from.pieces;
     x.from.piece_stride = x.from.pieces == 1 ? below(3) : 1;
     x.from.column_stride = x.from.channels * x.from.pieces + below(3);

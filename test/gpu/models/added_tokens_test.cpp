@@ -7,7 +7,7 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// The pieces as text: ids in brackets.
+// Returns the pieces as text, with ids in brackets.
 std::string pieces(const token_finder& sut, std::string_view text) {
   std::string out;
   for (const auto& x : sut.split(text))
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(tokens_of_white_space_overlap_what_was_taken) {
   right.rstrip = true;
   BOOST_REQUIRE(sut.add("r", right));
   BOOST_REQUIRE(sut.add("  ", token(2)));
-  // As tokenizers does it: the white space counts for both.
+  // As in the library tokenizers, the white space belongs to both.
   BOOST_CHECK_EQUAL(pieces(sut, "r   a"), "[1][2]( a)");
 }
 

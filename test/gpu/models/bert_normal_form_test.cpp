@@ -46,9 +46,9 @@ BOOST_AUTO_TEST_SUITE(bert_normal_form_test)
 
 BOOST_AUTO_TEST_CASE(control_characters_leave_and_white_space_is_a_space) {
   check_form(U"a\tb\nc\rd\u00A0e\u3000f", U"a b c d e f");
-  // These are control characters, also where others take them for spaces.
+  // These count as control characters, although others treat them as spaces.
   check_form(U"a\u0001\v\f\u0085\u200B\u200D\uFEFFb\uE000\uFFFDc", U"abc");
-  // A later version of Unicode has this format character.
+  // A later version of Unicode made this a format character.
   check_form(U"a\u08E2b", U"a\u08E2b");
 }
 
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(accents_are_stripped_with_lower_case_or_alone) {
   check_form(U"Caf\u00C9", U"caf\u00E9", {true, false, true});
   check_form(U"Caf\u00C9 e\u0301", U"Caf\u00C9 e\u0301", upper);
   check_form(U"\u0130", U"i\u0307", {true, false, true});
-  // Hangul falls apart, and a mark that takes space stays.
+  // Hangul is decomposed, and a spacing mark stays.
   check_form(U"\uAC01 \u0915\u093F", U"\u1100\u1161\u11A8 \u0915\u093F");
   // Later versions of Unicode have other marks.
   check_form(U"a\u1734b\u08D4", U"ab\u08D4");

@@ -90,9 +90,9 @@ BOOST_AUTO_TEST_CASE(both_forms_of_a_folder_give_the_same_ids) {
     };
     check("", {2, 3});
     check("A cat, cats!", {2, 7, 5, 1, 5, 6, 8, 3});
-    // Special tokens count also where a client writes them.
+    // Special tokens in a client's text count, too.
     check("a [SEP] [sep]", {2, 7, 3, 1, 1, 1, 3});
-    // Faulty bytes and control characters leave.
+    // Invalid bytes and control characters are removed.
     check("c\xFF"
           "a\x01t",
           {2, 5, 3});
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(tokens_that_do_not_fit_are_left_out) {
 
 BOOST_AUTO_TEST_CASE(the_settings_decide_on_the_form_of_texts) {
   config = with(config, "true", "false");
-  // Whatever tokenizer.json says.
+  // The result does not depend on tokenizer.json.
   for (const auto& sut : {load(), load_one_file()}) {
     BOOST_TEST_REQUIRE(bool{sut});
     BOOST_TEST((*sut)->encode("A cat", 9) == (ids{2, 1, 5, 3}),

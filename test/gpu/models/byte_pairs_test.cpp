@@ -16,8 +16,8 @@ constexpr int32_t unknown = 9999;
 
 enum class tokens_made { once, by_any_merge };
 
-// A vocabulary over a few letters with random merges, each of tokens that were
-// there before.
+// Returns a vocabulary over a few letters with random merges. Each merge joins
+// tokens that existed before it.
 vocabulary random_vocabulary(core::philox& random, size_t merges,
                              tokens_made how) {
   vocabulary out;
@@ -31,7 +31,7 @@ vocabulary random_vocabulary(core::philox& random, size_t merges,
     if (c != 'c')
       add(std::string{c} + "</w>");
   }
-  // Rather the earlier ones: merges of long tokens seldom apply.
+  // Earlier tokens are more likely, because merges of long tokens seldom apply.
   const auto any = [&] {
     const auto n = tokens.size();
     return tokens[random.below(1 + random.below(1 + random.below(n)))];
@@ -50,7 +50,7 @@ vocabulary random_vocabulary(core::philox& random, size_t merges,
   return out;
 }
 
-// The definition, step by step.
+// Applies the definition step by step.
 std::vector<int32_t> joined(const vocabulary& with, const std::string& word) {
   const auto tokens = with.ids.size();
   const auto none = with.merges.size();

@@ -15,10 +15,10 @@
 
 namespace atelier::test {
 
-/// Of the denoiser and the autoencoder.
+/// The name of the weights of the denoiser and the autoencoder.
 inline constexpr auto weights_name = "diffusion_pytorch_model.safetensors";
 
-/// A small model's folder that is changed and opened.
+/// A small model's folder that a test changes and opens.
 struct changed_folder : tiny_folder {
   core::result<gpu::model_files> open() const {
     return gpu::open_model(path, options);
@@ -52,7 +52,7 @@ struct changed_folder : tiny_folder {
     write("model_index.json", text_.replace(at, from.size(), to));
   }
 
-  /// Lays the denoiser's weights out in two parts with an index.
+  /// Splits the denoiser's weights into two parts with an index.
   void shard(const std::string& index_name) const {
     std::filesystem::remove(path / "unet" / weights_name);
     std::array<tensor_box, 2> parts;

@@ -62,10 +62,11 @@ BOOST_AUTO_TEST_CASE(marks_are_composed) {
 }
 
 BOOST_AUTO_TEST_CASE(marks_since_unicode_10_are_no_marks) {
-  // Of 14.0: what it stands behind stays apart from what follows.
+  // The marks are from Unicode 14.0: the characters before and after them are
+  // not joined.
   check(U"a\u0898\u0301", U"a\u0898\u0301");
   check(U"a\u0301\u1AC1\u0316", U"\u00E1\u1AC1\u0316");
-  // Of 9.0.
+  // This mark is from Unicode 9.0.
   check(U"a\u0301\u1DFB\u0316", U"\u00E1\u0316\u1DFB");
 }
 
@@ -73,7 +74,7 @@ BOOST_AUTO_TEST_CASE(long_runs_of_marks_take_little_time) {
   std::u32string marks = U"a";
   for (int i = 0; i < 50'000; ++i)
     marks += U"\u0301\u0316";
-  // Seconds where each mark is moved alone.
+  // Moving each mark by itself would take seconds.
   const auto out = clip_normal_form(utf8(marks));
   BOOST_CHECK_EQUAL(out.size(), 2 + 2 * (100'000 - 1));
   BOOST_CHECK_EQUAL(out.substr(0, 4), utf8(U"\u00E1\u0316"));
@@ -143,7 +144,8 @@ BOOST_AUTO_TEST_CASE(classes_are_those_of_unicode_16) {
   BOOST_CHECK(class_of(0x301) == other);
   BOOST_CHECK(class_of(0x10D4A) == letter);
   BOOST_CHECK(class_of(0x16D70) == number);
-  // A letter since 17.0, and one that is none yet.
+  // The first is a letter since Unicode 17.0, and the second is not assigned
+  // yet.
   BOOST_CHECK(class_of(0xA7CE) == other);
   BOOST_CHECK(class_of(0x10FFFF) == other);
 }

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_projection_is_the_class_and_not_the_key) {
   BOOST_TEST(x->projection_dim == 1280);
   BOOST_CHECK(x->activation == clip_activation::gelu);
   BOOST_TEST(read(text)->projection_dim == 0);
-  // Without a name in the model, the file's own counts.
+  // If the model gives no name, the file's own name counts.
   BOOST_TEST(read(text, "")->projection_dim == 1280);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reader of a configuration, with what no library ever wrote.
+// Every reader of a configuration, with texts that no library has ever written.
 #include "gpu/models/mutate.hpp"
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
@@ -24,7 +24,7 @@ using core::ec;
 
 namespace {
 
-// A tree's nodes, each many times as large as the two bytes that make one.
+// A tree's nodes are each many times as large as the two bytes that make one.
 constexpr size_t tree_factor = 40;
 constexpr size_t tree_spare = 20'000;
 
@@ -123,7 +123,8 @@ const std::vector<std::string> schedules = {
   R"({"_class_name": "FlowMatchEulerDiscreteScheduler", "shift": 3.0,
   "num_train_timesteps": 1000})"};
 
-/// Reads mutations of `starts` with `read`, which returns why it refused.
+/// Reads mutations of `starts` with `read`, which returns the reason for a
+/// refusal.
 template <class Read>
 void fuzz(const std::vector<std::string>& starts, uint64_t number, Read read) {
   test::mutator mutate{test::seed() + number};
@@ -208,7 +209,8 @@ BOOST_AUTO_TEST_CASE(mutated_schedules_are_read_or_refused) {
 BOOST_AUTO_TEST_CASE(what_is_read_can_be_planned_and_laid_out) {
   test::mutator mutate{test::seed() + 14};
   constexpr size_t most_tensors = 2'000;
-  // A table of so many names and shapes, and of steps and levels.
+  // The bound is a table of this many names and shapes, and of steps and
+  // levels.
   constexpr size_t table_bytes = most_tensors * 400;
   for (size_t i = test::scaled(100'000); i > 0; --i) {
     const bool joint = mutate.below(2) == 0;

@@ -74,7 +74,7 @@ struct random_source {
     std::vector<std::string> down;
     std::vector<std::string> up;
     for (size_t i = 0; i < levels; ++i) {
-      // Without any attention, none would tell how it is made.
+      // Without any attention, no tensor would show how attention is made.
       const bool attends = i == 0 || coin();
       x["block_out_channels"].push_back(64 * (1 + below(4)));
       x["transformer_layers_per_block"].emplace_back(!attends ? 1
@@ -217,8 +217,8 @@ BOOST_AUTO_TEST_CASE(an_autoencoder_tiny_is_known) {
     "AutoencoderTiny", json::parse(R"({"encoder_block_out_channels": [32, 32],
       "decoder_block_out_channels": [32, 32], "num_encoder_blocks": [1, 2],
       "num_decoder_blocks": [2, 1], "latent_channels": 4})")));
-  // conv, block, conv, block, block, conv and conv, act, block, block, resize,
-  // conv, block, conv
+  // The layers are conv, block, conv, block, block, conv and conv, act, block,
+  // block, resize, conv, block, conv.
   BOOST_TEST(x.contains("encoder.layers.1.conv.4.bias"));
   BOOST_TEST(!x.contains("encoder.layers.2.bias"));
   BOOST_TEST(

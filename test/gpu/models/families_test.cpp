@@ -32,7 +32,7 @@ core::result<denoiser_facts> own_facts(const model_files& x) {
   return unet_family.facts(x);
 }
 
-/// The U-Net's, under another pipeline's name.
+/// The family of the U-Net under another pipeline's name.
 const family own = [] {
   auto x = unet_family;
   x.name = "families_test";
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(folders_of_an_added_family_are_models) {
              != std::string::npos);
   const auto count = families().size();
   BOOST_TEST(refusal_of(&own) == "");
-  // Once is enough.
+  // A second registration changes nothing.
   BOOST_TEST(refusal_of(&own) == "");
   BOOST_TEST(families().size() == count + 1);
   BOOST_TEST(families().back() == &own);

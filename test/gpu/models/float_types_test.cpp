@@ -17,8 +17,8 @@ using namespace atelier::gpu::detail;
 
 namespace {
 
-/// Returns the nearest value of a type with that many fraction bits and least
-/// exponent, computed in another way than under test.
+/// Returns the nearest value of a type with that many fraction bits and that
+/// least exponent. It is computed differently than in the tested code.
 double nearest(double x, int fraction_bits, int least_exponent, double most) {
   if (x == 0 || std::isinf(x))
     return x;

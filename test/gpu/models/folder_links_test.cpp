@@ -12,7 +12,7 @@ using core::ec;
 
 namespace {
 
-/// A model, and a folder that is no part of it.
+/// A model, and a folder that is not part of it.
 struct fixture : test::changed_folder {
   /// Moves a part or file of the model to `to`, and leaves a link.
   void move_away(const std::string& name, const fs::path& to) const {
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_file_elsewhere_is_refused) {
   for (const std::string name :
        {"model_index.json", "vae/config.json", "tokenizer/merges.txt",
         "text_encoder/model.safetensors", "scheduler/scheduler_config.json"}) {
-    // A folder with a model_index.json would be a model beside this one.
+    // A folder with a model_index.json would be another model.
     const auto to =
       elsewhere.path / ("moved_" + fs::path{name}.filename().string());
     move_away(name, to);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_model_beside_it_lends_its_parts) {
   fs::remove_all(family / "small/vae");
   fs::create_directory_symlink("../base/vae", family / "small/vae");
   BOOST_TEST(static_cast<bool>(gpu::open_model(family / "small", options)));
-  // A folder beside it that is no model does not.
+  // A neighbouring folder that is not a model is not accepted.
   fs::remove(family / "base/model_index.json");
   BOOST_TEST(!gpu::open_model(family / "small", options));
 }
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_snapshot_of_hugging_faces_cache_is_fine) {
   fs::create_directory_symlink(snapshot, elsewhere.path / "link");
   BOOST_TEST(
     static_cast<bool>(gpu::open_model(elsewhere.path / "link", options)));
-  // Another repository's blobs are not its own.
+  // Blobs of another repository do not belong to the model.
   fs::remove(snapshot / "model_index.json");
   fs::create_directories(elsewhere.path / "models--c--d/blobs");
   fs::copy(path / "model_index.json",

@@ -16,7 +16,7 @@ struct made_autoencoder {
   std::unique_ptr<gpu::autoencoder> net;
 };
 
-/// Makes one with small random weights.
+/// Makes an autoencoder with small random weights.
 made_autoencoder made(const std::string& class_name,
                       const std::string& config) {
   const auto box = test::tiny_tensors(class_name, config);
@@ -43,7 +43,7 @@ made_autoencoder made(const std::string& class_name,
   return out;
 }
 
-/// The decoded image as bytes, one pixel for each `factor` x `factor`.
+/// Returns the decoded image as bytes, one pixel for each `factor` x `factor`.
 torch::Tensor decoded(const gpu::autoencoder& from, const torch::Tensor& x0,
                       int64_t factor) {
   auto pixels = from.decode(x0.unsqueeze(0)).squeeze(0);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_slow_autoencoder_is_stood_in_for_by_a_linear_map) {
   const auto& vae = kept.net;
   const gpu::latent_preview sut{*vae};
   torch::manual_seed(1);
-  // Even over some places, as images are.
+  // The latent is constant over some places, as in images.
   const auto x0 = torch::randn({4, 6, 5})
                     .repeat_interleave(4, 1)
                     .repeat_interleave(4, 2)
@@ -78,7 +78,8 @@ BOOST_AUTO_TEST_CASE(a_slow_autoencoder_is_stood_in_for_by_a_linear_map) {
   const auto alike = correlation(drawn, decoded(*vae, x0, 2));
   BOOST_TEST_MESSAGE("correlation with the decoded image " << alike);
   BOOST_TEST(alike > 0.5);
-  // The same latent, the same bytes; another row's, others.
+  // The same latent gives the same bytes, and another row's latent gives
+  // others.
   BOOST_CHECK(sut.draw(x0, 10'000).equal(drawn));
   BOOST_CHECK(gpu::latent_preview{*vae}.draw(x0, 10'000).equal(drawn));
   BOOST_CHECK(!sut.draw(-x0, 10'000).equal(drawn));

@@ -32,8 +32,8 @@ gpu::pass_inputs row(const gpu::pass_inputs& x, int64_t i) {
           {x.conditions[0].narrow(0, i, 1), x.conditions[1].narrow(0, i, 1)}};
 }
 
-/// Returns the largest difference, as a share of the largest value of b:
-/// how a product is summed up depends on the batch and the processor.
+/// Returns the largest difference, as a share of the largest value of b. The
+/// order of a product's sum depends on the batch and the processor.
 float distance(const torch::Tensor& a, const torch::Tensor& b) {
   return ((a - b).abs().max() / b.abs().max()).item<float>();
 }
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(it_is_a_row_of_blocks) {
   BOOST_REQUIRE_EQUAL(blocks.size(), 2u);
   BOOST_TEST(blocks[0].name == "transformer_blocks.0");
   BOOST_TEST(blocks[1].name == "transformer_blocks.1");
-  // The last one leaves the text alone, and is smaller.
+  // The last block does not change the text, and is smaller.
   BOOST_TEST(blocks[1].weight_bytes > 0u);
   BOOST_TEST(blocks[0].weight_bytes > blocks[1].weight_bytes);
   BOOST_TEST(blocks[0].weight_bytes + blocks[1].weight_bytes

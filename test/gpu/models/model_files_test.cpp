@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(an_autoencoder_from_elsewhere_replaces_the_models) {
     BOOST_TEST(x.vae.config.find(file ? "0.18215" : "0.5")
                != std::string::npos);
   }
-  // The model's own may then be anything, or not be there.
+  // The model's own autoencoder may then be invalid or missing.
   remove("vae");
   BOOST_TEST(static_cast<bool>(open()));
   options.vae = path;
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_tokenizer_may_be_one_file) {
   const auto x = opened();
   BOOST_TEST(x.tokenizer->tokenizer_json == path / "tokenizer/tokenizer.json");
   BOOST_TEST(x.tokenizer->vocab.empty());
-  // Beside the other form it goes before it.
+  // It takes precedence over the other form.
   write_at("tokenizer/vocab.json", "{}");
   BOOST_TEST(opened().tokenizer->words() == path / "tokenizer/tokenizer.json");
 }

@@ -16,8 +16,8 @@ using core::ec;
 
 namespace {
 
-// A header's shortest entries take so much more as a table; a message about
-// one has the name in it twice.
+// A header's shortest entries need this many times their bytes as a table. A
+// message about an entry contains its name twice.
 constexpr size_t header_factor = 12;
 constexpr size_t header_spare = 4096;
 
@@ -36,7 +36,7 @@ const std::vector<std::string>& headers() {
   return out;
 }
 
-/// Checks one header; returns the bytes it took, over those it has.
+/// Checks one header; returns the bytes that it needed, divided by its own.
 double check_header(const std::string& text) {
   std::optional<core::result<gpu::detail::safetensors_header>> read;
   const auto bytes = test::most_bytes_of(
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(mutated_configurations_are_read_or_refused) {
     "scheduler/scheduler_config.json",
     "vae/diffusion_pytorch_model.safetensors.index.json",
   };
-  // The index stands beside the single file, and goes before it.
+  // The index is beside the single file, and takes precedence.
   std::string map;
   for (const auto& name : model.vae.names())
     map +=
@@ -173,12 +173,12 @@ BOOST_AUTO_TEST_CASE(mutated_configurations_are_read_or_refused) {
       BOOST_REQUIRE(x);
       if (x->sound())
         ++sound;
-      // Not every change bears on anything; one that does names the model.
+      // Not every change has an effect. A finding names the model.
       for (const auto& finding : x->findings)
         BOOST_REQUIRE(finding.text.find(model.path.string())
                       != std::string::npos);
     });
-    // A tree's nodes, and names of tensors that are missing.
+    // The bound covers a tree's nodes, and the names of missing tensors.
     BOOST_REQUIRE_LE(bytes, usual + 40 * text.size() + 1'000'000);
     model.write(file, good);
   }

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_taken_is_kept_unless_it_may_be_replaced) {
   std::ofstream{to / "mark"} << "old";
   must(import(path));
   BOOST_TEST(!std::filesystem::exists(to / "mark"));
-  // A model may be written anew from itself.
+  // A model may be rewritten from itself.
   options.as = tensor_type::float16;
   options.open.vocabulary.clear();
   must(import(to));
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(an_import_that_is_ended_leaves_nothing) {
     const auto x = import(path);
     BOOST_TEST_REQUIRE(!x);
     BOOST_TEST((x.why().code == ec::cancelled));
-    // The one of before is still there, and nothing else.
+    // The earlier import still exists, and nothing else does.
     check_same(*imported().denoiser.weights, unet, tensor_type::float32);
     BOOST_TEST(
       std::distance(std::filesystem::directory_iterator{to.parent_path()}, {})

@@ -69,7 +69,7 @@ private:
         text.resize(at);
         break;
       case 4: {
-        // A piece again, elsewhere.
+        // A piece is repeated at another place.
         const auto piece = text.substr(at, 1 + below(60));
         text.insert(below(text.size() + 1), piece);
         break;

@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::string> levels{"base@50", "tiny@20"};
 
-/// Returns the family's configuration with one place of it changed.
+/// Returns the family's configuration with one part changed.
 std::string changed(const std::string& from, const std::string& to) {
   auto text = prompt_classifier_config_text(levels);
   const auto at = text.find(from);

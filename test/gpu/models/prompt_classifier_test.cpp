@@ -24,7 +24,7 @@ namespace {
 
 const fs::path shipped{ATELIER_SOURCE_DIR "/models/classifier"};
 
-/// A copy of the shipped folder, to be damaged.
+/// A copy of the shipped folder that tests damage.
 struct copied_folder : test::scratch_folder {
   copied_folder() {
     fs::copy(shipped, path, fs::copy_options::recursive);

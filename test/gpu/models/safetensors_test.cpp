@@ -15,7 +15,7 @@ using gpu::tensor_type;
 namespace {
 
 struct fixture : test::scratch_folder {
-  /// Writes a header and that many bytes of data, counting up.
+  /// Writes a header and that many bytes of data, which count up.
   void make(const std::string& header, size_t data_bytes) const {
     const uint64_t length = header.size();
     std::string text(8, '\0');
@@ -30,7 +30,8 @@ struct fixture : test::scratch_folder {
     return gpu::safetensors_file::open(path / "x.safetensors");
   }
 
-  /// Returns why a file is refused; it always names the file.
+  /// Returns why a file is refused, after checking that the reason names the
+  /// file.
   std::string refusal(ec code = ec::bad_payload) const {
     const auto opened = open();
     if (opened)

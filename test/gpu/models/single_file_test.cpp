@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_misaligned_file_is_opened_like_any_other) {
   const auto aligned = open();
   BOOST_REQUIRE(aligned);
   auto bytes = read("m.safetensors");
-  // One blank more in the header moves all data by one byte.
+  // One more blank in the header moves all data by one byte.
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   ++length;

@@ -12,8 +12,8 @@ namespace atelier::test {
 /// A tokenizer's files, made by hand: every byte, "cat</w>", "at", "the</w>"
 /// and the special tokens.
 struct small_tokenizer {
-  /// Ids, in this order: bytes as letters, the same at the end of a word, then
-  /// these.
+  /// The ids. First come the bytes as letters, then the bytes at the end of a
+  /// word, then these.
   static constexpr int32_t at = 512;
   static constexpr int32_t at_end = 513;
   static constexpr int32_t cat_end = 514;
@@ -24,11 +24,11 @@ struct small_tokenizer {
 
   small_tokenizer();
 
-  /// The id of a byte in a word, and of the last one.
+  /// Returns the id of a byte in a word, and of the last byte.
   static int32_t byte(char c);
   static int32_t last(char c);
 
-  /// JSON texts of the files; a test changes what it is about.
+  /// JSON texts of the files, which tests change.
   std::string vocab;
   std::string merges;
   std::string tokenizer_json;
@@ -42,7 +42,7 @@ struct small_tokenizer {
   scratch_folder folder;
 };
 
-/// Replaces what stands in a text once.
+/// Replaces one occurrence of `from` in a text.
 std::string with(std::string text, const std::string& from,
                  const std::string& to);
 

@@ -100,8 +100,8 @@ BOOST_AUTO_TEST_CASE(a_folder_that_lacks_something_is_refused_by_its_name) {
 
 namespace {
 
-/// A sentence encoder that knows a few words, and a part of its files to
-/// change.
+/// A sentence encoder that knows a few words, with a part of its files that
+/// tests change.
 struct sentences {
   sentences() {
     test::write_tiny_bert(
@@ -138,7 +138,7 @@ BOOST_FIXTURE_TEST_CASE(a_sentence_encoder_compares_what_words_mean,
   BOOST_TEST(std::abs(product(wanted, embedded(*sut, "blue circle")) - 0.5F)
              < 1e-5F);
   BOOST_TEST(std::abs(product(wanted, embedded(*sut, "navy star"))) < 1e-5F);
-  // No word of it has a vector.
+  // No word of the text has a vector.
   const auto unknown = sut->embed("something else");
   BOOST_TEST_REQUIRE(!unknown);
   BOOST_TEST((unknown.why().code == core::ec::internal));

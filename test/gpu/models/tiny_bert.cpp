@@ -65,7 +65,8 @@ void write_tiny_bert(const std::filesystem::path& folder,
       vocabulary << word << '\n';
       ++words;
     }
-  // Two elements for each group, whose sum is 0: norms keep their direction.
+  // Each group has two elements whose sum is 0, so that norms keep their
+  // direction.
   const auto width = static_cast<int64_t>(2 * groups.size());
   std::ofstream{folder / "config.json"} << fmt::format(
     R"({{"architectures": ["BertModel"], "model_type": "bert",

@@ -8,11 +8,11 @@
 
 namespace atelier::test {
 
-/// Writes a sentence encoder as transformers does. Words of one group have one
-/// vector, and those of two groups have a right angle between them. Its layer
-/// changes nothing, so that a text's vector is the mean of its words'; the
-/// special tokens, of which the first five lines of vocab.txt consist, have
-/// none.
+/// Writes a sentence encoder as transformers does. Words of one group have the
+/// same vector, and the vectors of two groups have a right angle between them.
+/// Its layer changes nothing, so that a text's vector is the mean of its words'
+/// vectors. The special tokens, which are the first five lines of vocab.txt,
+/// have no vector.
 void write_tiny_bert(const std::filesystem::path& folder,
                      const std::vector<std::vector<std::string>>& groups);
 

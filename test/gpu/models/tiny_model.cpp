@@ -241,7 +241,8 @@ void tiny_joint_folder::write_at(const std::string& name,
 }
 
 tensor_box tiny_checkpoint(const tiny_folder& from) {
-  // Of one layer a level, with two levels: longer names come first.
+  // The networks have one layer in each level, and two levels. Longer names
+  // come first.
   static const std::vector<std::pair<std::string, std::string>> unet_names = {
     {"time_embedding.linear_1", "time_embed.0"},
     {"time_embedding.linear_2", "time_embed.2"},

@@ -13,7 +13,7 @@
 
 namespace atelier::test {
 
-/// Tensors for a test to write: it owns their numbers, which are drawn.
+/// Tensors for a test to write. The box owns their numbers, which are drawn.
 class tensor_box {
 public:
   explicit tensor_box(uint64_t seed = 1) : state_(seed) {}
@@ -31,7 +31,7 @@ public:
 
   void remove(const std::string& name);
 
-  /// Gives a tensor another name.
+  /// Renames a tensor.
   void rename(const std::string& from, const std::string& to);
 
   const gpu::tensor_view& operator[](const std::string& name) const;
@@ -49,16 +49,16 @@ private:
   std::map<std::string, gpu::tensor_view> tensors_;
 };
 
-// Configurations of small networks.
+// The configurations of small networks.
 std::string tiny_unet_config(const std::string& more = {});
 std::string tiny_vae_config(const std::string& more = {});
 std::string tiny_text_config();
 
-/// Returns the tensors that a configuration asks for.
+/// Returns the tensors that a configuration requires.
 tensor_box tiny_tensors(const std::string& class_name,
                         const std::string& config, uint64_t seed = 1);
 
-/// A folder in diffusers' layout: stable_diffusion, one text encoder.
+/// A folder in diffusers' layout: stable_diffusion with one text encoder.
 class tiny_folder : public scratch_folder {
 public:
   tiny_folder();
@@ -75,7 +75,7 @@ public:
 std::string tiny_mmdit_config(const std::string& more = {});
 
 /// A folder in diffusers' layout: stable_diffusion_3 with two joint blocks and
-/// without T5, of which nothing but these parts is changed.
+/// without T5. Tests change only these parts.
 class tiny_joint_folder : public scratch_folder {
 public:
   tiny_joint_folder();
@@ -83,7 +83,7 @@ public:
   void write_at(const std::string& name, const std::string& text) const;
 };
 
-/// Lays the tiny networks out as an original checkpoint of SD 1.x.
+/// Returns the tiny networks as an original checkpoint of SD 1.x.
 tensor_box tiny_checkpoint(const tiny_folder& from);
 
 } // namespace atelier::test

@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(deep_nesting_is_refused_before_a_tree_is_built) {
   refused(std::string(levels, '['));
   refused("{\"a\":" + std::string(levels, '[') + std::string(levels, ']')
           + "}");
-  // Brackets within strings are none.
+  // Brackets within strings do not count.
   small files;
   files.config = with(files.config, "{",
                       R"({"name_or_path": "[[[[[[[[[[[[[[[[[[[[\"[[[[",)");
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(missing_special_tokens_are_named) {
 BOOST_AUTO_TEST_CASE(unsupported_settings_are_named) {
   const auto refused = [](const std::string& entry, const char* key) {
     small files;
-    // Of two entries with one name the later counts.
+    // If two entries have the same name, the later one counts.
     files.config.pop_back();
     files.config += ", " + entry + "}";
     check_refused(files.load(), "tokenizer_config.json", key);

@@ -15,7 +15,7 @@ using small = test::small_tokenizer;
 using ids = std::vector<int32_t>;
 using loaded = core::result<std::shared_ptr<const tokenizer>>;
 
-// The ids between start and end.
+// Returns the ids between start and end.
 ids inner(const loaded& sut, std::string_view prompt) {
   BOOST_REQUIRE_MESSAGE(sut, (sut ? "" : sut.why().text));
   auto out = (*sut)->encode(prompt, 200).ids;
@@ -24,7 +24,8 @@ ids inner(const loaded& sut, std::string_view prompt) {
   out.erase(out.begin());
   const auto end = std::find(out.rbegin(), out.rend(), (*sut)->end_id());
   BOOST_REQUIRE(end != out.rend());
-  // Padding may be the end's id: everything from the first of the last run.
+  // The padding may have the end's id. Then the text ends at the first of the
+  // last run.
   auto n = static_cast<size_t>(out.rend() - end);
   while (n > 1 && out[n - 2] == (*sut)->end_id())
     --n;
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(padding_is_what_the_config_says) {
   BOOST_TEST(out.ids
              == (ids{small::start, small::the_end, small::end, small::byte('!'),
                      small::byte('!')}));
-  // A special token wherever it stands: not the "!" that ends a word.
+  // A special token counts at every place, unlike a "!" that ends a word.
   BOOST_TEST(inner(sut, "the! ! cat")
              == (ids{small::the_end, small::byte('!'), small::byte('!'),
                      small::cat_end}));
@@ -153,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_longest_length_is_the_config_s) {
     return sut ? (*sut)->max_length() : 0;
   };
   BOOST_CHECK_EQUAL(length("64"), 64);
-  // How transformers writes that there is none.
+  // transformers writes these if a tokenizer has no maximum.
   BOOST_CHECK_EQUAL(length("1000000000000000019884624838656"), 77);
   BOOST_CHECK_EQUAL(length("null"), 77);
 }

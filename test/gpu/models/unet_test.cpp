@@ -94,7 +94,7 @@ private:
   std::map<std::string, entry> tensors_;
 };
 
-// One level with attention, nothing in the middle.
+// Returns one level with attention, and nothing in the middle.
 std::shared_ptr<drawn_source> smallest() {
   auto out = std::make_shared<drawn_source>();
   out->layer("conv_in", {8, 4, 3, 3});

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(norms_equal_torchs_in_every_layout_and_type) {
                         shape{2, 16, 16, 1, 200}, shape{1, 3, 129, 2, 2}})
     for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kFloat16})
       for (const auto then : {after_scaling::nothing, after_scaling::silu}) {
-        // Far from zero, where sums of squares lose digits.
+        // The values are far from zero, where sums of squares lose digits.
         const auto x =
           (torch::randn({s.n, s.channels, s.height, s.width}) * 3 + 50)
             .to(type);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(silu_stands_at_the_ends_of_its_range) {
 
 BOOST_AUTO_TEST_CASE(stripes_make_what_the_whole_makes) {
   const c10::InferenceMode guard;
-  // Wide enough that a stripe has the fewest lines, and some are left over.
+  // The width makes a stripe have the fewest lines, with a remainder.
   const auto x = torch::randn({1, 512, 21, 1100}).contiguous(channels_last);
   const auto weight = torch::randn({512});
   const auto bias = torch::randn({512});

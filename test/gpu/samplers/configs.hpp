@@ -9,7 +9,8 @@
 
 namespace atelier::test {
 
-/// The noise schedule of Stable Diffusion 1.x, without its file's offset.
+/// Returns the noise schedule of Stable Diffusion 1.x, without its file's
+/// offset.
 inline gpu::scheduler_config stable_diffusion() {
   gpu::scheduler_config out;
   out.beta_start = 0.00085;

@@ -30,7 +30,7 @@ std::vector<float> products(const scheduler_config& config) {
 
 BOOST_AUTO_TEST_SUITE(noise_schedule_test)
 
-// torch.linspace(dtype=torch.float32) of PyTorch 2.13.0.
+// Source: torch.linspace(dtype=torch.float32) of PyTorch 2.13.0.
 BOOST_AUTO_TEST_CASE(linspace_has_the_bits_of_pytorch) {
   BOOST_TEST(digest(linspace_f32(0.0001f, 0.02f, 1000))
              == "a455de8584c2913e90719b1668c1a4eb"
@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(linspace_has_the_bits_of_pytorch) {
   BOOST_TEST((linspace_f32(3, 5, 1) == std::vector<float>{3}));
 }
 
-// DDIMScheduler(...).alphas_cumprod of diffusers 0.42 on PyTorch 2.13.0.
+// Source: DDIMScheduler(...).alphas_cumprod of diffusers 0.42 on PyTorch
+// 2.13.0.
 BOOST_AUTO_TEST_CASE(products_have_the_bits_of_diffusers) {
   BOOST_TEST(digest(products(test::stable_diffusion()))
              == "b0c6833c866f3aae5d58606971a42979"
@@ -54,7 +55,7 @@ BOOST_AUTO_TEST_CASE(products_have_the_bits_of_diffusers) {
   scheduler_config cosine;
   cosine.betas = beta_schedule::squaredcos_cap_v2;
   const auto sut = products(cosine);
-  // The cosine is the platform's.
+  // The cosine depends on the platform.
   const auto near = boost::test_tools::tolerance(1e-5f);
   BOOST_TEST(sut[0] == 0x1.fffa96p-1f, near);
   BOOST_TEST(sut[500] == 0x1.f81992p-2f, near);

@@ -18,7 +18,8 @@ using core::sampler;
 
 namespace {
 
-/// Configs and choices of which many lie at or beyond the ends of their range.
+/// Generates configs and choices, many of which are at or outside the ends of
+/// their range.
 class generator {
 public:
   generator() : random_(test::seed(), core::purpose::test) {}
@@ -101,7 +102,7 @@ bool is_finite(const sampler_plan& plan) {
   return out;
 }
 
-/// Whether a run on noise stays finite.
+/// Returns whether a run on noise stays finite.
 bool runs_finite(generator& random, const sampler_plan& plan) {
   float x = plan.start_clean + plan.start_noise * random.normal();
   float last = 0;

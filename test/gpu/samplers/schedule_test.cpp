@@ -142,12 +142,12 @@ BOOST_AUTO_TEST_CASE(eta_makes_ddim_draw) {
   choice.eta = 0.5f;
   const auto sut = planned(stable_diffusion(), choice);
   BOOST_TEST(sut.draws(0));
-  // Nothing is left to draw when the last step ends at alpha 1.
+  // No noise is drawn if the last step ends at alpha 1.
   BOOST_TEST(!sut.draws(9));
 }
 
 BOOST_AUTO_TEST_CASE(a_sampler_brings_its_own_defaults) {
-  // A file that states no spacing: DDIM leads, Euler takes linspace.
+  // If a file states no spacing, DDIM uses leading and Euler linspace.
   const auto config = stable_diffusion();
   BOOST_TEST(planned(config, run_of(sampler::ddim, 4)).steps[0].timestep
              == 750);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(strength_leaves_the_first_steps_out) {
     const auto& before = whole.steps[10 - runs - 1];
     BOOST_TEST(sut.start_noise == before.keep_noise);
   }
-  // Where Python's int() rounds down, so does this.
+  // This rounds down, as Python's int() does.
   BOOST_TEST(planned(config, run_of(sampler::euler, 100, 0.29f)).steps.size()
              == 28u);
   BOOST_TEST(

@@ -32,7 +32,7 @@ bool same_bits(const torch::Tensor& a, const torch::Tensor& b) {
                       b.contiguous().view(torch::kInt32));
 }
 
-/// Steps of unlike samplers, somewhere in their runs.
+/// Returns steps of different samplers, at different places of their runs.
 std::vector<step_rule> unlike_rules() {
   auto clipped = test::stable_diffusion();
   clipped.clip_sample = true;

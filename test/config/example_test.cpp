@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(example_file)
 
 BOOST_AUTO_TEST_CASE(committed_example_shows_the_schema) {
   const std::string path = ATELIER_EXAMPLE_TOML;
-  // The way to write it anew: ATELIER_WRITE_EXAMPLE=1 ctest -R '^config$'
+  // To rewrite the file: ATELIER_WRITE_EXAMPLE=1 ctest -R '^config$'
   if (std::getenv("ATELIER_WRITE_EXAMPLE"))
     std::ofstream{path} << example_toml();
   std::ostringstream committed;
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(example_shows_every_option_with_its_meaning) {
   const auto text = example_toml();
   for (const auto& x : options()) {
     BOOST_TEST_CONTEXT(key_of(x)) {
-      // Of a list that is empty by default a table stands as comments.
+      // A list that is empty by default has its table in comments.
       const auto name = std::string{x.name} + " = ";
       BOOST_CHECK(text.find("\n" + name) != std::string::npos
                   || text.find("\n# " + name) != std::string::npos);

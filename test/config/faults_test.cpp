@@ -8,7 +8,7 @@ namespace atelier::config {
 
 namespace {
 
-/// A text, and what its one fault must say.
+/// A text, and the report of its only fault.
 struct bad_text {
   const char* toml;
   uint32_t line;

@@ -16,7 +16,8 @@ std::string repeat(std::string_view piece, size_t bytes) {
   return text;
 }
 
-/// Checks what holds for any text: a verdict that can be printed anywhere.
+/// Checks the properties of every result: a verdict that can be printed
+/// anywhere.
 void survives(const outcome& read) {
   BOOST_REQUIRE_LE(read.faults.size(), 1000);
   for (const auto& x : read.faults) {

@@ -10,7 +10,7 @@ namespace atelier::config {
 
 namespace {
 
-/// A folder of its own that goes with the test.
+/// A temporary folder that the destructor removes.
 struct folder {
   std::filesystem::path path = std::filesystem::temp_directory_path()
                              / ("atelier_config_" + std::to_string(getpid()));
@@ -29,7 +29,7 @@ struct folder {
   }
 };
 
-/// Checks that `path` is refused, for the reason given, and nothing else.
+/// Checks that `path` is refused for only the given reason.
 void refuses(const std::filesystem::path& path, std::string_view reason) {
   const auto read = load(path);
   BOOST_REQUIRE_EQUAL(read.faults.size(), 1);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(pipe_and_device_are_refused_without_waiting) {
 BOOST_AUTO_TEST_CASE(unreadable_file_is_refused) {
   const auto file = write("secret.toml", "");
   std::filesystem::permissions(file, std::filesystem::perms::none);
-  // The administrator may read it all the same.
+  // The administrator may read it nevertheless.
   if (geteuid() == 0)
     BOOST_CHECK(is_valid(load(file)));
   else

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the set-up waits for the locks of another package manager, and
-installs nothing: apt-get is a stand-in, or the real one over an empty root.
+"""Checks that the set-up waits for the locks of another package manager. It installs
+nothing: apt-get is a stand-in, or the real one with an empty root.
 
 Usage: packages_test.py --setup CONFIG/SETUP --report FILE
 """
@@ -25,7 +25,7 @@ source "$setup/common.sh"
 source "$setup/packages.sh"
 package_poll_s=0.05
 """
-# It has the lock of the lists for 'update', and dpkg's for 'install'.
+# It takes the lock of the lists for 'update', and dpkg's for 'install'.
 STAND_IN = """#!/usr/bin/env bash
 for word; do case $word in update | install) break ;; esac; done
 held="Could not get lock $STATE/$word.lock. It is held by process 42 (aptd)"
@@ -111,7 +111,7 @@ def case_the_wait_ends(x):
 def case_another_failure_is_not_waited_for(x):
     x.stand_in()
     (x.folder / "broken").touch()
-    # A lock of an earlier call, which the log still has.
+    # The log still contains the lock error of an earlier call.
     code, _, err = x.run('echo "Could not get lock" > "$logs/a.log"; '
                          'apt_get "$logs/a.log" install a')
     expect(code == 100 and err == "", code, err)
@@ -171,7 +171,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="packages-") as folder:
             try:
                 result = case(SetUp(options.setup, folder)) or "passed"
-            except Exception:  # any fault of a case is its failure
+            except Exception:  # any exception of a case is its failure
                 failures += 1
                 result = "failed"
                 print(f"failed: {name}\n{traceback.format_exc()}")

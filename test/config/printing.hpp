@@ -13,7 +13,7 @@ inline std::ostream& operator<<(std::ostream& out, const fault& x) {
   return out << to_string(x);
 }
 
-/// Checks that nothing is wrong, and shows what is.
+/// Checks that there are no faults, and shows them otherwise.
 inline bool is_valid(const outcome& x) {
   for (const auto& f : x.faults)
     BOOST_ERROR(to_string(f));

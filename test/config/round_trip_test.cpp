@@ -10,12 +10,13 @@ namespace atelier::config {
 
 namespace {
 
-/// Draws a value of each type that a place can hold, most of them valid.
+/// Draws a value of each type that a place can hold. Most values are valid.
 struct drawer {
   const option& x;
   core::philox& random;
 
-  /// A whole number of the settings' own unit, often at an end of the range.
+  /// Returns a whole number of the settings' own unit, often at an end of the
+  /// range.
   double number() const {
     const double scale = unit_of(x).scale;
     switch (random.below(4)) {
@@ -24,7 +25,7 @@ struct drawer {
       case 1:
         return x.most * scale;
       default: {
-        // Small values as often as large ones.
+        // Small values are as frequent as large ones.
         const auto u = random.uniform() * random.uniform() * random.uniform();
         return std::ceil((x.least + u * (x.most - x.least)) * scale);
       }
@@ -96,14 +97,15 @@ settings draw(core::philox& random) {
     for (size_t i = 0; i < count_of(each, x); ++i)
       if (random.below(2))
         std::visit(drawer{each, random}, each.at(x, i));
-  // What belongs together.
+  // These options belong together.
   x.http.private_key = x.http.certificate;
   x.http.bodies_bytes = std::max(x.http.bodies_bytes, x.http.body_bytes);
   if (x.http.results_disk_bytes == 0)
     x.http.journal = "off";
   if (x.cache.memory_bytes == 0)
     x.cache.folder = x.cache.encoder = "";
-  // Cores need processes to be bound, and crashes processes to kill.
+  // Cores need processes that can be bound, and crashes need processes that can
+  // be killed.
   if (x.processes.mode == process_mode::single) {
     x.preprocess.test_crash_seed = x.postprocess.test_crash_seed = 0;
     x.processes.cpu_cores.clear();
@@ -114,7 +116,7 @@ settings draw(core::philox& random) {
   for (auto& device : x.devices)
     if (const auto first = device_with_profile(x, device_kind(device)))
       device.profile = x.devices[*first].profile;
-  // Names that the variants drawn above may use.
+  // The variants drawn above may use these names.
   for (size_t i = 0; i < x.models.size(); ++i) {
     x.models[i].name = "m" + std::to_string(i + 1);
     if (x.models[i].path.empty())
@@ -135,7 +137,7 @@ BOOST_AUTO_TEST_CASE(settings_survive_being_written_and_read) {
     const auto x = draw(random);
     const auto text = to_toml(x);
     const auto read = parse(text, "written");
-    // The same rules hold on both ways.
+    // The same rules apply to both.
     BOOST_REQUIRE_EQUAL(read.faults.size(), validate(x).size());
     if (!read)
       continue;

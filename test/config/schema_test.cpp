@@ -9,7 +9,7 @@ namespace atelier::config {
 
 namespace {
 
-/// Settings in which every option has a place.
+/// Returns settings in which every option has a place.
 settings with_all_tables() {
   settings x;
   for (const auto& r : repetitions())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check what ./atelier builds before each command.
+"""Checks what ./atelier builds before each command.
 
 Usage: targets_test.py CONFIG/SETUP/TARGETS.SH
 """
@@ -12,7 +12,7 @@ SCRIPT = sys.argv.pop(1)
 
 class Targets(unittest.TestCase):
     def built(self, *arguments):
-        """What is built beside the programs that generate and serve."""
+        """Returns the targets beyond the programs that generate and serve."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", 'source "$1"; shift; targets_of "$@"',
              "bash", SCRIPT, *arguments],

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
       BOOST_CHECK_EQUAL(found[0].source, "settings");
       BOOST_CHECK_EQUAL(found[0].key, x.key);
     }
-    // What is wrong can still be printed.
+    // Invalid settings can still be printed.
     BOOST_CHECK(!to_toml(sut).empty() && !to_error(found).text.empty());
   }
 }

@@ -18,7 +18,7 @@ constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 struct case_of {
   std::function<void(request&)> change;
-  // Empty: valid.
+  // Empty for valid limits.
   std::string text;
 };
 

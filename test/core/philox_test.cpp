@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(uniform_integers_are_in_range_and_even) {
   BOOST_TEST(sut.below(0) == 0u);
   for (int i = 0; i < 100; ++i)
     BOOST_TEST(sut.below(1) == 0u);
-  // A bound where plain multiplication would favour some values by half.
+  // With this bound, plain multiplication would favour some values by half.
   const uint64_t large = 3ull << 62;
   size_t low = 0;
   const size_t n = 10'000 + atelier::test::scaled(1'000'000);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(uniform_integers_are_in_range_and_even) {
     low += x < large / 3 ? 1 : 0;
   }
   const double third = static_cast<double>(n) / 3;
-  // Six standard deviations.
+  // The bound is six standard deviations.
   BOOST_TEST(std::abs(static_cast<double>(low) - third)
              < 6 * std::sqrt(third * 2 / 3));
 }
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(distributions_have_their_moments) {
     BOOST_REQUIRE(e >= 0);
     exponential += e;
   }
-  // Six standard deviations of each mean.
+  // The bound is six standard deviations of each mean.
   const double count = static_cast<double>(n);
   const double sigma = 1 / std::sqrt(count);
   BOOST_TEST(std::abs(uniform / count - 0.5) < 6 * sigma * 0.289);

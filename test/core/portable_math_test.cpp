@@ -37,7 +37,8 @@ BOOST_AUTO_TEST_CASE(turns_match_the_library) {
   for (size_t i = 0; i < atelier::test::scaled(10'000'000); ++i) {
     const double u = random.uniform();
     const turn sut = portable_turn(u);
-    // The library rounds its argument: allow for that error beside its own.
+    // The library rounds its argument, so this allows for that error in
+    // addition to its own.
     worst =
       std::max(worst, std::abs(sut.sine - std::sin(2 * std::numbers::pi * u)));
     worst = std::max(worst,

@@ -12,7 +12,7 @@ namespace {
 
 enum class colour : uint8_t { red, green, blue };
 enum class lone : uint8_t { only };
-// Counts up from 0 to 1, and no further.
+// The values count up from 0 to 1; `far` does not follow.
 enum class gap : uint8_t { first, second, far = 7 };
 
 static_assert(enum_count<colour> == 3);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_value_without_a_name_is_told_from_an_early_end) {
   uint32_t u = 0;
   BOOST_TEST(!early(u));
   BOOST_TEST((early.how() == record_reader::outcome::too_short));
-  // And all after it.
+  // Every later read fails, too.
   uint8_t rest = 0;
   BOOST_TEST(!early(rest));
 }

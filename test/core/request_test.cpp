@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(other_names_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(the_share_of_the_steps_is_that_of_the_written_number) {
-  // As Python counts: int(steps * 0.29).
+  // The count equals Python's int(steps * 0.29).
   for (uint32_t steps = 1; steps <= 150; ++steps)
     for (int hundredths = 1; hundredths <= 100; ++hundredths) {
       const double meant = hundredths / 100.0;

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(what_may_have_no_end_is_refused) {
     == "cannot read it: it is a file of the kernel, not one of a disk");
   const auto pipe = path + "-pipe";
   BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  // Nobody writes to it.
+  // No process writes to it.
   BOOST_TEST(why(pipe) == "cannot read it: it is a pipe, not a regular file");
   std::filesystem::remove(pipe);
 }

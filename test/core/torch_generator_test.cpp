@@ -36,8 +36,8 @@ BOOST_AUTO_TEST_CASE(first_call_draws_what_torch_randn_does) {
   }
 }
 
-// torch.Generator("cpu").manual_seed(7), PyTorch 2.13.0: randn of 3, 20 and 4
-// values in turn.
+// Source: torch.Generator("cpu").manual_seed(7) of PyTorch 2.13.0, with randn
+// of 3, 20 and 4 values in turn.
 BOOST_AUTO_TEST_CASE(later_calls_draw_what_pytorch_does) {
   torch_generator sut{7};
   const auto bits = [](float x) { return std::bit_cast<uint32_t>(x); };

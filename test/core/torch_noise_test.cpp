@@ -31,7 +31,7 @@ struct golden {
 };
 
 // Digests of torch.randn(n, generator=torch.Generator("cpu").manual_seed(seed))
-// of PyTorch 2.13.0 on a CPU with AVX-512; with AVX2 they are the same.
+// of PyTorch 2.13.0 on a CPU with AVX-512. With AVX2 they are the same.
 constexpr golden goldens[] = {
   {0ull, 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
   {0ull, 1, "3b8ea0dd3165a7600cce7539f943a28fb9addc8e69c31ae805e26b91a2862b93"},
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(every_processor_draws_the_same_bits) {
   std::vector<float> fast(16 + atelier::test::scaled(100'000'000) / 16 * 16);
   for (float& x : fast)
     x = static_cast<float>(random.next_u32() >> 8) * 0x1p-24f;
-  // The ends of the range, as radius and as angle.
+  // These are the ends of the range, for the radius and the angle.
   fast[0] = fast[8] = 0;
   fast[1] = fast[9] = 1 - 0x1p-24f;
   auto portable = fast;

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(each_kind_of_fault_is_found_where_it_starts) {
   const std::vector<std::pair<std::string, size_t>> cases = {
     {"\x80", 0},                 // tail without a start
     {"abc\xBF", 3},              //
-    {"12345678\xFF", 8},         // behind the fast path
+    {"12345678\xFF", 8},         // after the fast path
     {"1234567\xFE", 7},          //
     {"\xC0\x80", 0},             // overlong U+0000
     {"\xC1\xBF", 0},             // overlong U+007F

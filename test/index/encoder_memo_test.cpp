@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_text_is_encoded_once_in_a_namespace) {
   BOOST_TEST(runs("one", "cat"));
   BOOST_TEST(!runs("one", "cat"));
   BOOST_TEST(runs("one", "cats"));
-  // Another namespace learns nothing from that.
+  // Another namespace does not use that result.
   BOOST_TEST(runs("two", "cat"));
   BOOST_TEST(!runs("two", "cat"));
   BOOST_TEST((sut.counts() == index::encoder_counts{3, 2}));
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_search_and_its_entry_share_a_run_for_one_tenant) {
       kept = folder.open(with);
     kept->near(key(1, 1), "a fox", 1);
     BOOST_TEST(kept->keep(key(1, 1), "a fox", test::kept_states({8})));
-    // Also where another run is asked for.
+    // This also holds if another run is requested.
     kept->near(key(2, 1), "a fox", 1);
     BOOST_TEST((kept->counts().encoder == index::encoder_counts{1, 2}));
     kept->near(key(1, 2), "a fox", 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What leaves a full cache, in memory and on the disk, by each rule.
+// The entries that a full cache evicts, in memory and on the disk, by each
+// rule.
 
 #include "index/plain_ledger.hpp"
 #include "index/store_rig.hpp"
@@ -32,7 +33,7 @@ constexpr eviction_rule all_rules[] = {eviction_rule::fifo, eviction_rule::lru,
 constexpr std::string_view key = "k";
 constexpr std::string_view text = "a red fox";
 
-/// A cache in memory, or on a disk on which it is opened again.
+/// A cache in memory, or on a disk from which it is reopened.
 struct tried_cache {
   index::detail::budget most;
   bool on_disk = false;
@@ -71,7 +72,8 @@ struct tried_cache {
            : index::bytes_of(key, what, index::words_encoder()->dimensions());
   }
 
-  /// Returns the numbers of all entries, rising. To be found is no use.
+  /// Returns the numbers of all entries in rising order. A search does not
+  /// count as a use.
   numbers there() const {
     numbers out;
     for (const auto& x : it->near(key, text, 1'000))
@@ -86,7 +88,7 @@ index::leftover any_leftover(core::philox& random, bool on_disk) {
     out.image = test::filled_bytes(1 + random.below(90), 1);
     out.px = kept_px;
   }
-  // In memory one tenant has everything.
+  // In memory one tenant owns everything.
   if (on_disk)
     out.whose = tenant_id{static_cast<uint32_t>(random.below(4))};
   return out;
@@ -100,7 +102,7 @@ index::detail::budget any_budget(core::philox& random, eviction_rule rule,
           static_cast<double>(random.below(5)) / 4, rule};
 }
 
-/// Compares random operations with a scan of everything after each.
+/// Compares random operations with a scan of all entries after each.
 void agree(eviction_rule rule, bool on_disk, size_t n) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{7}};
   std::unique_ptr<tried_cache> sut;
@@ -149,7 +151,7 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
         break;
       }
       case 5: {
-        // A missing image skips nothing; its entry was used all the same.
+        // A missing image skips nothing, but its entry was used.
         const auto skips = static_cast<uint32_t>(random.below(30));
         const bool given = is_there && has_image[any];
         BOOST_REQUIRE(bool{sut->it->image(any, kept_px, skips)} == given);
@@ -166,7 +168,7 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
         if (random.below(20) != 0)
           break;
         sut->restart();
-        // They count since the start.
+        // These counts begin at the start.
         if (on_disk)
           wanted.evicted = wanted.dropped_torn = 0;
     }
@@ -195,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
     };
     for (int i = 0; i < 3; ++i)
       keep();
-    // 10 steps of the first, 10 of the second before, 5 of the third.
+    // The first entry skips 10 steps, the second 10 before, the third 5.
     for (const auto& [entry, steps] : {std::pair{2u, 5u}, std::pair{2u, 5u},
                                        std::pair{3u, 5u}, std::pair{1u, 10u}})
       BOOST_REQUIRE(sut.it->state(entry, steps));
@@ -215,7 +217,7 @@ BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
     }
 }
 
-// An image skips what its request does not run.
+// An image skips the steps that its request does not run.
 BOOST_AUTO_TEST_CASE(images_weigh_by_the_steps_that_they_save) {
   for (const bool on_disk : {false, true})
     BOOST_TEST_CONTEXT(on_disk) {
@@ -233,7 +235,8 @@ BOOST_AUTO_TEST_CASE(images_weigh_by_the_steps_that_they_save) {
     }
 }
 
-// The rule may change between two starts: the uses of each are on the disk.
+// The rule may change between two starts, because each entry's uses are on the
+// disk.
 BOOST_AUTO_TEST_CASE(another_rule_finds_the_uses_of_before) {
   tried_cache sut{{1 << 20, 2, 0, eviction_rule::fifo}, true};
   for (int i = 0; i < 2; ++i)
@@ -243,20 +246,20 @@ BOOST_AUTO_TEST_CASE(another_rule_finds_the_uses_of_before) {
   sut.restart();
   BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
   BOOST_TEST((sut.there() == numbers{1, 3}));
-  // What was never used leaves for what is new.
+  // Unused entries leave first when new ones arrive.
   BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
   BOOST_TEST((sut.there() == numbers{1, 4}));
 }
 
-// At scale 1: 1,000,000 operations by each rule.
+// At scale 1 this runs 1,000,000 operations for each rule.
 BOOST_AUTO_TEST_CASE(random_operations_in_memory_agree_with_a_scan) {
   for (const auto rule : all_rules)
     BOOST_TEST_CONTEXT(core::eviction_rule_names[static_cast<size_t>(rule)])
   agree(rule, false, test::scaled(1'000'000));
 }
 
-// At scale 1: 100,000 operations by each rule, as each waits for the disk; the
-// ledger, which chooses, has its million in ledger_test.
+// At scale 1 this runs 100,000 operations for each rule, because each waits for
+// the disk. The ledger, which chooses, has its million in ledger_test.
 BOOST_AUTO_TEST_CASE(random_operations_on_a_disk_agree_with_a_scan) {
   for (const auto rule : all_rules)
     BOOST_TEST_CONTEXT(core::eviction_rule_names[static_cast<size_t>(rule)])

@@ -56,8 +56,7 @@ BOOST_AUTO_TEST_CASE(each_rule_has_its_order) {
     ledger sut{{4, 10, 0, rule}};
     for (uint64_t i = 1; i <= 4; ++i)
       sut.add(i, i % 2 == 0 ? amy : ben, 1, {i, 0});
-    // 25 steps weigh more than four times five; a use without an answer skips
-    // none.
+    // 25 steps outweigh four times five. A use without an answer skips no step.
     sut.use(1, 5);
     sut.save(1, 25);
     for (uint64_t i = 0; i < 4; ++i) {
@@ -84,20 +83,20 @@ BOOST_AUTO_TEST_CASE(entries_are_bounded_too) {
 }
 
 BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
-  // Two tenants: 20 bytes for each are reserved.
+  // With two tenants, 20 bytes are reserved for each.
   ledger sut{{100, 10, 0.4}};
   sut.add(1, amy, 10, {1, 0});
   sut.add(2, amy, 10, {2, 0});
   sut.add(3, amy, 10, {3, 0});
   sut.add(4, ben, 70, {4, 0});
-  // One of Amy's may leave, then Ben's own.
+  // One entry of Amy's may leave, then Ben's own entries.
   BOOST_TEST((sut.room_for(ben, 10, 0) == numbers{1}));
   BOOST_TEST((sut.room_for(ben, 20, 0) == numbers{1, 4}));
-  // Whatever leaves, Amy keeps her 20.
+  // Amy keeps her 20 bytes, whatever else leaves.
   BOOST_TEST((sut.room_for(ben, 81, 0) == std::nullopt));
-  // Her own may leave.
+  // Her own entries may leave.
   BOOST_TEST((sut.room_for(amy, 30, 0) == numbers{1, 2, 3}));
-  // A third tenant makes the parts smaller.
+  // A third tenant makes the reserved parts smaller.
   BOOST_TEST(sut.floor_bytes(2) == 20u);
   BOOST_TEST(sut.floor_bytes(3) == 13u);
 }
@@ -113,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_smaller_budget_tells_what_leaves) {
   BOOST_TEST((none.excess() == numbers{1}));
 }
 
-// 14 of 24 tenants come late; their first entries change everyone's floor.
+// 14 of 24 tenants arrive late, and their first entries change every floor.
 BOOST_AUTO_TEST_CASE(a_floor_that_changes_keeps_the_order) {
   constexpr uint64_t tenants = 24;
   const budget most{1'000, 1'000, 1};
@@ -144,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_floor_that_changes_keeps_the_order) {
   }
 }
 
-// At scale 1: 1,000,000 operations by each rule.
+// At scale 1 this runs 1,000,000 operations for each rule.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
   for (const auto rule :

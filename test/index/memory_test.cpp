@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long, because a model that looks at everything stands beside its cases.
+// The file is long because it contains a model that scans all entries beside
+// its cases.
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
@@ -29,7 +30,7 @@ std::vector<std::byte> filled(size_t bytes, uint64_t with) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(with));
 }
 
-// States of that many bytes after 5, 10, ... steps.
+// Returns states with these numbers of bytes after 5, 10, ... steps.
 leftover states(std::initializer_list<size_t> bytes, uint64_t with = 1) {
   leftover out;
   uint32_t steps = 0;
@@ -50,7 +51,7 @@ ec code_of(const core::result<T>& x) {
   return x ? ec::none : x.why().code;
 }
 
-// Returns the number of what is nearest.
+// Returns the number of the nearest entry.
 uint64_t nearest(memory& m, std::string_view text) {
   const auto found = m.near("k", text, 1);
   BOOST_REQUIRE(!found.empty());
@@ -61,12 +62,12 @@ bool is_kept(memory& m, uint64_t entry) {
   return code_of(m.state(entry, 5)) == ec::none;
 }
 
-// What an owner of the bytes could never do.
+// Changes the bytes, which no owner of them could do.
 void change(const index::payload& x) {
   const_cast<std::byte&>(x->front()) ^= std::byte{1};
 }
 
-// The same promises, by looking at everything each time.
+// A model with the same guarantees, which scans all entries each time.
 struct model {
   struct entry {
     uint64_t number = 0;
@@ -278,7 +279,7 @@ BOOST_AUTO_TEST_CASE(the_least_recently_used_leaves) {
   memory m{{1 << 20, 2}};
   BOOST_REQUIRE(m.keep("k", "a red fox", states({8})));
   BOOST_REQUIRE(m.keep("k", "a blue owl", states({8})));
-  // To be found is no use.
+  // A search does not count as a use.
   BOOST_REQUIRE(m.state(1, 5));
   BOOST_REQUIRE(nearest(m, "a blue owl") == 2u);
   BOOST_REQUIRE(m.keep("k", "one cat", states({8})));
@@ -322,7 +323,8 @@ BOOST_AUTO_TEST_CASE(given_bytes_outlive_their_entry) {
   BOOST_TEST((*bytes == filled(64, 9)));
 }
 
-// The search with many entries is one of the index: only such are checked.
+// A search among many entries uses the index, and only such searches are
+// checked.
 BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
   index::vector_options how;
   how.segment = 50;
@@ -334,7 +336,7 @@ BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
   };
   for (uint64_t i = 1; i <= 400; ++i)
     BOOST_REQUIRE(m.keep("k", text(i), states({8}, i)));
-  // Such searches begin when the thread in the background has built it.
+  // These searches begin once the background thread has built the index.
   for (size_t tries = 0; m.counts().searches_checked < 5; ++tries) {
     BOOST_REQUIRE(nearest(m, text(300)) == 300u);
     BOOST_REQUIRE(tries < 2'000'000u);
@@ -342,12 +344,12 @@ BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
   BOOST_TEST(m.counts().searches_agreed == m.counts().searches_checked);
   for (uint64_t i = 101; i <= 400; ++i)
     BOOST_TEST(nearest(m, text(i)) == i);
-  // The first have left.
+  // The first entries have been evicted.
   BOOST_TEST(m.counts().evicted == 100u);
   BOOST_TEST(nearest(m, text(1)) > 100u);
 }
 
-// At scale 1: 100,000 operations.
+// At scale 1 this runs 100,000 operations.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
   std::optional<memory> m;
@@ -355,7 +357,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   const auto n = test::scaled(100'000);
   for (size_t i = 0; i < n; ++i) {
     if (i % 1'000 == 0) {
-      // Bounds of bytes, of entries, and of both.
+      // The bounds are on bytes, on entries, or on both.
       const index::memory_bounds most{30'000 + random.below(60'000),
                                       1 + random.below(40)};
       m.emplace(most);
@@ -432,7 +434,7 @@ BOOST_AUTO_TEST_CASE(threads_share_it) {
           m.keep("k", text, states({1'000, 3'000}, random.below(256)));
         for (const auto& x : m.near("k", text, 3)) {
           const auto bytes = m.state(x.entry, 10);
-          // It may be gone; what is given is whole.
+          // The entry may be gone, but returned bytes are complete.
           if (bytes
               && ((*bytes)->size() != 3'000
                   || **bytes

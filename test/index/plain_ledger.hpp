@@ -10,7 +10,7 @@
 
 namespace atelier::test {
 
-/// The promises of a ledger, by looking at everything each time.
+/// A model of the ledger that scans all entries each time.
 struct plain_ledger {
   struct entry {
     uint64_t number = 0;
@@ -64,7 +64,7 @@ struct plain_ledger {
       }
   }
 
-  /// Returns whether the entry was there.
+  /// Returns whether the entry existed.
   bool remove(uint64_t number) {
     return std::erase_if(entries,
                          [&](const entry& x) { return x.number == number; })

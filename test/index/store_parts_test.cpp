@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of a store, each alone.
+// The parts of a store, each by itself.
 
 #include "index/store_rig.hpp"
 #include <atelier/index/store/detail/breaker.hpp>
@@ -90,13 +90,13 @@ BOOST_AUTO_TEST_CASE(a_disk_that_fails_is_left_out_and_tried_again) {
   BOOST_TEST(sut.failed(t));
   BOOST_TEST(!sut.lets_through(t + 9s));
   BOOST_TEST(sut.lets_through(t + 10s));
-  // The one try fails.
+  // The only try fails.
   BOOST_TEST(sut.failed(t + 10s));
   BOOST_TEST(!sut.lets_through(t + 19s));
   BOOST_TEST(sut.worked());
   BOOST_TEST(sut.lets_through(t + 11s));
   BOOST_TEST(!sut.worked());
-  // Failures count in a row.
+  // Failures count only in a row.
   BOOST_TEST(!sut.failed(t));
 }
 
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_payload_file_is_private_and_read_by_parts) {
   BOOST_TEST((code_of(sut.read(0x1235, 0, 1)) == ec::not_found));
   std::ofstream{path.parent_path() / ".atelier-1-0.part"} << "x";
   std::ofstream{path.parent_path() / "notes.txt"} << "x";
-  // In the wrong folder it is no entry's.
+  // In the wrong folder the file belongs to no entry.
   std::ofstream{path.parent_path() / "0000000000001235"} << "x";
   const auto there = *sut.list();
   BOOST_TEST((there.sizes == std::map<uint64_t, uint64_t>{{0x1234, 30}}));
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(rows_are_read_as_they_were_written) {
   const std::array<uint64_t, 2> gone{8, 100};
   BOOST_REQUIRE(sut.remove(gone));
   BOOST_TEST((rows_of(sut) == std::vector{row(7, 9, 25)}));
-  // A number is not given twice.
+  // A number is not used twice.
   BOOST_TEST(*sut.last_number() == 8u);
   BOOST_TEST(*sut.faults() == "");
 }
@@ -200,9 +200,9 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
     BOOST_TEST((rows_of(sut) == std::vector{row(7, 3)}));
   }
   run("UPDATE more SET x = 6");
-  // It is not upgraded twice.
+  // It is not upgraded a second time.
   BOOST_TEST((code_of(catalog::open(file(), second)) == ec::none));
-  // To the old program it is newer.
+  // For the old program it is a newer version.
   const auto refused = catalog::open(file(), first);
   BOOST_REQUIRE(!refused);
   BOOST_TEST((refused.why().code == ec::incompatible));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A store whose process is killed at any moment.
+// A store whose process is killed at random moments.
 
 #include "index/store_rig.hpp"
 #include "ipc/child_process.hpp"
@@ -31,7 +31,7 @@ std::string text_of(uint64_t number) {
 }
 
 struct killed_fixture : test::store_folder {
-  // Room for so many entries.
+  // Returns options with room for few entries.
   index::store_options few() const {
     auto x = options();
     x.disk_bytes =
@@ -41,8 +41,8 @@ struct killed_fixture : test::store_folder {
     return x;
   }
 
-  // Keeps entry after entry, each named by its number, and tells the numbers of
-  // those that are kept.
+  // Keeps one entry after the other, each named by its number, and reports the
+  // numbers of the kept ones.
   void keep_on(uint64_t number, int told) const {
     const auto sut = index::store::open(few());
     if (!sut)
@@ -61,7 +61,7 @@ struct killed_fixture : test::store_folder {
 
 BOOST_FIXTURE_TEST_SUITE(store_process_test, killed_fixture)
 
-// At scale 1: 300 kills.
+// At scale 1 this kills 300 times.
 BOOST_AUTO_TEST_CASE(what_was_kept_outlives_a_kill_and_nothing_torn_is_given) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
   uint64_t last = 0;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(what_was_kept_outlives_a_kill_and_nothing_torn_is_given) {
     };
     while (last < wanted && read_one()) {
     }
-    // Some moment of the next one.
+    // The kill hits a random moment of the next entry.
     const auto turns = random.below(2'000'000);
     for (volatile uint64_t i = 0; i < turns;)
       i = i + 1;
@@ -96,7 +96,8 @@ BOOST_AUTO_TEST_CASE(what_was_kept_outlives_a_kill_and_nothing_torn_is_given) {
     const auto counts = sut->counts();
     BOOST_TEST(counts.dropped_torn == 0u);
     BOOST_TEST(payload_bytes() == counts.entries * state_bytes);
-    // The next one may be there untold, or have made room already.
+    // The next entry may exist without a report, or may have evicted others
+    // already.
     const auto newest = last + 1;
     uint64_t there = 0;
     for (uint64_t x = newest - std::min(newest - 1, held_entries + 2);

@@ -16,11 +16,11 @@
 
 namespace atelier::test {
 
-/// By which an entry counts beside its payloads, key and text.
+/// The size that counts for an entry in addition to its payloads, key and text.
 inline constexpr uint64_t entry_bytes = 4096;
 inline constexpr core::extent kept_px{8, 8};
 
-/// A folder for a store, which goes away with it.
+/// A folder for a store, which the destructor removes.
 class store_folder {
 public:
   store_folder() {
@@ -89,7 +89,7 @@ inline std::vector<std::byte> filled_bytes(size_t bytes, uint64_t with) {
   return out;
 }
 
-/// States of that many bytes after 5, 10, ... steps.
+/// Returns states with these numbers of bytes after 5, 10, ... steps.
 inline index::leftover kept_states(const std::vector<size_t>& bytes,
                                    uint64_t with = 1,
                                    core::tenant_id whose = {}) {
@@ -113,7 +113,7 @@ inline std::string any_text(core::philox& random) {
   return out;
 }
 
-/// Returns the number of what is nearest; 0: there is nothing.
+/// Returns the number of the nearest entry, or 0 if none was found.
 inline uint64_t nearest_of(index::kept_work& m, std::string_view text,
                            std::string_view key = "k") {
   const auto found = m.near(key, text, 1);

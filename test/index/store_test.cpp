@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long, because each case breaks or fills the same small store in another way.
+// The file is long because each case breaks or fills the same small store in
+// another way.
 #include "index/plain_ledger.hpp"
 #include "index/store_rig.hpp"
 #include "support/scale.hpp"
@@ -34,7 +35,7 @@ using test::nearest_of;
 constexpr tenant_id ann{1};
 constexpr tenant_id bob{2};
 
-// What a fox of so many bytes counts.
+// Returns the counted size of a fox with this many bytes.
 uint64_t counted(uint64_t bytes) {
   return entry_bytes + std::string_view{"ka red fox"}.size() + bytes;
 }
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
   BOOST_TEST((code_of(sut->image(entry, {8, 9}, 5)) == ec::not_found));
   BOOST_TEST(sut->counts().entries == told.entries);
   BOOST_TEST(sut->counts().bytes == told.bytes);
-  // Numbers go on.
+  // The numbers continue.
   BOOST_REQUIRE(sut->keep("k", "one cat", kept_states({8})));
   BOOST_TEST(nearest_of(*sut, "one cat") == 4u);
 }
@@ -209,7 +210,7 @@ BOOST_AUTO_TEST_CASE(the_disk_is_bounded_to_the_byte) {
   BOOST_TEST(sut->counts().evicted == 1u);
   BOOST_TEST(sut->counts().bytes == counted(100) + counted(1));
   BOOST_TEST(files().size() == 2u);
-  // What never fits drives nothing out.
+  // An entry that can never fit evicts nothing.
   BOOST_TEST(!sut->keep("k", "a red fox",
                         kept_states({with.disk_bytes - counted(0) + 1})));
   BOOST_TEST(sut->counts().entries == 2u);
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_smaller_bound_at_the_start_lets_the_oldest_leave) {
   const auto sut = open(with);
   BOOST_TEST(sut->counts().evicted == 1u);
   BOOST_TEST(files().size() == 2u);
-  // The order of uses outlived the restart.
+  // The order of uses survived the restart.
   BOOST_TEST((code_of(sut->state(2, 5)) == ec::not_found));
   BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
 }
@@ -294,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {
     BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
     BOOST_TEST(sut->counts().failed == i);
   }
-  // It is left out now.
+  // The entry is left out now.
   BOOST_TEST(!sut->keep("k", "a blue owl", kept_states({2'000})));
   BOOST_TEST(sut->counts().failed == 3u);
   now += 30s;
@@ -302,7 +303,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {
   BOOST_TEST(sut->counts().failed == 4u);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, ignored);
-  // Entries that stayed are served all along, and the others leave nothing.
+  // The remaining entries are served all the time, and the others leave
+  // nothing.
   BOOST_TEST((code_of(sut->state(1, 5)) == ec::none));
   BOOST_TEST(nearest_of(*sut, "a blue owl") != 5u);
   BOOST_TEST(files().size() == 1u);
@@ -324,7 +326,8 @@ BOOST_AUTO_TEST_CASE(rows_that_cannot_be_written_leave_no_file) {
   getrlimit(RLIMIT_FSIZE, &before);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   auto least = before;
-  // The log of the rows is larger already, and files of payloads are smaller.
+  // The log of the rows is already larger than this, and payload files are
+  // smaller.
   least.rlim_cur = 4'000;
   setrlimit(RLIMIT_FSIZE, &least);
   BOOST_TEST(!sut->keep("k", "a red fox", kept_states({100})));
@@ -346,7 +349,7 @@ BOOST_AUTO_TEST_CASE(a_disk_that_gives_nothing_is_left_out) {
   with.memory_bytes = 0;
   const auto sut = open(with);
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
-  // A folder in place of the file cannot be read, and is there.
+  // The folder in place of the file exists and cannot be read.
   const auto file = files().front();
   const auto aside = path() / "aside";
   fs::rename(file, aside);
@@ -387,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_removed_still_counts) {
   BOOST_TEST(sut->counts().entries == 2u);
 }
 
-// At scale 1: 100,000 operations.
+// At scale 1 this runs 100,000 operations.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   struct expected_entry {
     uint64_t number = 0;
@@ -533,7 +536,7 @@ BOOST_AUTO_TEST_CASE(threads_share_it) {
                                 tenant_id{static_cast<uint32_t>(t)}));
         for (const auto& x : sut->near("k", text, 3)) {
           const auto bytes = sut->state(x.entry, 10);
-          // It may be gone; what is given is whole.
+          // The entry may be gone, but returned bytes are complete.
           if (bytes
               && **bytes
                    != filled_bytes(3'000,

@@ -21,7 +21,8 @@ using test::nearest_of;
 
 namespace {
 
-/// Tells texts apart by their first letter, and counts the texts that it reads.
+/// Distinguishes texts by their first letter, and counts the texts that it
+/// reads.
 class by_letter final : public index::text_encoder {
 public:
   explicit by_letter(std::string identity) : identity_(std::move(identity)) {}
@@ -62,7 +63,7 @@ struct vectors_fixture {
     return folder.open(with);
   }
 
-  /// Opens the store again, and returns how many texts that took.
+  /// Opens the store again, and returns how many texts it encoded.
   uint64_t read_by_a_start(const std::string& identity) {
     const auto sut = open(identity);
     const auto read = encoder->read;
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_vector_that_is_damaged_or_missing_is_made_again) {
   BOOST_TEST(read_by_a_start("one") == 1u);
   run("DELETE FROM vectors WHERE entry = 2");
   BOOST_TEST(read_by_a_start("one") == 1u);
-  // As older programs leave their files.
+  // Older programs leave files like this.
   run("DROP TABLE vectors");
   BOOST_TEST(read_by_a_start("one") == 2u);
   BOOST_TEST(read_by_a_start("one") == 0u);

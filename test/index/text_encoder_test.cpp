@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kept work that is found by an encoder of the configuration's choice.
+// Kept work that is found by an encoder from the configuration.
 
 #include "index/store_rig.hpp"
 #include <atelier/index/memory.hpp>
@@ -20,7 +20,7 @@ using test::nearest_of;
 
 namespace {
 
-/// Tells circles from squares by any of their names, and nothing else.
+/// Distinguishes circles and squares by any of their names, and nothing else.
 class by_shape final : public index::text_encoder {
 public:
   std::string_view name() const override {
@@ -46,13 +46,13 @@ public:
 };
 
 struct encoding {
-  // Checks what both kinds of kept work promise.
+  // Checks the guarantees of both kinds of kept work.
   void check(index::kept_work& sut) const {
     BOOST_REQUIRE(sut.keep("k", "a red circle", kept_states({8})));
     BOOST_REQUIRE(sut.keep("k", "a red square", kept_states({8})));
     BOOST_TEST(nearest_of(sut, "some disc") == 1u);
     BOOST_TEST(nearest_of(sut, "a big box") == 2u);
-    // It has nothing to compare.
+    // The text has no vector to compare.
     BOOST_TEST(nearest_of(sut, "a red thing") == 0u);
     BOOST_TEST(!sut.keep("k", "a red thing", kept_states({8})));
     BOOST_TEST(sut.counts().failed == 0u);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(words_are_the_vector_of_a_text) {
 BOOST_AUTO_TEST_CASE(memory_compares_by_it) {
   index::memory sut{{1 << 20, 10}, encoder};
   check(sut);
-  // By what it counts: the key, two numbers and the state.
+  // The size counts the key, two numbers and the state.
   BOOST_TEST(sut.counts().bytes == 2 * (1 + 2 * sizeof(float) + 8));
 }
 

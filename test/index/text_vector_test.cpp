@@ -26,7 +26,7 @@ double length(const index::text_vector& x) {
   return std::sqrt(squares);
 }
 
-// Words of a made-up language that begin with `first`.
+// Returns words of an invented language that begin with `first`.
 std::string made_up_text(core::philox& random, char first, size_t words) {
   std::string out;
   for (; words > 0; --words) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(what_follows_a_fault_in_the_utf8_is_left_out) {
   BOOST_TEST((vector_of("a cat\xC3") == vector_of("a cat")));
 }
 
-// Stores of other machines, and of other versions, must agree.
+// Stores of other machines and versions must agree.
 BOOST_AUTO_TEST_CASE(places_and_signs_are_fixed) {
   const auto x = vector_of("red fox");
   std::string told;

@@ -28,7 +28,7 @@ bool exists(const std::string& name) {
   return stat(("/dev/shm/" + name).c_str(), &info) == 0;
 }
 
-// Maps the header of an object behind the arena's back.
+// Maps the header of an object without the arena.
 class raw_header {
 public:
   explicit raw_header(const std::string& name)
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(
   struct stat info;
   BOOST_REQUIRE(stat(("/dev/shm/" + name).c_str(), &info) == 0);
   BOOST_TEST((info.st_mode & 0777) == 0600u);
-  // Every page is there: no later write can fail.
+  // Every page is allocated, so that no later write can fail.
   BOOST_TEST(info.st_blocks * 512 >= info.st_size);
   auto view = *arena_view::open_shared_memory(name);
   view.reset();

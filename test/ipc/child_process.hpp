@@ -12,7 +12,7 @@
 
 namespace atelier::test {
 
-/// Runs a function in a process of its own, killed at the end.
+/// Runs a function in its own process, which the destructor kills.
 class child_process {
 public:
   child_process() = default;
@@ -58,7 +58,7 @@ public:
     ::kill(pid_, number);
   }
 
-  /// Waits for the end; returns the exit status, -1 for a killed process.
+  /// Waits for the end; returns the exit status, or -1 for a killed process.
   int wait() {
     int status = 0;
     waitpid(std::exchange(pid_, 0), &status, 0);

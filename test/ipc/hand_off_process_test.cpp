@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of slots between three processes: the test holds the keeper and the
-// rows, a denoiser fills state slots step by step, a finisher reads them. Both
-// are killed at random: awake, stopped, in the middle of a copy. Long, because
-// the three sides of one protocol are read together.
+// rows, a denoiser fills state slots step by step, and a finisher reads them.
+// Both are killed at random moments: running, stopped, or during a copy. The
+// file is long because the three sides of one protocol belong together.
 //
 //   test --work--> denoiser --done--> test --check--> finisher --checked-->
 //   test
@@ -37,7 +37,8 @@ constexpr ipc::arena_sizes sizes = {
 
 enum class verb : uint32_t { work, done, check, checked, fault };
 
-// Where a worker kills itself, to be sure that the place is hit.
+// The point at which a worker kills itself, so that this point is certainly
+// hit.
 enum class suicide : uint32_t { no, in_copy, before_publish, before_reply };
 
 struct message {
@@ -45,7 +46,7 @@ struct message {
   suicide when = suicide::no;
   core::ticket who;
   slot_ref slot;
-  // What a dead denoiser got done.
+  // The progress of a dead denoiser.
   slot_ref from;
   uint64_t seq = 0;
 };
@@ -79,7 +80,7 @@ bool is_whole(const std::vector<std::byte>& bytes, core::request_id id,
   return true;
 }
 
-// Runs every step that the slot before has not; answers done or fault.
+// Runs every step that the earlier slot lacks; replies done or fault.
 message denoise(ipc::arena& arena, message m) {
   uint64_t seq = 0;
   auto wrong = m;
@@ -144,13 +145,13 @@ void run_worker(const std::string& name, core::process_id me,
   }
 }
 
-// A request on its way, as the scheduler would know it.
+// A request in progress, with the scheduler's knowledge about it.
 struct row {
   enum class stage { waiting, denoising, ready, finishing };
   stage at = stage::waiting;
   uint32_t attempt = 0;
   slot_ref slot;
-  // Read by the denoiser that resumes.
+  // The slot that the resuming denoiser reads.
   slot_ref old;
 };
 
@@ -199,7 +200,8 @@ private:
     uint32_t life = 0;
     ipc::ring_writer to;
     ipc::ring_reader from;
-    // What the ring has no room for now: the control process never waits.
+    // Messages for which the ring has no room now, because the control process
+    // never waits.
     std::deque<message> later;
   };
 
@@ -257,8 +259,8 @@ private:
       if (x.at == row::stage::waiting) {
         ++x.attempt;
         m.who = ticket_of(id, x);
-        // Who resumes needs a second slot to give its first one back: were all
-        // taken by rows that begin, one death could stop every row.
+        // A resuming row needs a second slot before it can free its first one.
+        // If new rows took all slots, one death could stop every row.
         auto spare = x.slot ? 0u : 1u;
         auto granted =
           keeper_.grant(m.who, life_of(denoiser), kinds, {spare, 0, 0});
@@ -267,7 +269,7 @@ private:
           continue;
         }
         m.slot = granted->front();
-        // Nobody else may have it: neither a row nor a living process.
+        // No other row and no living process may have it.
         for (auto& [other_id, other] : rows_)
           faults_ += other.slot == m.slot || other.old == m.slot;
         arena_.open(m.slot);
@@ -294,7 +296,7 @@ private:
     }
   }
 
-  // Takes what both have said; the first is waited for.
+  // Takes the messages of both; waits for the first one.
   bool listen(core::timespan most) {
     bool any = false;
     for (auto p : workers) {
@@ -349,7 +351,7 @@ private:
     auto& w = at(p);
     if (rng_() % 3 == 0) {
       w.process.signal(SIGSTOP);
-      // The other goes on beside the stopped one.
+      // The other process continues beside the stopped one.
       for (int i = 0; i < 20; ++i) {
         dispatch();
         listen(50us);
@@ -364,7 +366,7 @@ private:
     bury(p);
   }
 
-  // Drains what the dead said last, then decides.
+  // Drains the last messages of the dead process, then decides.
   void bury(core::process_id p) {
     ++deaths_;
     while (hear(p, 0s)) {
@@ -372,7 +374,8 @@ private:
     keeper_.confirm_exit(life_of(p));
     for (auto& [id, x] : rows_) {
       if (p == denoiser && x.at == row::stage::denoising) {
-        // Where the dead published nothing, what it was to resume still counts.
+        // If the dead process published nothing, the state that it was to
+        // resume still counts.
         if (x.old && *arena_.published(x.slot) == 0) {
           keeper_.supersede(x.slot);
           x.slot = x.old;

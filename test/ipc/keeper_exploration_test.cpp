@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the keeper through every interleaving of its events for two slots, two
-// processes and two requests, beside a model that shares no code with it.
+// processes and two requests, and compares it with a model that shares no code
+// with it.
 #include <atelier/ipc/keeper.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -22,7 +23,7 @@ constexpr core::ticket ticket_of(size_t request) {
   return {core::request_id{request + 1}, 1};
 }
 
-// What one slot must look like, written from arena.md's diagram alone.
+// The expected state of one slot, written only from the diagram in arena.md.
 struct slot_model {
   slot_state state = slot_state::free;
   size_t writer = 0;
@@ -59,8 +60,8 @@ struct world {
             core::incarnation{life[p]}};
   }
 
-  // Everything that decides what can happen next; generations and lives only
-  // ever rise and are left out.
+  // Returns everything that determines the possible next events. Generations
+  // and lives only rise, so they are left out.
   uint64_t key() const {
     uint64_t k = 1;
     auto put = [&](uint64_t x, uint64_t count) { k = k * count + x; };
@@ -75,7 +76,7 @@ struct world {
     }
     for (auto x : suspected)
       put(x, 2);
-    // Which slot goes next.
+    // Determines which slot is granted next.
     auto copy = keeper;
     std::array kinds = {ipc::slot_kind::state};
     auto next = copy.grant(ticket_of(0), {core::process_id{9}, {}}, kinds);
@@ -166,7 +167,8 @@ private:
       auto& x = w.model[ref.slot];
       if (x.state != slot_state::free)
         return fault("a slot in use was granted");
-      // Rises by one, past 0: within the exploration it cannot return.
+      // The generation rises by one and skips 0. It cannot repeat within the
+      // exploration.
       auto next = w.now[ref.slot].generation + 1;
       if (w.now[ref.slot] && ref.generation != (next == 0 ? 1 : next))
         return fault("the generation did not rise");

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(transitions_are_those_of_the_table) {
 
   struct row {
     event what;
-    // After the event, from granted, quarantined and held.
+    // The states after the event, from granted, quarantined and held.
     std::array<slot_state, 3> to;
   };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kills the owner of an arena at random, also while it makes or removes it.
+// Kills the owner of an arena at random moments, also while it makes or removes
+// the arena.
 #include "ipc/child_process.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 using ipc::arena_owner;
 using ipc::arena_view;
 
-// 8 MiB: the reservation takes long enough to be hit.
+// With 8 MiB the reservation takes long enough to be hit.
 constexpr ipc::arena_sizes sizes = {{4, 0, 0}, {1 << 20, 0, 0}, 3, 4096};
 
 std::string prefix_of(uid_t user, pid_t pid) {
@@ -38,7 +39,7 @@ std::vector<std::string> objects_of(pid_t pid, uid_t user = geteuid()) {
   return found;
 }
 
-// What a child tells before it is killed.
+// The values that a child reports before it is killed.
 struct told {
   std::atomic<uint32_t> epoch;
   std::atomic<pid_t> worker;
@@ -91,7 +92,7 @@ BOOST_AUTO_TEST_CASE(an_owner_killed_at_any_time_leaves_nothing) {
     test::come_to_moment(rng() % 12'000,
                          [pid] { return ipc::start_time_of(pid) == 0; });
     owner.signal(SIGKILL);
-    // The successor may come before the dead is reaped.
+    // The successor may start before the dead process is reaped.
     auto early = rng() % 2 == 0;
     if (!early)
       BOOST_TEST(owner.wait() == -1);
@@ -137,7 +138,7 @@ BOOST_AUTO_TEST_CASE(engines_that_start_at_once_do_not_hurt_each_other) {
 }
 
 BOOST_AUTO_TEST_CASE(a_successor_waits_for_the_processes_of_the_dead) {
-  // The worker here outlives its parent, as one does that the kernel cannot
+  // The worker outlives its parent here, like a worker that the kernel cannot
   // kill at once.
   test::child_process owner{[&] {
     auto x = arena_owner::make_shared_memory({{}, {}, 2, 256}, 0s);
@@ -145,7 +146,8 @@ BOOST_AUTO_TEST_CASE(a_successor_waits_for_the_processes_of_the_dead) {
       _exit(2);
     auto pid = fork();
     if (pid == 0) {
-      // Without the owner's files, so that the lock does not outlive it.
+      // The worker runs without the owner's files, so that the lock does not
+      // outlive the owner.
       for (int fd = 3; fd < 64; ++fd)
         close(fd);
       alarm(60);
@@ -178,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_successor_waits_for_the_processes_of_the_dead) {
 }
 
 BOOST_AUTO_TEST_CASE(patience_is_bounded) {
-  // A live process in the table of a dead owner: this one.
+  // The table of a dead owner contains a live process, which is this one.
   test::child_process owner{[&] {
     auto x = arena_owner::make_shared_memory({{}, {}, 2, 256}, 0s);
     if (x)
@@ -209,7 +211,7 @@ BOOST_AUTO_TEST_CASE(objects_of_other_users_are_not_touched) {
       _exit(4);
     test::child_process::die_with(getppid());
     auto x = arena_owner::make_shared_memory({{}, {}, 2, 256}, 0s);
-    // One that bears this user's name.
+    // The object has this user's name.
     auto fd = shm_open(spoof.c_str(), O_CREAT | O_RDWR, 0666);
     if (!x || fd < 0)
       _exit(5);

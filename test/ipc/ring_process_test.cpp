@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kills either end of a ring at random.
+// Kills either end of a ring at random moments.
 #include "ipc/child_process.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -25,7 +25,8 @@ size_t kills() {
   return std::max<size_t>(5, test::scaled(500));
 }
 
-// A record that tells its number and, by its bytes, whether it is whole.
+// Makes a record that contains its number, and whose bytes show whether it is
+// complete.
 void make_record(uint64_t number, std::vector<std::byte>& into) {
   into.resize(sizeof number + number * 37 % 700);
   std::memcpy(into.data(), &number, sizeof number);
@@ -33,7 +34,7 @@ void make_record(uint64_t number, std::vector<std::byte>& into) {
     into[i] = static_cast<std::byte>(number * 131 + i);
 }
 
-// Returns the number of a whole record.
+// Returns the number of a complete record.
 std::optional<uint64_t> number_of(const std::vector<std::byte>& record) {
   uint64_t number = 0;
   if (record.size() < sizeof number)
@@ -62,7 +63,7 @@ struct fixture {
   }
 };
 
-// What a consumer leaves to its successor.
+// The values that a consumer leaves to its successor.
 struct consumed {
   std::atomic<uint64_t> next;
   std::atomic<uint64_t> faults;
@@ -95,7 +96,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_producer_published_is_whole) {
         BOOST_REQUIRE((number_of(record) == expected++));
       return *popped;
     };
-    // The last one is killed at its work, however slow the machine is.
+    // The last consumer is killed while it works, however slow the machine is.
     if (i == kills())
       BOOST_REQUIRE(take(60s));
     for (auto end = soon(); !is_past(end);)
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_killed_consumer_neither_blocks_nor_loses) {
     consumer.signal(SIGKILL);
     BOOST_TEST(consumer.wait() == -1);
   }
-  // Nobody reads now: the writer gets its answer all the same.
+  // No process reads now, but the writer gets its answer.
   do
     make_record(sent, record);
   while (*out.push(record) && ++sent > 0);

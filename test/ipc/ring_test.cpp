@@ -20,7 +20,7 @@ using core::ec;
 
 constexpr core::process_id worker{1};
 constexpr ipc::ring_life life = {core::epoch{1}, core::incarnation{1}};
-// Long enough that only a lost wake-up can reach it.
+// The time is so long that only a lost wake-up can reach it.
 constexpr core::timespan forever = 60s;
 
 struct fixture {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store promises: the arena in private memory, and the heap.
+// The guarantees of every store: the arena in private memory, and the heap.
 #include "support/scale.hpp"
 #include <atelier/ipc/arena.hpp>
 #include <atelier/ipc/heap_store.hpp>
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_state_slot_is_published_in_turn) {
       fill(*x, slot, static_cast<std::byte>(seq));
       BOOST_REQUIRE(x->publish(slot, seq, 100 * seq));
       BOOST_TEST(*x->published(slot) == seq);
-      // The one in the making is not seen.
+      // An unfinished publication is not visible.
       fill(*x, slot, std::byte{0xEE});
       BOOST_TEST(*x->read(slot, copy) == seq);
       BOOST_TEST(
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_stale_reference_is_refused_by_every_call) {
       BOOST_TEST((code_of(x->read(bad, copy)) == ec::incompatible));
       BOOST_TEST((code_of(x->view(bad)) == ec::incompatible));
     }
-    // A new grant: nothing of the old one is left.
+    // After a new grant, nothing of the old one is left.
     slot_ref next{1, 0, 5, slot_kind::state};
     x->open(next);
     BOOST_TEST((code_of(x->published(slot)) == ec::incompatible));

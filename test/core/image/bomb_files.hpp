@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files that promise little and hold much, or the reverse, bit by bit.
+// Files that promise little and hold much, or the reverse, made bit by bit.
 
 #include <atelier/core/image/detail/bytes.hpp>
 #include <atelier/core/image/detail/png_text.hpp>
@@ -38,7 +38,7 @@ struct png_form {
   uint32_t width = 8;
   uint32_t height = 8;
   uint8_t depth = 8;
-  /// 0 grey, 2 RGB, 3 palette, 4 grey and A, 6 RGBA.
+  /// The colour type: 0 grey, 2 RGB, 3 palette, 4 grey and A, 6 RGBA.
   uint8_t colours = 2;
   uint8_t interlaced = 0;
 
@@ -48,7 +48,7 @@ struct png_form {
   }
 };
 
-/// Bytes of the filtered rows of all passes.
+/// Returns the bytes of the filtered rows of all passes.
 inline size_t raw_bytes(const png_form& x) {
   const auto rows = [&](uint32_t width, uint32_t height) {
     return width == 0
@@ -96,8 +96,9 @@ inline void append_marker(bytes& to, uint8_t code, bytes_view data) {
   append(to, data);
 }
 
-/// The begin of a JPEG of three components, up to its first scan: one bit says
-/// of a block's DC that it is the last one's, and of its AC that all are 0.
+/// Returns the start of a JPEG of three components, up to its first scan. One
+/// bit says that a block's DC equals the previous one, and one bit that all its
+/// AC are 0.
 inline bytes begin_jpeg(uint32_t width, uint32_t height, uint8_t frame) {
   bytes file{0xFF, 0xD8};
   bytes table(65, 1);
@@ -118,7 +119,7 @@ inline bytes begin_jpeg(uint32_t width, uint32_t height, uint8_t frame) {
   return file;
 }
 
-/// A scan of some components and coefficients.
+/// Appends a scan of some components and coefficients.
 inline void append_scan(bytes& to, bytes_view components, uint8_t first,
                         uint8_t last, bytes_view data) {
   bytes head{static_cast<uint8_t>(components.size())};
@@ -143,7 +144,7 @@ public:
     }
   }
 
-  /// A code of one symbol, 0, which takes no bit.
+  /// Writes a code of one symbol, 0, which needs no bit.
   void one_symbol() {
     put(0b101, 11);
   }
@@ -157,8 +158,8 @@ private:
   uint32_t count_ = 0;
 };
 
-/// A lossless stream of one colour with so many groups of codes, up to 65,536,
-/// each used by one block of 4x4 pixels.
+/// Returns a lossless stream of one colour with `groups` groups of codes, up to
+/// 65,536. Each group is used by one block of 4x4 pixels.
 inline bytes lossless_stream(uint32_t width, uint32_t height,
                              uint32_t groups = 1) {
   bit_writer b;
@@ -172,7 +173,7 @@ inline bytes lossless_stream(uint32_t width, uint32_t height,
     b.put(0, 3); // blocks of 4x4
     b.put(0, 1); // no cache
     for (int code = 0; code < 2; ++code) {
-      // Of 19 lengths of lengths one: 256 symbols have eight bits each.
+      // 19 lengths of lengths give 256 symbols of eight bits each.
       constexpr int place_of_8 = 11;
       b.put(0, 1);
       b.put(15, 4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files whose data, scans, codes or texts are more than their headers promise.
+// Files whose data, scans, codes or texts exceed the promise of their headers.
 
 #include "core/image/bomb_files.hpp"
 #include "core/image/sample.hpp"
@@ -48,7 +48,7 @@ bytes file_of(const test::png_form& form, size_t more) {
   return file;
 }
 
-// Says no more after so many questions, and counts them.
+// Stops after a number of polls, and counts them.
 struct patience {
   size_t left;
   size_t asked = 0;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(png_data_beyond_the_promised_rows_are_refused) {
         BOOST_TEST(why_not(file_of(form, 0)) == "decoded");
         for (size_t more : {size_t{1}, size_t{100}, 64 * mib}) {
           const auto why = why_not(file_of(form, more));
-          // libpng refuses by itself a chunk that is far too long.
+          // libpng itself refuses a chunk that is far too long.
           BOOST_TEST((why == beyond || has(why, "too large")), why);
         }
       }
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(packed_texts_and_profiles_of_png_are_passed_over) {
   bytes text;
   test::append(text, test::as_bytes({"parameters\0\0", 12}));
   test::append(text, test::packed_zeros(8 * mib));
-  // Unpacked, they would take eight gigabytes.
+  // The unpacked texts would take eight gigabytes.
   auto file = test::begin_png(form);
   for (int i = 0; i < 500; ++i) {
     test::append_png_chunk(file, "zTXt", text);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(packed_texts_and_profiles_of_png_are_passed_over) {
   test::end_png(file, test::packed_zeros(test::raw_bytes(form)));
   patience enough{100};
   BOOST_TEST(why_not(file, enough.limits()) == "decoded");
-  // The first text decides, and is longer than it may.
+  // The first text decides, and it exceeds the limit.
   BOOST_TEST(!read_text(file));
 }
 
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(jpeg_of_more_than_a_hundred_scans_is_refused) {
 BOOST_AUTO_TEST_CASE(scans_that_need_too_much_memory_are_refused) {
   const auto file = progressive(512, 3);
   decode_limits within;
-  // Six bytes for each pixel, of which one is free.
+  // Each pixel needs six bytes, and one of them is not counted.
   within.working_bytes = 5 * 512 * 512;
   BOOST_TEST(has(why_not(file, within), "more memory than they may"));
   within.working_bytes = 6 * 512 * 512;
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(lossless_memory_of_encoded_images_is_estimated) {
       i % 2 == 0 ? test::noise(px, 4, random) : test::smooth(px, 4);
     const auto file = encode(original.view(), {image_format::webp, 100});
     BOOST_REQUIRE(file);
-    // Behind RIFF, size, WEBP, VP8L, size and the stream's own head.
+    // The stream follows RIFF, size, WEBP, VP8L, size and its own head.
     const auto stream = std::span{*file}.subspan(12 + 8 + 5);
     const auto need = detail::lossless_working_bytes(stream, px);
     BOOST_REQUIRE(need.has_value());

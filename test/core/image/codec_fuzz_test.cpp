@@ -18,7 +18,7 @@ using atelier::core::purpose;
 
 namespace {
 
-// Files of every format and form that the encoders write.
+// Returns files of every format and form that the encoders write.
 std::vector<std::vector<uint8_t>> originals() {
   const encoding forms[] = {{image_format::png, 95},
                             {image_format::jpeg, 80},
@@ -36,8 +36,8 @@ std::vector<std::vector<uint8_t>> originals() {
   return files;
 }
 
-// Decoding either works or fails with one of the two codes; it never crashes,
-// which the sanitizer presets sharpen.
+// Decoding either works or fails with one of the two codes. It never crashes,
+// which the sanitizer presets check more strictly.
 void check(std::span<const uint8_t> file) {
   const auto verdict = decode(file, {4096, 1 << 22});
   if (verdict)
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_file_cut_short_is_refused) {
     const size_t step = 1 + file.size() / atelier::test::scaled(file.size());
     for (size_t n = 0; n < file.size(); n += step)
       check(std::span{file}.first(n));
-    // Half of the pixels are missing for certain.
+    // Half of the pixels are certainly missing.
     BOOST_TEST(!decode(std::span{file}.first(file.size() / 2)));
   }
 }
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(changed_bytes_do_not_crash) {
     auto file = files[random.below(files.size())];
     const auto changes = 1 + random.below(8);
     for (uint64_t k = 0; k < changes; ++k) {
-      // Headers decide most, and so are hit more often.
+      // Headers have the most influence, so they are changed more often.
       const auto range =
         random.below(2) == 0 ? std::min<size_t>(64, file.size()) : file.size();
       file[random.below(range)] = static_cast<uint8_t>(random.next_u32());

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(the_header_tells_format_and_size_without_the_pixels) {
       BOOST_REQUIRE(head);
       BOOST_TEST((*head == header{format, {70, 33}, 1}));
       BOOST_TEST((head->upright_px() == extent{70, 33}));
-      // Most of the pixels are not there.
+      // Most of the pixels are missing.
       file->resize(file->size() * 3 / 5);
       head = read_header(*file);
       BOOST_REQUIRE(head);
@@ -116,10 +116,10 @@ BOOST_AUTO_TEST_CASE(transparency_can_be_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(transparency_that_is_left_out_takes_no_memory) {
-  // Larger than the part that the decoder is given first.
+  // The file is larger than the part that the decoder gets first.
   philox random{7, purpose::test};
   auto original = test::noise({512, 512}, 4, random);
-  // Packed only where that saves something.
+  // A chunk is packed only if that saves space.
   for (size_t i = 3; i < original.bytes.size(); i += 4)
     original.bytes[i] = static_cast<uint8_t>(i / 4096);
   const auto file = encode(original.view(), {image_format::webp, 90});
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(sizes_are_limited_before_memory_is_taken) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bomb_is_refused) {
-  // A header of 60000x60000 pixels and nothing behind it.
+  // The file has a header of 60000x60000 pixels and nothing after it.
   auto file = encode(test::smooth({8, 8}).view(), {});
   BOOST_REQUIRE(file);
   auto& bytes = *file;

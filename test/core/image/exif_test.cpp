@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-// A little-endian block as cameras write it, with that comment.
+// Returns a little-endian block as cameras write it, with that comment.
 bytes little_endian(std::string_view comment) {
   bytes block;
   append(block, as_bytes("II*\0\x08\0\0\0"sv));

@@ -15,7 +15,7 @@ using atelier::core::purpose;
 
 namespace {
 
-// The image whose scaled forms below were made by Pillow 13.
+// Returns the image whose scaled forms below were made by Pillow 13.
 bitmap sample(extent px) {
   bitmap x{px, 3, {}};
   for (uint32_t row = 0; row < px.height; ++row)
@@ -38,7 +38,7 @@ std::string sum_of(const bitmap& x) {
   return atelier::core::sha256_hex(std::as_bytes(std::span(x.bytes)));
 }
 
-// An image of two by three pixels whose first channel numbers them.
+// Returns an image of two by three pixels whose first channel numbers them.
 bitmap numbered() {
   bitmap x{{2, 3}, 3, {}};
   for (uint8_t i = 0; i < 6; ++i)
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_light_divides_black_from_white) {
   const bitmap x{{4, 1},
                  3,
                  {127, 127, 127, 128, 128, 128,
-                  // Green counts most, blue least.
+                  // Green has the largest weight, blue the smallest.
                   0, 255, 0, 0, 0, 255}};
   BOOST_TEST((binarize(x.view()) == std::vector<uint8_t>{0, 255, 255, 0}));
   BOOST_TEST((binarized(x) == bitmap{{4, 1}, 1, {0, 255, 255, 0}}));

@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_mask_covers_all_that_it_covered) {
   const auto one = uncover_mask(mask, px, native);
   BOOST_TEST(std::ranges::count(one, 255) == 1);
   BOOST_TEST(one[(10 + 16) / 4 * 16 + 33 / 4] == 255);
-  // Beyond the image its edges go on.
+  // The edges of the image are continued outside it.
   std::ranges::fill(mask, 255);
   BOOST_TEST(std::ranges::count(uncover_mask(mask, px, native), 255) == 256);
   const std::vector<uint8_t> small(8 * 8, 255);

@@ -23,7 +23,7 @@ struct text_case {
   parameters meaning;
 };
 
-// Texts that are written and read alike.
+// Texts that are read and written in the same form.
 const text_case exact[] = {
   {"a red cube\nNegative prompt: blurry\nSteps: 20, Sampler: Euler a, CFG "
    "scale: 7, Seed: 1, Size: 512x512, Model: x",
@@ -57,23 +57,24 @@ const text_case exact[] = {
   {"", {"", "", {}}},
 };
 
-// Texts that are read so, but written otherwise.
+// Texts that are read like this, but written in another form.
 const text_case lenient[] = {
   {"  p  \r\n Negative prompt:n \n  Steps: 1,Seed:2 , Size: 8x8 \n\n",
    {"p", "n", {{"Steps", "1"}, {"Seed", "2 "}, {"Size", "8x8"}}}},
-  // Two fields are too few to be fields.
+  // Two fields are too few to count as fields.
   {"p\nSteps: 1, Seed: 2", {"p\nSteps: 1, Seed: 2", "", {}}},
-  // A quote that does not close in front of a comma is plain text.
+  // If a quote does not close before a comma, it is plain text.
   {"p\nSteps: 1, Model: \"a\"b, Seed: 2, Size: 8x8",
    {"p",
     "",
     {{"Steps", "1"}, {"Model", "\"a\"b"}, {"Seed", "2"}, {"Size", "8x8"}}}},
-  // A JSON string with a fault stays as it is.
+  // An invalid JSON string stays as it is.
   {"p\nSteps: 1, Model: \"\\x\", Seed: 2, Size: 8x8",
    {"p",
     "",
     {{"Steps", "1"}, {"Model", "\"\\x\""}, {"Seed", "2"}, {"Size", "8x8"}}}},
-  // A field without a value is left out, a name of one letter is none.
+  // A field without a value is left out, and a name of one letter is not a
+  // name.
   {"p\nSteps:, A: 1, Bc: 2, Seed: 3, Size: 8x8",
    {"p", "", {{"Bc", "2"}, {"Seed", "3"}, {"Size", "8x8"}}}},
 };
@@ -165,7 +166,7 @@ BOOST_AUTO_TEST_CASE(any_text_is_read) {
     for (uint64_t n = random.below(30); n > 0; --n)
       text += pieces[random.below(std::size(pieces))];
     const auto once = parse_parameters(text);
-    // Written and read again, what was found stays found.
+    // After writing and reading again, the fields are the same.
     BOOST_REQUIRE(to_text(once).size() <= 8 * text.size() + 32);
     static_cast<void>(parse_parameters(to_text(once)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every form of PNG, beside libpng's own simplified interface.
+// Every form of PNG, compared with libpng's own simplified interface.
 
 #include "core/image/bomb_files.hpp"
 #include "support/scale.hpp"
@@ -22,7 +22,7 @@ using test::bytes;
 
 namespace {
 
-// As libpng makes of a file eight bits of R, G, B and, where it has it, A.
+// Returns libpng's reading of a file: eight bits of R, G, B and, if present, A.
 std::optional<bitmap> by_libpng(const bytes& file) {
   png_image x{};
   x.version = PNG_IMAGE_VERSION;
@@ -41,7 +41,7 @@ std::optional<bitmap> by_libpng(const bytes& file) {
   return made;
 }
 
-// Rows of random bytes and filters.
+// Returns rows of random bytes and filters.
 bytes random_rows(const test::png_form& form, philox& random) {
   bytes raw(test::raw_bytes(form));
   for (auto& b : raw)
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(every_form_gives_the_pixels_of_libpng) {
     test::png_form form{static_cast<uint32_t>(1 + random.below(20)),
                         static_cast<uint32_t>(1 + random.below(20)), k.depth,
                         k.colours, static_cast<uint8_t>(random.below(2))};
-    // Of these that interface makes other pixels than libpng's row reader.
+    // For these, that interface makes other pixels than libpng's row reader.
     if (form.depth == 16)
       form.interlaced = 0;
     auto file = test::begin_png(form);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(every_form_gives_the_pixels_of_libpng) {
 }
 
 BOOST_AUTO_TEST_CASE(sixteen_interlaced_bits_become_eight) {
-  // Four pixels of four passes, without filters.
+  // The four pixels belong to four passes, without filters.
   const test::png_form form{2, 2, 16, 0, 1};
   bytes raw;
   const auto row = [&](std::initializer_list<uint8_t> levels) {
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_file_without_its_last_check_sums_is_read) {
   auto file = test::begin_png(form);
   test::append_png_chunk(file, "IDAT",
                          test::packed_zeros(test::raw_bytes(form)));
-  // That of the data is wrong, and there is no end.
+  // The checksum of the data is wrong, and the end is missing.
   file.back() = static_cast<uint8_t>(file.back() + 1);
   BOOST_TEST(static_cast<bool>(decode(file)));
 }

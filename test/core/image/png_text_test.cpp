@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-// An image's file with that chunk in front of its end.
+// Returns an image file with that chunk before its end.
 bytes with_chunk(std::string_view type, std::string_view data) {
   auto file = encode(test::smooth({4, 4}).view(), {});
   BOOST_REQUIRE(file);
@@ -25,7 +25,7 @@ bytes with_chunk(std::string_view type, std::string_view data) {
   return result;
 }
 
-// "Hi" as zlib packs it.
+// "Hi", compressed by zlib.
 constexpr auto packed_hi = "\x78\x9C\xF3\xC8\x04\x00\x00\xFB\x00\xB2"sv;
 
 } // namespace

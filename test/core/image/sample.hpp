@@ -22,7 +22,7 @@ inline bitmap smooth(core::extent px, uint32_t channels = 3) {
   return result;
 }
 
-/// Returns an image of random bytes, which nothing compresses.
+/// Returns an image of random bytes, which no format compresses.
 inline bitmap noise(core::extent px, uint32_t channels, core::philox& random) {
   bitmap result{px, channels, {}};
   result.bytes.resize(bytes_of(px, channels));

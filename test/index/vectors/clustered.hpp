@@ -10,8 +10,8 @@
 
 namespace atelier::test {
 
-/// Unit vectors around centres, as texts lie around their subjects: a centre
-/// plus 0.6 times noise of the centre's length, brought to length 1.
+/// Draws unit vectors around centres, as texts are around their subjects: a
+/// centre plus 0.6 times noise of the centre's length, scaled to length 1.
 class clustered {
 public:
   clustered(size_t dimensions, size_t clusters, core::philox& random)

@@ -27,7 +27,7 @@ core::philox random_of(uint64_t i) {
   return core::philox{test::seed(), core::purpose::test, core::request_id{i}};
 }
 
-// The same promises, by looking at everything each time.
+// A model with the same guarantees, which scans all vectors each time.
 using model = std::map<uint64_t, std::vector<float>>;
 
 std::vector<near_vector> near(const model& all, const std::vector<float>& unit,
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(few_vectors_are_found_exactly) {
   BOOST_TEST(n.near("l", from.draw(), 3).empty());
 }
 
-// At scale 1: 20,000 vectors of 256 numbers.
+// At scale 1 this compares 20,000 vectors of 256 numbers.
 BOOST_AUTO_TEST_CASE(the_nearest_of_many_is_found) {
   auto random = random_of(2);
   const auto many = std::max<size_t>(test::scaled(20'000), 600);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_nearest_of_many_is_found) {
   BOOST_TEST(right >= 297u);
 }
 
-// At scale 1: 200,000 operations.
+// At scale 1 this runs 200,000 operations.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   auto random = random_of(3);
   test::clustered from{16, 20, random};
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   size_t searches = 0;
   size_t right = 0;
   for (size_t i = 0; i < operations; ++i) {
-    // Grows and shrinks, below the segment and far above it.
+    // The index grows and shrinks, below the segment size and far above it.
     const bool grows = i / 1'000 % 2 == 0;
     const auto what = random.below(10);
     if (what < (grows ? 6u : 1u)) {
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         continue;
       }
       all[++last] = unit;
-      // What is new is always found.
+      // A new vector is always found.
       const auto found = n.near("k", unit, 3);
       BOOST_REQUIRE(!found.empty());
       BOOST_REQUIRE(found.front().number == last);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_a_cluster_is_found) {
     n.load("k", i, all[i] = i % 5 == 0 ? one.draw() : others.draw());
   n.settle();
   BOOST_REQUIRE(n.counts().builds == 1u);
-  // All but one of the nearest, fewer than a new graph is built for.
+  // All of the nearest but one are removed, fewer than trigger a new graph.
   for (uint64_t i = 10; i <= 1'000; i += 5) {
     all.erase(i);
     BOOST_REQUIRE(n.remove("k", i));
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(memory_is_counted_and_given_back) {
   BOOST_TEST(settled >= 2'000 * 64 * sizeof(float));
   BOOST_TEST(settled <= 3 * 2'000 * 64 * sizeof(float));
   BOOST_TEST(most <= 2 * settled);
-  // A quarter may be gone and still be held.
+  // A quarter may be removed and still be held.
   for (uint64_t i = 1; i <= 1'000; ++i)
     BOOST_REQUIRE(n.remove("k", i));
   n.settle();
@@ -259,9 +259,9 @@ BOOST_AUTO_TEST_CASE(too_many_at_once_are_refused) {
     BOOST_REQUIRE(of->add(i, units[i], index::at_bound::refuse));
   BOOST_TEST(!of->add(510, units[510], index::at_bound::refuse));
   BOOST_TEST(!is_found(510));
-  // What is read at a start is not refused.
+  // Vectors that are read at a start are not refused.
   BOOST_TEST(of->add(510, units[510], index::at_bound::grow));
-  // These are gone before they are linked, and after that.
+  // The first of these is removed before it is linked, the second after that.
   BOOST_TEST(of->remove(7));
   may_build.set_value();
   builder.settle();
@@ -322,7 +322,8 @@ BOOST_AUTO_TEST_CASE(threads_search_beside_changes_and_builds) {
   how.segment_most = 100'000;
   how.check_every = 3;
   nearest_by_key n{32, how};
-  // Numbers up to `gone` are removed, those from `begun` on not yet added.
+  // Numbers up to `gone` are removed. Numbers from `begun` on are not added
+  // yet.
   std::atomic<uint64_t> gone{0};
   std::atomic<uint64_t> begun{1};
   std::atomic<size_t> wrong{0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not let in, field by field, with the sentence that says why.
+// The requests that are rejected, field by field, with the sentence that gives
+// the reason.
 #include "door_rig.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
   small.arena.image_slots = 3;
   BOOST_TEST(enter(wanted, small).operator bool());
 
-  // The image fits, the source with its mask does not.
+  // The image fits, but the source with its mask does not.
   small.arena.image_slot_bytes = 1024 << 10;
   wanted.width = wanted.height = 520;
   BOOST_TEST(enter(wanted, small).operator bool());
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_no_slot_can_hold_is_refused) {
 
 BOOST_AUTO_TEST_CASE(what_the_models_schedule_cannot_run_is_refused) {
   auto known = *runtime::know_variants(two_variants());
-  // "other" is a model, the cards run whatever is asked for.
+  // "other" is a model. The cards run every request.
   auto schedule = test::stable_diffusion();
   schedule.num_train_timesteps = 120;
   known.schedules[2] = std::make_shared<const gpu::scheduler_config>(schedule);
@@ -292,7 +293,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_slot_is_refused_with_its_option) {
   BOOST_TEST(got.why().text
              == "size 512x512 needs up to 901120 bytes of image, a slot "
                 "holds 65536 (arena.image_slot_kib)");
-  // The model's own size is looked at where none is named.
+  // The model's own size is checked if the request names none.
   BOOST_TEST(!enter({}, small));
 }
 

@@ -11,9 +11,9 @@
 
 namespace atelier::test {
 
-/// When requests come in.
+/// The time at which requests arrive.
 inline const core::time_point entered{std::chrono::seconds{100}};
-/// Of requests without one.
+/// The seed for requests without one.
 inline constexpr uint64_t fresh_seed = 77;
 
 /// Returns settings of a device with two models.
@@ -24,20 +24,20 @@ inline config::settings two_variants() {
   return x;
 }
 
-/// Hands a request in.
+/// Submits a request.
 inline core::result<core::request> enter(
   const generation& wanted, const config::settings& within = two_variants()) {
   return runtime::to_request(wanted, within, *runtime::know_variants(within),
                              core::request_id{9}, fresh_seed, entered);
 }
 
-/// Returns a grey image's file.
+/// Returns the file of a grey image.
 inline std::vector<uint8_t> file_of(core::extent px, uint32_t channels = 3) {
   const std::vector<uint8_t> pixels(image::bytes_of(px, channels), 90);
   return *image::encode({px, channels, pixels}, {});
 }
 
-/// Returns the head of a PNG that claims to be of that size.
+/// Returns the head of a PNG whose header claims that size.
 inline std::vector<uint8_t> claim_of(core::extent px) {
   auto file = file_of({8, 8});
   for (size_t i = 0; i < 4; ++i) {

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(syntax_that_has_no_effect_is_noted) {
   wanted.notes = {{"field_ignored", "style has no effect"}};
   const auto got = enter(wanted);
   BOOST_TEST_REQUIRE(got.operator bool());
-  // It is drawn as it is written.
+  // The prompt is drawn as it is written.
   BOOST_TEST(got->text.positive == wanted.prompt);
   BOOST_TEST_REQUIRE(got->notes.size() == 4u);
   BOOST_TEST(
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(without_a_size_it_is_the_images_own_on_the_grid) {
   BOOST_TEST((size_of({64, 48}) == core::extent{64, 48}));
   BOOST_TEST((size_of({71, 55}) == core::extent{64, 48}));
   BOOST_TEST((size_of({3, 7}) == core::extent{8, 8}));
-  // Within the limits, in its proportions.
+  // The sizes are within the limits, in the image's proportions.
   BOOST_TEST((size_of({4096, 4096}) == core::extent{512, 512}));
   BOOST_TEST((size_of({2048, 512}) == core::extent{1024, 256}));
   BOOST_TEST((size_of({10, 30'000}) == core::extent{8, 1024}));
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(without_a_size_it_is_the_images_own_on_the_grid) {
 
 BOOST_AUTO_TEST_CASE(a_image_that_lies_on_its_side_is_stood_up_first) {
   generation wanted;
-  // EXIF in a chunk behind the header: orientation 6.
+  // The chunk after the header is EXIF with orientation 6.
   auto file = file_of({64, 16});
   const std::vector<uint8_t> chunk = {
     0,    0, 0, 26, 'e', 'X', 'I', 'f', 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1,

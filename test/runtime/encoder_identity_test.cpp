@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_folder_is_known_by_its_files_wherever_it_is) {
   BOOST_TEST(identity(folder("two/clip")).revision == one.revision);
   BOOST_TEST(identity(folder("three/clip")).revision != one.revision);
   BOOST_TEST(one.revision != identity("").revision);
-  // A tokenizer is a part of it; notes beside it are not.
+  // A tokenizer is part of the identity; other files beside it are not.
   scratch.write("two/clip/README.md", "notes");
   BOOST_TEST(identity(folder("two/clip")).revision == one.revision);
   scratch.write("two/clip/vocab.json", "{}");

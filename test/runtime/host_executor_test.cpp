@@ -19,7 +19,7 @@ core::ticket row(uint64_t n) {
   return {core::request_id{n}, 1};
 }
 
-/// Does as a test says.
+/// An executor whose functions a test supplies.
 struct scripted : gpu::executor {
   void connect(gpu::executor_events events) override {
     if (throws)
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_was_not_opened_fails_in_its_run) {
   x.open(2);
   x.own->throws = false;
   x.sut->run({{row(1), row(2)}, 1});
-  // It does not hear of the other one.
+  // The host's executor does not see the other row.
   BOOST_TEST((x.own->ran.at(0) == std::vector{row(1)}));
   gpu::run_report done;
   done.rows = {{row(1), 1, true, {}}};
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_was_not_opened_fails_in_its_run) {
   BOOST_TEST(x.runs[0].rows[0].failure.text
              == "executor 'own' threw in open: no door");
   BOOST_TEST((x.runs[0].rows[1].failure == core::error{}));
-  // Alone it fails at once.
+  // By itself the row fails at once.
   x.sut->run({{row(2)}, 1});
   BOOST_TEST(x.runs.size() == 2u);
   BOOST_TEST(x.own->ran.size() == 1u);
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(what_calls_throw_fails_what_they_were_for) {
   BOOST_TEST(!x.sut->load({}, {}));
   BOOST_TEST_REQUIRE(x.loadings.size() == 1u);
   BOOST_TEST(x.loadings[0].text == "executor 'own' threw in load: no room");
-  // No row depends on these.
+  // These calls concern no row.
   x.sut->interrupt();
   x.sut->forget({});
   x.sut->rouse();
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_asked_for_is_left_out) {
   x.own->to.decoded(image);
   BOOST_TEST(x.runs.empty());
   BOOST_TEST(x.decodings.empty());
-  // A second word on the same, and on rows of another run.
+  // It reports the same row a second time, and rows of another run.
   x.open(1);
   x.sut->run({{row(1)}, 1});
   gpu::run_report done;

@@ -13,7 +13,7 @@ using namespace atelier::planning;
 
 namespace {
 
-/// Vanilla, changed as a test says.
+/// Vanilla, with results that a test supplies.
 struct scripted : vanilla {
   std::string_view name() const override {
     return "scripted";

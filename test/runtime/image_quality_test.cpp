@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(the_familys_models_are_measured_by_its_scorer) {
   const auto quality = runtime::detail::quality_for(x, true);
   BOOST_REQUIRE_MESSAGE(quality, (quality ? "" : quality.why().text));
   BOOST_TEST(quality->name == runtime::scorer_measure);
-  // A plain white image: the full run's image has no say.
+  // The image is white, so that the full run's image has no influence.
   const core::extent px{64, 64};
   const std::vector<uint8_t> white(px.pixels() * 3, 255);
   const auto score = [&](const char* prompt) {

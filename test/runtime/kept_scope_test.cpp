@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(other_variants_have_another_scope) {
   other = x;
   other.devices[0].executor = "theirs";
   BOOST_TEST(scope(other) != before);
-  // One more device of the same kind draws the same.
+  // Another device of the same kind draws the same.
   x.devices.push_back(x.devices[0]);
   BOOST_TEST(scope(x) == before);
 }
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(other_files_of_a_model_have_another_scope) {
                           file.last_write_time() + std::chrono::seconds{1});
   const auto after = scope(x);
   BOOST_TEST(after != before);
-  // A model that no device has is not looked at.
+  // A model that no device has is ignored.
   x.models.resize(2);
   x.models[1].name = "other";
   x.models[1].path = "nowhere";

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A root of a file system with a few of the kernel's files.
+/// The root of a file system with a few of the kernel's files.
 struct root : test::scratch_folder {
   void write(const std::string& name, const std::string& text) const {
     const auto file = path / name;
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(each_kill_in_the_own_group_is_seen_once) {
   write("sys/fs/cgroup/user/one/memory.events", "oom_kill 2\n");
   auto sut = make();
   BOOST_TEST(!sut.more());
-  // Another's on the same host.
+  // Another process on the same host was killed.
   write("proc/vmstat", "oom_kill 8\n");
   BOOST_TEST(!sut.more());
   write("sys/fs/cgroup/user/one/memory.events", "oom_kill 3\n");

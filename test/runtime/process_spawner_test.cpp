@@ -113,7 +113,7 @@ struct stage {
   }
 };
 
-/// Whether it counts against what it worked on.
+/// Returns whether an end counts against the process's work.
 actors::death cause_of_end(const std::string& script, bool kill_it = false) {
   stage s{script};
   s.start();
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_cause_of_an_end_is_told) {
   for (const auto* fault :
        {"kill -SEGV $$", "kill -ABRT $$", "kill -BUS $$", "exit 1", "exit 0"})
     BOOST_TEST((cause_of_end(fault) == death::crash), fault);
-  // Nobody killed it for memory: an operator did.
+  // An operator killed it, not the lack of memory.
   for (const auto* kill : {"kill -KILL $$", "kill -TERM $$"})
     BOOST_TEST((cause_of_end(kill) == death::outside), kill);
   BOOST_TEST((cause_of_end("exec sleep 1000", true) == death::watchdog));
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(kill_ends_a_stopped_process_too) {
   s.sut->kill(life(1, 1));
   BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
   BOOST_TEST(!exists(pid));
-  // Of another life, or once more: nothing happens.
+  // A call for another life, or a second call, does nothing.
   s.sut->kill(life(1, 1));
   s.sut->kill(life(1, 2));
   s.sut->kill(life(3, 1));
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_end_kills_who_does_not_leave) {
   s.sut->end(50ms);
   BOOST_TEST(!exists(first));
   BOOST_TEST(!exists(second));
-  // Nothing is started afterwards, and ending again is nothing.
+  // Nothing is started afterwards, and a second end does nothing.
   s.sut->start(life(3, 1), "part");
   s.sut->end(50ms);
   BOOST_TEST(s.starts() == 2u);
@@ -227,13 +227,14 @@ BOOST_AUTO_TEST_CASE(the_end_overtakes_a_start) {
 }
 
 BOOST_AUTO_TEST_CASE(children_get_none_of_the_hosts_descriptors) {
-  // Not marked as closed by exec, as those of many hosts.
+  // Like those of many hosts, these descriptors are not marked as closed by
+  // exec.
   int ends[2];
   BOOST_TEST_REQUIRE(pipe(ends) == 0);
   stage s{"exec sleep 1000"};
   const auto pid = s.start();
   const auto folder = "/proc/" + std::to_string(pid) + "/fd";
-  // From then on the shell's own descriptors are gone.
+  // From then on the shell's own descriptors are closed.
   BOOST_TEST_REQUIRE(eventually([&] {
     std::error_code ignored;
     return fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored)
@@ -265,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_ignores_child_signals_loses_none) {
 }
 
 BOOST_AUTO_TEST_CASE(an_end_without_a_trace_is_told_too) {
-  // It may be gone before it can be watched.
+  // The process may end before it can be watched.
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   for (uint32_t n = 1; n <= 20; ++n) {
     stage s{"exit 3"};

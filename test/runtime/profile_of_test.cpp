@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_cards_step_takes_its_set_time_at_every_size) {
       BOOST_TEST((took >= 20ms), batch << " rows of " << side);
       BOOST_TEST((took <= 20ms + batch * 1ms), batch << " rows of " << side);
     }
-  // One that is as fast as it draws takes some time too.
+  // A card without delays also takes some time.
   x.devices[0].test_card_step = 0ms;
   const auto fast = *runtime::profile_of(x);
   BOOST_TEST((planning::step_time(fast.variants[0], 1, {8, 8}) > 0ns));
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_devices_have_costs_of_their_own) {
   x.devices[1].variants = {"a@2", "b@1"};
   x.devices[2].name = "cpu:2";
   x.devices[2].variants = {"a@2"};
-  // All are alike as far as anybody knows.
+  // No difference between the kinds is known.
   BOOST_TEST(runtime::profile_of(x)->kinds.empty());
   x.planner.profile = file("all.json", 20ms);
   x.devices[1].profile = file("slow.json", 70ms);
@@ -119,9 +119,9 @@ BOOST_AUTO_TEST_CASE(kinds_of_devices_have_costs_of_their_own) {
   BOOST_TEST((on_kind(known, a, "slow").step.front().took == 70ms));
   BOOST_TEST((load_on(known, a, "slow") == 700ms));
   BOOST_TEST(!guessed_on(known, a, "slow"));
-  // What its file lacks is guessed for it.
+  // Values that its file lacks are guessed for it.
   BOOST_TEST(guessed_on(known, b, "slow"));
-  // Who has no file goes by that of all.
+  // A kind without its own file uses the common file.
   BOOST_TEST((on_kind(known, a, "cpu").step.front().took == 20ms));
   BOOST_TEST((known.variants[0].step.front().took == 20ms));
 
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(steps_of_one_model_are_variants_of_their_own) {
 
 namespace {
 
-/// What an evaluation of b@1 and a@2 found, and where their judge may be.
+/// The evaluation of b@1 and a@2, and the possible folders of their judge.
 struct evaluated {
   evaluated() {
     planning::profile p;
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_guess_is_marked_and_bounds_no_cascade) {
   for (const auto& v : exact.variants)
     BOOST_TEST(!v.guessed);
   BOOST_TEST((exact.cascades.at(0).deadline == std::chrono::seconds{5}));
-  // Of how many steps they are is not said.
+  // The evaluation does not give the number of steps.
   auto p =
     *planning::parse_profile(of.folder.read("profile.json"), "profile.json");
   for (auto& v : p.variants)
@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_quality_counts_beyond_its_images_only) {
     of.x.planner.quality = file.string();
     return *runtime::profile_of(of.x);
   };
-  // .5 and .75 of eight images each may be chance.
+  // With eight images each, .5 and .75 may be chance.
   const auto few = known_with(8);
   BOOST_TEST(few.variants[0].quality == 0.625);
   BOOST_TEST(few.variants[1].quality == 0.625);
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(every_section_of_a_measurement_is_taken_over) {
   const auto file = of.folder.path / "measured.json";
   std::ofstream{file} << planning::to_json(measured);
   of.x.planner.profile = file.string();
-  // Numbers are those of the variants that are hosted here.
+  // The numbers are those of the variants that are hosted here.
   const core::variant_id own_a{1};
   const core::variant_id own_b{0};
   const auto known = *runtime::profile_of(of.x);
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(every_section_of_a_measurement_is_taken_over) {
   BOOST_TEST_REQUIRE(known.masked.size() == 1u);
   BOOST_TEST((known.masked[0].variant == own_b));
   BOOST_TEST(known.cascades.size() == 1u);
-  // Without the light variant.
+  // The devices lack the light variant.
   of.x.devices[0].variants = {"b@1"};
   const auto alone = *runtime::profile_of(of.x);
   BOOST_TEST(alone.ladders.empty());

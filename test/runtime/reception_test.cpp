@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t arena = 1;
 
-/// A reception with a store of real slots and the tickets that it gave back.
+/// A reception with a store of real slots and the tickets that it returned.
 struct desk {
   std::shared_ptr<ipc::heap_store> store = std::make_shared<ipc::heap_store>(
     arena, std::array<uint32_t, ipc::slot_kinds>{1, 4, 0},
@@ -37,7 +37,7 @@ struct desk {
     return taken;
   }
 
-  /// Puts `text` into an image slot of its own.
+  /// Puts `text` into a new image slot.
   ipc::slot_ref put(uint32_t slot, const std::string& text) {
     ipc::slot_ref ref;
     ref.arena = arena;
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(what_a_prompt_tolerates_is_told_by_name) {
                                            {"smaller_models", 1, "tiny@20"}}));
   BOOST_TEST((told(2, std::nullopt).empty()));
   BOOST_TEST((told(3, std::vector<uint32_t>{}).empty()));
-  // Levels and ladders that the profile does not have.
+  // The profile lacks these levels and ladders.
   BOOST_TEST((told(4, std::vector<uint32_t>{7, 1, 0})
               == std::vector<ladder_level>{{"smaller_models", 1, "tiny@20"}}));
 }
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_reaches_nobody) {
   d.sut.answered(image_of(1, ref));
   d.sut.answered(failure_of(1, core::ec::internal));
   result.get();
-  // Its slot is given back all the same.
+  // Its slot is returned nevertheless.
   BOOST_TEST(eventually([&] { return d.given_back().size() == 2; }));
   d.sut.close();
   BOOST_TEST(calls.load() == 1);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_preview_is_taken_from_the_published_state) {
   auto result = d.sut.expect(id_of(1), c);
   d.sut.progressed(id_of(1), 3, 5, state);
   d.sut.progressed(id_of(1), 4, 5, {});
-  // Given away meanwhile.
+  // The slot was granted to another request meanwhile.
   auto stale = state;
   ++stale.generation;
   d.sut.progressed(id_of(1), 4, 5, stale);
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_slow_client_delays_nobody_who_tells) {
   auto first = d.sut.expect(id_of(1), slow);
   auto second = d.sut.expect(id_of(2), {});
   d.sut.answered(failure_of(1, core::ec::internal));
-  // These return although the first client is not done.
+  // These calls return although the first client's callback still runs.
   d.sut.answered(failure_of(2, core::ec::internal));
   d.sut.progressed(id_of(2), 1, 2, {});
   BOOST_TEST((second.wait_for(0s) == std::future_status::timeout));
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(closing_answers_what_is_open_once) {
   BOOST_TEST(std::get<failure>(second.get()).code == "stopping");
   BOOST_TEST(calls.load() == 2);
   BOOST_TEST(d.sut.open() == 0u);
-  // Late news are dropped.
+  // Late messages are dropped.
   d.sut.answered(failure_of(1, core::ec::internal));
   d.sut.progressed(id_of(2), 1, 2, {});
   BOOST_TEST(calls.load() == 2);
@@ -373,10 +373,10 @@ BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
   BOOST_TEST(count() == 0u);
   then();
   BOOST_TEST(count() == 1u);
-  // A client that keeps nothing holds nobody up.
+  // A client that keeps no notes delays no other client.
   sut->suspected(core::request_id{2}, {core::phase::denoising, 0, 0, 1}, true);
   BOOST_TEST(eventually([&] { return count() == 2; }));
-  // Who comes too late is heard no more.
+  // A late answer no longer has an effect.
   sut->close();
   then();
   BOOST_TEST(count() == 2u);

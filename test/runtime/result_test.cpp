@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(value_is_what_was_asked_for) {
   BOOST_TEST(x.value() == "made");
   x.value() += " twice";
   BOOST_TEST(std::as_const(x).value() == "made twice");
-  // What cannot be copied is moved out.
+  // A value that cannot be copied is moved out.
   result<std::unique_ptr<int>> y{std::make_unique<int>(3)};
   const std::unique_ptr<int> moved = std::move(y).value();
   BOOST_TEST(*moved == 3);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr ipc::process_life who{core::process_id{1}, core::incarnation{1}};
 
-/// A link, and the process's ends of its rings, used by the test.
+/// A link, and the other ends of its rings, which the test uses.
 struct pair_of_rings {
   std::shared_ptr<ipc::arena_owner> host = make();
   std::mutex mutex;
@@ -68,7 +68,7 @@ struct pair_of_rings {
       outbound.wait_for_room(record.size(), 1s);
   }
 
-  /// Reads `count` pings; fails where one is not the next.
+  /// Reads `count` pings; fails if one is out of order.
   void expect_pings(uint64_t count) {
     std::vector<std::byte> record;
     for (uint64_t i = 0; i < count; ++i) {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(records_leave_in_their_order_beyond_the_ring) {
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_room_leaves_at_once_when_there_is_some) {
-  // The process says nothing meanwhile: the link must not sleep on that.
+  // The process sends nothing meanwhile, and the link must not wait for it.
   pair_of_rings r;
   constexpr int rounds = 10;
   const auto begin = std::chrono::steady_clock::now();
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(what_waits_for_room_leaves_at_once_when_there_is_some) {
       r.ping(i);
     r.expect_pings(300);
   }
-  // Each round would cost a whole look-up of a second.
+  // Otherwise each round would cost a whole look-up of a second.
   BOOST_TEST((std::chrono::steady_clock::now() - begin < rounds * 500ms));
 }
 
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_record_of_nonsense_breaks_the_ring) {
   const std::vector<std::byte> nonsense(40, std::byte{0xEE});
   BOOST_TEST_REQUIRE(*r.outbound.push(nonsense));
   BOOST_TEST(eventually([&] { return r.broken == 1; }));
-  // Nothing of it is read any more, but the process's end still comes.
+  // Its messages are no longer read, but its end is still reported.
   r.pong(1);
   r.sut->finish();
   BOOST_TEST(eventually([&] { return r.ended == 1; }));

@@ -22,7 +22,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-/// A folder in which models of the family seem to lie.
+/// A folder that looks like one with models of the family.
 struct family {
   explicit family(const names& of) {
     for (const auto& name : of) {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(the_family_lies_where_the_variable_says_or_beside) {
   setenv("ATELIER_MODELS", "/somewhere", 1);
   BOOST_TEST(runtime::models_folder() == "/somewhere");
   unsetenv("ATELIER_MODELS");
-  // This program lies below the source tree, as build/PRESET does.
+  // This program is below the source tree, as in build/PRESET.
   const auto self = fs::read_symlink("/proc/self/exe");
   fs::path expected;
   for (auto at = self; expected.empty() && at.has_relative_path();
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(the_family_lies_where_the_variable_says_or_beside) {
 
 #ifdef ATELIER_WITH_TORCH
 BOOST_AUTO_TEST_CASE(the_familys_qualities_are_compared_beyond_chance) {
-  // CTest's environment says that there is no family.
+  // The environment set by CTest has no family.
   const char* const before = std::getenv("ATELIER_MODELS");
   const std::string old = before == nullptr ? "" : before;
   unsetenv("ATELIER_MODELS");
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(the_familys_qualities_are_compared_beyond_chance) {
     return known->variants[at->value].quality;
   };
   BOOST_TEST(quality("base@50") >= quality("base@20"));
-  // What differs beyond chance still does.
+  // Differences that exceed chance remain.
   BOOST_TEST(quality("base@50") > quality("small@50"));
   BOOST_TEST(quality("small@50") > quality("tiny@50"));
   const auto path = (folder / "profile.json").string();

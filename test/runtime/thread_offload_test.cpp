@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_what_runs_and_drops_the_rest) {
   begun.get_future().wait();
   sut->run({}, [&] { ran_second = true; });
   std::jthread end{[&] { sut.reset(); }};
-  // It refuses from the begin of its end on.
+  // It refuses work as soon as its end begins.
   open.set_value();
   end.join();
   BOOST_TEST(ran_first.load());

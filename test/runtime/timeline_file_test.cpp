@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(what_waits_is_bounded) {
   config::timeline_settings within;
   within.events = 1;
   const auto sut = opened(file("a.json"), within);
-  // Nobody can write a million events while they come.
+  // A million events arrive faster than they can be written.
   constexpr uint64_t many = 1'000'000;
   for (uint64_t i = 1; i <= many; ++i)
     sut->add(wait_of(i));

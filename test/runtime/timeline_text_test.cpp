@@ -15,7 +15,7 @@ using actors::timeline_event;
 using json = nlohmann::json;
 using kind = timeline_event::kind;
 
-// Each line alone, without its comma.
+// Returns each line by itself, without its comma.
 std::vector<json> events_in(const std::string& lines) {
   std::vector<json> all;
   std::istringstream in{lines};

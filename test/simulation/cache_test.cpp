@@ -18,8 +18,8 @@ using runtime::outcome;
 using runtime::scenario;
 using test::ran;
 
-/// A variant of 50 steps that starts from latents, and a small one that refines
-/// images.
+/// Returns a profile of a variant of 50 steps that starts from latents, and a
+/// small one that refines images.
 std::shared_ptr<planning::profile> reusing() {
   auto p = std::make_shared<planning::profile>();
   for (const char* model : {"full", "small"}) {
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_cache_warms_up_and_is_bounded) {
     BOOST_TEST(out.cache_inserted >= out.cache_evicted + later.cached - 10);
     BOOST_TEST(out.hit_age_p50_seconds <= out.hit_age_p90_seconds);
     BOOST_TEST(out.hit_age_p90_seconds > 0);
-    // Images go whole, latents one by one.
+    // Images are evicted whole, and latents one by one.
     BOOST_TEST((out.cache_holes > 0) == !images);
   }
 }
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(what_is_found_is_answered_without_a_step) {
       BOOST_TEST(out.device_seconds == 0);
       BOOST_TEST(std::abs(out.quality_mean - planning::nirvana::found_quality)
                  < 1e-9);
-      // Retrieval and two ways through rings.
+      // An answer takes the search and two transfers through rings.
       BOOST_TEST(out.latency_p50_ms >= 10);
       BOOST_TEST(out.latency_p99_ms < 11);
     }
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(what_is_found_is_answered_without_a_step) {
 BOOST_AUTO_TEST_CASE(images_that_went_since_the_search_are_drawn) {
   auto x = base("gptcache", eviction_rule::fifo, 12);
   x.cache.topics = 10;
-  // Many requests are between search and answer.
+  // Many requests are between their search and their answer.
   auto p = reusing();
   p->reuse->retrieval = 900ms;
   x.profile = p;
@@ -175,9 +175,9 @@ BOOST_AUTO_TEST_CASE(images_that_went_since_the_search_are_drawn) {
   BOOST_TEST(out.dropped == 0u);
   BOOST_TEST(out.cache_hits > 0u);
   BOOST_TEST(out.cache_evicted > 0u);
-  // What is not answered as it was found is drawn, and kept.
+  // Requests that are not answered with a found image are drawn and kept.
   BOOST_TEST(out.cache_inserted == out.requests - out.cache_hits);
-  // Where nothing goes more is answered as it was found.
+  // Without evictions more requests are answered with found images.
   x.cache.entries = 1'000;
   BOOST_TEST(hit_ratio(out) < hit_ratio(ran(x)));
 }
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(while_the_cache_is_lost_everything_is_drawn) {
   x.check_every = 53;
   const auto out = ran(x);
   BOOST_TEST(out.dropped == 0u);
-  // Two requests a second.
+  // Two requests arrive each second.
   BOOST_TEST((out.cache_hits >= 138 && out.cache_hits <= 142));
   BOOST_TEST(out.device_seconds > 0);
 }

@@ -13,7 +13,7 @@ using tick = caf::atom_constant<caf::atom("tick")>;
 
 using times = std::shared_ptr<std::vector<time_point>>;
 
-// Ticks every 10 ms for ever.
+// Ticks every 10 ms forever.
 caf::behavior clockwork(caf::event_based_actor* self, times into) {
   self->delayed_send(self, 10ms, tick::value);
   return {
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(chained_timers_do_not_drift) {
   for (size_t i = 0; i < 100; ++i)
     BOOST_TEST(((*seen)[i] - begin == 10ms * (i + 1)));
   BOOST_TEST((now() == begin + 1s));
-  // The fixture's end kills it: it would tick for ever.
+  // The fixture's end kills the actor, which would tick forever.
 }
 
 BOOST_AUTO_TEST_CASE(time_stands_still_unless_it_is_advanced) {

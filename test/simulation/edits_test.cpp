@@ -18,8 +18,8 @@ using runtime::fault_kind;
 using runtime::scenario;
 using test::ran;
 
-/// Ten steps of ten blocks; an image in full takes 6.5 ms a step, the share m
-/// of it 0.5 + 6 m ms, and loads nothing.
+/// Returns a profile with ten steps of ten blocks. A full image takes 6.5 ms
+/// for each step, and a mask of share m takes 0.5 + 6 m ms and loads nothing.
 std::shared_ptr<planning::profile> editor() {
   auto p = std::make_shared<planning::profile>();
   planning::variant_profile v;
@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(an_edit_without_records_costs_a_full_image) {
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_of_unlike_masks_takes_the_time_of_their_sum) {
-  // Four at once, on one worker: from the first step on together.
+  // Four requests arrive at once on one worker, and run together from the first
+  // step on.
   auto x = base("static-batching", 4, 0);
   x.edits.mean = 0.4;
   x.edits.spread = 0.2;
@@ -123,7 +124,7 @@ BOOST_AUTO_TEST_CASE(measured_masks_are_drawn_as_often_as_they_are_there) {
                == "m: line 2: '" + bad + "' is not a number in 0..1");
   BOOST_TEST(runtime::parse_masks("\n", "m").why().text
              == "m: no masked share was found");
-  // Nothing masked is an edit all the same.
+  // An edit that masks nothing is still an edit.
   x = base("instgenie", 20, 1);
   x.edits.masks = {0};
   BOOST_TEST(ran(x).edits == 20u);
@@ -147,8 +148,8 @@ BOOST_AUTO_TEST_CASE(masks_have_the_share_and_mean_that_are_asked_for) {
   BOOST_TEST(std::abs(recorded / edits - 0.4) < 0.02);
 }
 
-// Two workers, one with a large mask, one with a small one: a third edit goes
-// to the small one, which the count of requests does not tell apart.
+// One worker has a large mask, the other a small one. A third edit goes to the
+// small one, although both have one request.
 BOOST_AUTO_TEST_CASE(workers_are_chosen_by_masks) {
   auto x = base("instgenie", 3, 0.001);
   x.workers = 2;

@@ -19,8 +19,9 @@ using namespace atelier;
 
 constexpr uint32_t models = 30;
 
-/// Sessions of some requests for one model, the k-th asked for 1/k as often as
-/// the first: bursts, as a real service has them.
+/// Returns sessions of several requests for one model. The k-th model is
+/// requested 1/k as often as the first. The load has bursts like that of a real
+/// service.
 bench::farm made(uint64_t seed, uint32_t resident, double mean_gap_seconds) {
   bench::farm out;
   out.profile =

@@ -27,7 +27,7 @@ using planning::if_failed;
 using runtime::scenario;
 using test::ran;
 
-/// What the host's stages are ordered, and answer.
+/// The body of the orders and replies of the host's stages.
 struct numbered {
   uint64_t number = 0;
 
@@ -37,8 +37,8 @@ struct numbered {
   }
 };
 
-/// Looks at each image before the answer for two seconds, and refuses that of
-/// one seed.
+/// Checks each image before the answer for two seconds, and refuses that of one
+/// seed.
 class slow_check {
 public:
   static constexpr uint64_t refused = 7;
@@ -84,7 +84,7 @@ private:
   planning::stage_row row_;
 };
 
-/// Reads each prompt before the route for two seconds: those of even seeds
+/// Reads each prompt before the route for two seconds. Prompts with even seeds
 /// tolerate the second variant. One seed is refused.
 class slow_reader {
 public:
@@ -126,7 +126,7 @@ private:
   planning::stage_row row_;
 };
 
-/// Draws by the variant that a prompt tolerates.
+/// Draws with the variant that a prompt tolerates.
 struct tolerant : planning::vanilla {
   planning::choice choose(const planning::decision_context& by) const override {
     const auto& level = by.known.tolerated;
@@ -134,7 +134,7 @@ struct tolerant : planning::vanilla {
   }
 };
 
-/// Two variants of 0.1 s, of which the second is half as good.
+/// Returns two variants of 0.1 s. The second is half as good.
 std::shared_ptr<planning::profile> two_variants() {
   auto p = std::make_shared<planning::profile>();
   for (const double quality : {1.0, 0.5}) {
@@ -150,7 +150,7 @@ std::shared_ptr<planning::profile> two_variants() {
   return p;
 }
 
-/// Ten requests, five seconds apart.
+/// Returns a scenario of ten requests, five seconds apart.
 scenario calm() {
   scenario x;
   x.profile = two_variants();
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_stage_before_the_route_takes_its_time_and_tells_facts) {
   BOOST_TEST(with.completed == 9u);
   BOOST_TEST(with.dropped == 1u);
   const auto tolerance = boost::test_tools::tolerance(1e-6);
-  // The worker hosts the second variant once it is asked for, which takes a few
+  // The worker loads the second variant on its first request, which takes a few
   // milliseconds.
   const auto later = with.latency_mean_ms - without.latency_mean_ms;
   BOOST_TEST(later >= 2000);

@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Devices of both kinds that draw what requests ask for.
+/// Returns a scenario with devices of both kinds that draw the requested
+/// variants.
 runtime::scenario with_devices(uint32_t quick, uint32_t slow) {
   runtime::scenario x;
   auto known = test::two_kinds();
@@ -46,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_device_takes_what_its_kind_does) {
 
 BOOST_AUTO_TEST_CASE(rows_go_to_the_quick_ones_while_they_are_free) {
   auto x = with_devices(1, 1);
-  // The first comes before both are known to be as quick as they are.
+  // The first request arrives before both devices are known to be quick.
   x.trace = {{1, 1}, {3, 2}, {5, 3}, {7, 4}};
   const auto out = test::ran(x);
   BOOST_TEST(out.latency_mean_ms == 100, boost::test_tools::tolerance(1e-6));
@@ -54,7 +55,7 @@ BOOST_AUTO_TEST_CASE(rows_go_to_the_quick_ones_while_they_are_free) {
 
 BOOST_AUTO_TEST_CASE(each_kind_is_accounted_for) {
   auto x = with_devices(1, 2);
-  // All are busy at once.
+  // All devices are busy at once.
   x.trace.assign(3, {1, 1});
   const auto out = test::ran(x);
   BOOST_TEST_REQUIRE(out.kinds.size() == 2u);
@@ -66,7 +67,8 @@ BOOST_AUTO_TEST_CASE(each_kind_is_accounted_for) {
   const auto near = boost::test_tools::tolerance(1e-6);
   BOOST_TEST(quick.device_seconds == 0.1, near);
   BOOST_TEST(slow.device_seconds == 1.6, near);
-  // 100 watts that run and 10 that do not; 20 and 5.
+  // The quick device draws 100 watts while it runs and 10 otherwise, and the
+  // slow one 20 and 5.
   const double lasted = out.virtual_seconds;
   BOOST_TEST(quick.joules == 100 * 0.1 + 10 * (lasted - 0.1), near);
   BOOST_TEST(slow.joules == 20 * 1.6 + 5 * (2 * lasted - 1.6), near);
@@ -84,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_plan_goes_by_what_each_kind_does) {
     x.trace.push_back({t, ++content % 100});
   const auto out = test::ran(x);
   BOOST_TEST(out.violation_ratio() < 0.05);
-  // There is time for some heavy images, of which slow devices draw none.
+  // There is time for some heavy images, none of which slow devices draw.
   BOOST_TEST(out.light_share < 0.9);
   BOOST_TEST(out.kinds[1].device_seconds > 0);
 }

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_cut_link_loses_what_is_on_its_way_and_both_ends_know) {
   BOOST_TEST((log == lines{"0: lost 1", "1: lost 0"}));
   BOOST_TEST(!a->send(node_id{1}, record(1)));
   BOOST_TEST(!b->send(node_id{0}, record(1)));
-  // Linked again, they talk again.
+  // After a new link, they communicate again.
   runtime::simulated_transport::link(a, b);
   a->send(node_id{1}, record(7));
   advance(0ns);

@@ -7,8 +7,8 @@
 
 namespace atelier::test {
 
-/// Runs a scenario that is sound: every request ends once, and no invariant
-/// breaks.
+/// Runs a valid scenario, and checks that every request ends once and no
+/// invariant breaks.
 inline runtime::outcome ran(const runtime::scenario& x) {
   auto out = runtime::simulate(x);
   BOOST_REQUIRE_MESSAGE(out, (out ? "" : out.why().text));

@@ -61,15 +61,15 @@ BOOST_AUTO_TEST_CASE(tables_json_and_csv_hold_every_policy) {
         "\"events\"", "\"fid\":18.5"})
     BOOST_TEST(json.find(key) != std::string::npos, key);
   BOOST_TEST(count(json, "\n") == 0u);
-  // A head, and a line for each policy, interval and variant.
+  // The file has a head, and a line for each policy, interval and variant.
   BOOST_TEST(count(to_csv(all), "\n") == 1u + 2 * 4 * 3);
 }
 
 BOOST_AUTO_TEST_CASE(a_page_has_every_plot_and_needs_nothing_else) {
   const std::vector<outcome> all{sample("a"), sample("b")};
   const auto page = to_html(all, "trace & policies");
-  // Demand, throughput, violations, quality, light share, threshold, and the
-  // workers of both.
+  // The plots are demand, throughput, violations, quality, light share,
+  // threshold, and the workers of both.
   BOOST_TEST(count(page, "<svg") == 8u);
   BOOST_TEST(page.find("trace &amp; policies") != std::string::npos);
   BOOST_TEST(page.find("src=") == std::string::npos);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_plot_without_values_says_so) {
   for (auto& i : x.series)
     i.workers.clear();
   const auto page = to_html(std::vector{x}, "t");
-  // All but the workers'.
+  // All plots but those of the workers are present.
   BOOST_TEST(count(page, "<svg") == 6u);
   BOOST_TEST(count(page, "There are no values.") == 1u);
 }
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(energy_is_told_where_it_is_known) {
     BOOST_TEST(table.find(part) != std::string::npos, part << " in " << table);
   const auto page = to_html(std::vector{with, without}, "t");
   BOOST_TEST(page.find("<th>kWh</th>") != std::string::npos);
-  // One of them only.
+  // Only one of them has the value.
   BOOST_TEST(page.find("<td>-</td>") != std::string::npos);
   with.completed = with.images = 0;
   BOOST_TEST(to_json(with).find("joules_per_image") == std::string::npos);

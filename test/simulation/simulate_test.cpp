@@ -21,8 +21,8 @@ using runtime::outcome;
 using runtime::scenario;
 using test::ran;
 
-/// A light variant of 0.1 s, a heavy one of 1 s, and a judge that half of the
-/// light images satisfy at 0.5.
+/// Returns a light variant of 0.1 s, a heavy one of 1 s, and a judge that
+/// passes half of the light images at 0.5.
 std::shared_ptr<planning::profile> cascade() {
   auto p = std::make_shared<planning::profile>();
   for (const bool heavy : {false, true}) {
@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(a_policy_of_ones_own_decides_and_remembers) {
   const auto heavy = ran(x);
   BOOST_TEST(own->chosen >= x.trace.size());
   BOOST_TEST(heavy.digest != light.digest);
-  // All are drawn by the second variant, which it chooses as long as the plans'
-  // memory comes back.
+  // The second variant draws all images. The policy chooses it as long as the
+  // plans' memory comes back.
   BOOST_TEST(std::abs(light.quality_mean - 0.8) < 1e-9);
   BOOST_TEST(heavy.quality_mean == 1.0);
 }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(same_seed_same_events_another_seed_others) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cascade_defers_as_its_threshold_says) {
-  // Two requests a second leave eight workers time for the heavy variant.
+  // At two requests a second, eight workers have time for the heavy variant.
   const auto calm = ran(base("diffserve-paper", 2, 300));
   const auto busy = ran(base("diffserve-paper", 12, 300));
   BOOST_TEST(calm.light_share < busy.light_share);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(energy_is_watts_times_the_time_of_what_runs) {
     p->idle_watts = idle;
     return p;
   };
-  // All devices have the light variant, and no other is asked for.
+  // All devices host the light variant, and no other variant is requested.
   auto x = base("vanilla", 4, 60);
   x.profile = with_watts(300, 0, 40);
   const auto light = ran(x);
@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(energy_is_watts_times_the_time_of_what_runs) {
   BOOST_TEST(std::abs(light.idle_joules - idle) < 1e-6 * idle);
   BOOST_TEST(std::abs(light.joules - idle - 300 * light.device_seconds)
              < 1e-6 * light.joules);
-  // Two variants, and devices that load: at an idle one's watts.
+  // The load has two variants, and devices that load use the power of an idle
+  // one.
   auto y = base("diffserve", 6, 60);
   y.profile = with_watts(100, 100, 0);
   const auto same = ran(y);
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(energy_is_watts_times_the_time_of_what_runs) {
   y.profile = with_watts(0, 250, 0);
   const auto by_heavy = ran(y);
   BOOST_TEST(by_heavy.joules < 0);
-  // What is not measured did not run.
+  // Energy is unknown if the power is not measured.
   y.profile = with_watts(100, 0, 10);
   BOOST_TEST(ran(y).joules < 0);
 }
@@ -206,12 +207,13 @@ BOOST_AUTO_TEST_CASE(half_of_the_workers_dead_costs_one_planning_period) {
       }
     return static_cast<double>(bad) / static_cast<double>(all);
   };
-  // A period of 5 s and the deadline later it is as with four from the start.
+  // After a period of 5 s and the deadline, the result is as with four workers
+  // from the start.
   BOOST_TEST(ratio(half, 115) <= ratio(small, 115) + 0.02);
 }
 
-// One of the workers takes ten times as long from 100 s on. As soon as that has
-// shown in a few of its runs it is as if it were not there.
+// From 100 s on, one of the workers takes ten times as long. Once a few of its
+// runs have shown it, the simulation continues as if the worker did not exist.
 BOOST_AUTO_TEST_CASE(a_slow_worker_is_done_without) {
   const auto bad_from = [](const outcome& of, double from) {
     double all = 0;
@@ -334,7 +336,7 @@ BOOST_AUTO_TEST_CASE(what_a_policy_asks_and_nothing_measured_tells_is_named) {
                .find("nirvana-paper asks a predictor of hits")
              == 0u);
   BOOST_TEST(refusal(with("nirvana-no-predictor")) == "");
-  // How near prompts are says nothing of prompts and images.
+  // The similarity of prompts says nothing about prompts and images.
   BOOST_TEST(refusal(with("modm")).find("modm compares prompts with images")
              == 0u);
   p->reuse->near.reset();
@@ -377,10 +379,10 @@ BOOST_AUTO_TEST_CASE(drawing_and_encoding_take_the_profiles_times) {
   x.profile = p;
   x.trace = {{1, 1}, {10, 2}};
   const auto out = ran(x);
-  // One step of the light variant between them.
+  // There is one step of the light variant between them.
   BOOST_TEST(out.latency_mean_ms == 220, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(out.first_step_mean_ms == 50, boost::test_tools::tolerance(1e-6));
-  // Pools do both beside each other: many at once take no longer.
+  // Pools do both in parallel, so that many requests take no longer.
   x.trace.assign(4, {1, 1});
   x.max_batch = 4;
   x.workers = 4;

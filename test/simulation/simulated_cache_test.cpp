@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(prompts_on_one_topic_are_near_others_far) {
   BOOST_REQUIRE(n_same > 5u);
   BOOST_TEST(std::abs(same / static_cast<double>(n_same) - 0.8) < 0.05);
   BOOST_TEST(std::abs(other / static_cast<double>(n_other)) < 0.05);
-  // The same for the same seed alone.
+  // Only the same seed gives the same prompts.
   const synthetic_prompts again{spec, 0.8, 0, 400, 1};
   const synthetic_prompts others{spec, 0.8, 0, 400, 2};
   BOOST_TEST((prompts(7) == again(7)));
@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(what_is_found_is_the_nearest) {
   }
 }
 
-// Whatever is inserted and used, it holds no more than it may, and what goes is
-// what planning::nirvana::victims names.
+// In every sequence of insertions and uses, the cache stays within its bound,
+// and the evicted states are those of planning::nirvana::victims.
 BOOST_AUTO_TEST_CASE(what_goes_is_worth_the_least) {
   const auto sorted = [](auto states) {
     std::sort(states.begin(), states.end(), [](auto& a, auto& b) {
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(what_goes_is_worth_the_least) {
       BOOST_REQUIRE(after.size() == stayed.size() + count);
       if (gone == 0)
         continue;
-      // Of the first to go, at least, the order is that of the rule: what goes
-      // next may have been worth something else by then.
+      // At least the first evicted state follows the rule's order. The next one
+      // may have changed its worth by then.
       const auto wanted = planning::nirvana::victims(before, rule, 1, 1);
       const auto& first = before[wanted[0]];
       BOOST_REQUIRE(std::find(stayed.begin(), stayed.end(),

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_process_comes_up_after_its_delay_and_works) {
   BOOST_REQUIRE(started.size() == 1u);
   BOOST_TEST((started[0].failure.code == ec::none));
   BOOST_TEST(hub->of<actors::worker_ready>().size() == 1u);
-  // What came before it was there is lost.
+  // Messages from before its start are lost.
   BOOST_TEST(replies() == 0u);
   give();
   advance(0ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What policies do over hours: that they settle, come back, and use what they
-// plan.
+// The behaviour of policies over hours: they settle, return, and use their
+// plans.
 
 #include "planning/profiles/read_profile.hpp"
 #include "simulation/ran.hpp"
@@ -70,15 +70,15 @@ BOOST_AUTO_TEST_CASE(a_cache_that_is_well_again_is_searched_again) {
   x.faults = {{fault_kind::slow_cache, 1200, 600, 0, 1, 100}};
   const auto out = ran(x);
   BOOST_TEST(searches_between(out, 600, 1200) > 0u);
-  // It is left at once, not at the end of a window and a period.
+  // The mode is left at once, not at the end of a window and a period.
   BOOST_TEST(searches_between(out, 1230, 1800) == 0u);
   BOOST_TEST(searches_between(out, 1800, 1920) > 0u);
   BOOST_TEST(searches_between(out, 2100, 2400) > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_split_by_hits_settles_whatever_the_window) {
-  // Sixteen workers that draw all in full answer .175 a second; the last rate
-  // is beyond that.
+  // Sixteen workers that draw everything in full answer .175 a second. The last
+  // rate exceeds that.
   constexpr double capacity = 16 / 91.5;
   for (const double share : {0.2, 0.4, 0.6, 0.2 / capacity}) {
     const double rate = share * capacity;
@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(a_steady_load_moves_no_hosts) {
     planning::nearness near{0.8, 0.1, 1};
   };
 
-  // About half of what sixteen devices answer; each policy that decides what
-  // they host, but those under a paper's name.
+  // The load is about half of what sixteen devices answer. The policies are all
+  // that decide what devices host, except those with a paper's name.
   const served all[] = {
     {"diffserve-sdxl-lightning", {"vanilla", "diffserve", "atelier"}, 4},
     {"diffserve-sdxs", {"diffserve"}, 20},
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_steady_load_moves_no_hosts) {
       x.similarity = s.near;
       x.classifier_accuracy = 0.9;
       x.predictor = planning::hit_predictor{0.9, 0.1};
-      // From the third plan on.
+      // The count begins with the third plan.
       const double settled = 3 * core::to_seconds(x.period);
       uint64_t loads = 0;
       for (const auto& i : ran(x).series)

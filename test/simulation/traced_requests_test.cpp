@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 using runtime::scenario;
 using test::ran;
 
-/// Two models of 1 GiB; an image takes 1 s, four at once 2 s, a load 3 s.
+/// Returns two models of 1 GiB. An image takes 1 s, four together take 2 s, and
+/// a load 3 s.
 std::shared_ptr<planning::profile> two_models() {
   auto p = std::make_shared<planning::profile>();
   for (const char* model : {"a", "b"}) {
@@ -135,7 +136,8 @@ BOOST_AUTO_TEST_CASE(a_load_takes_what_its_request_draws) {
       planning::load_at(*p->variants[1].loads, runtime::load_part(seed, 1));
     for (const char* policy : {"atelier", "vanilla"}) {
       x.policy = *planning::make_policy(policy);
-      // The image, the load, and until a plan is made.
+      // The latency contains the image, the load, and the time until a plan is
+      // made.
       BOOST_TEST(ran(x).latency_mean_ms == core::to_ms(load) + 1000,
                  boost::test_tools::tolerance(0.05));
     }

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(a_question_is_never_answered_by_a_class_it_lacks) {
   const auto replies = head.replies(torch::randn({6, 3, 8}) * 100);
   BOOST_TEST(replies.sizes() == torch::IntArrayRef({6, 3, 2, 5}));
   BOOST_TEST(replies.select(2, 1).argmax(-1).max().item<int64_t>() < 2);
-  // Untrained, all classes are as likely; those that are missing are not.
+  // Without training all classes are equally likely, except the missing ones.
   const auto even = head.replies(torch::zeros({1, 8}));
   const auto loss = answer_loss(even, torch::tensor({{4, 1}}, torch::kInt64));
   BOOST_TEST(std::abs(loss.item<double>() - (std::log(5.0) + std::log(2.0)) / 2)
@@ -46,7 +46,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_answered_does_not_count) {
 }
 
 BOOST_AUTO_TEST_CASE(only_what_there_is_to_tell_is_counted) {
-  // Of [2, 2, 5]: the first is told as class 1, the second as class 0.
+  // The answers are [2, 2, 5]: the first reply is class 1, the second is class
+  // 0.
   auto replies = torch::zeros({2, 2, 5});
   replies.select(2, 1).select(0, 0).fill_(1);
   const auto told = tell_right(

@@ -21,7 +21,7 @@ torch::Tensor some_pixels() {
     .view({2, 3, 32, 32});
 }
 
-// The network that serves, with the weights of the one that learns.
+// Returns the serving network with the weights of the learning one.
 std::unique_ptr<autoencoder> serving(const autoencoder_net& from) {
   component what;
   what.config = autoencoder_config_text();
@@ -42,7 +42,7 @@ double difference(const torch::Tensor& a, const torch::Tensor& b) {
 BOOST_AUTO_TEST_CASE(it_computes_what_the_serving_network_does) {
   const torch::NoGradGuard guard;
   autoencoder_net sut{family_autoencoder()};
-  // Nothing may be zero: no layer may be wrong unseen.
+  // No weight may be zero, so that an error in any layer shows.
   draw_parameters(sut, 3);
   const auto other = serving(sut);
   const auto pixels = some_pixels();
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(colours_come_through_before_anything_is_learned) {
   sut.draw(7);
   const auto code_of = [&](double red) {
     auto x = torch::zeros({1, 3, 32, 32});
-    // An image of one colour has nothing left behind a norm over it all.
+    // A norm over an image of one colour would leave nothing of it.
     x.narrow(3, 0, 16).select(1, 0).fill_(red);
     return sut.encode(x).mean;
   };

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(batch_queue_of_numbers)
 BOOST_AUTO_TEST_CASE(batches_come_in_order_with_any_number_of_threads) {
   for (const size_t threads : {0u, 1u, 2u, 5u}) {
     batch_queue<uint64_t> sut{[](uint64_t n) {
-                                // Later ones are often ready first.
+                                // Later batches are often ready first.
                                 for (uint64_t i = 0; i < (7 * n) % 5; ++i)
                                   std::this_thread::yield();
                                 return n * n;

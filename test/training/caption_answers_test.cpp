@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(every_answer_is_a_class_and_every_class_an_answer) {
       seen[k].insert(answers[k]);
     }
   }
-  // The first object is always there, and its shape is always said.
+  // The first object always exists, and its shape is always named.
   BOOST_TEST(!seen[0].contains(0));
   for (size_t k = 1; k < 15; ++k)
     BOOST_TEST(seen[k].size() == static_cast<size_t>(questions[k].classes),

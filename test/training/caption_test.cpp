@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_true_of_the_scene) {
 
 BOOST_AUTO_TEST_CASE(all_words_are_used_and_no_others) {
   std::set<std::string> seen;
-  // The rarest wording comes once in about 2,000 captions.
+  // The rarest wording occurs once in about 2,000 captions.
   for (auto i = uint64_t{0}; i < 20'000; ++i) {
     core::philox from{3, core::purpose::test, core::request_id{i}};
     const auto scene = draw_scene(from);
@@ -146,7 +146,8 @@ BOOST_AUTO_TEST_CASE(another_value_changes_its_words_alone) {
     auto differ = 0;
     for (auto k = size_t{0}; k < words.size(); ++k)
       differ += words[k] == changed[k] ? 0 : 1;
-    // Once where it is mentioned, and once where another refers to it.
+    // The texts differ where the object is named, and where another object
+    // refers to it.
     BOOST_TEST(differ >= 1);
     BOOST_TEST(differ <= 2);
     BOOST_TEST(one.next_u32() == two.next_u32());

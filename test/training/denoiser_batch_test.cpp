@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(only_scenes_that_are_surely_there_are_used) {
   BOOST_TEST(scenes_at(plan, 4) == 44u);
   BOOST_TEST(scenes_at(plan, 1000) == 80u);
   for (uint64_t step = 0; step < 40; ++step) {
-    // What the batches before the ones drawn ahead have added.
+    // These are the groups of the batches before those drawn ahead.
     const auto there =
       4 * groups_at(plan, step > plan.lag ? step - plan.lag : 0);
     for (const auto x : draw_denoiser_batch(1, step, plan).scenes)
@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_CASE(timesteps_are_dense_at_high_noise_and_cover_all) {
       if (t < 300)
         ++low;
     }
-  // A quarter of them even, the rest as u^0.35: 1 - 0.7^(1 / 0.35) = 0.639.
+  // A quarter of them are even, and the rest are u^0.35: 1 - 0.7^(1 / 0.35) =
+  // 0.639.
   const auto share = static_cast<double>(high) / static_cast<double>(all);
   BOOST_TEST(share == 0.25 * 0.3 + 0.75 * 0.639,
              boost::test_tools::tolerance(0.05));

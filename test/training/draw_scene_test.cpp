@@ -31,7 +31,8 @@ size_t held_out_objects(const scene& x) {
     }));
 }
 
-// Each count within five standard deviations, and a share, of its expectation.
+// Each count must be within five standard deviations, and a share, of its
+// expectation.
 void check_even(const std::vector<size_t>& counts, double share,
                 const std::string& what) {
   auto sum = 0.0;
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(draws_are_balanced) {
       }
     }
     const auto of = " of " + std::to_string(objects);
-    // What is held out, and what seldom fits, moves these a little.
+    // Held-out scenes, and scenes that seldom fit, change these a little.
     check_even(shapes, 0.03, "shape" + of);
     check_even(colours, 0.03, "colour" + of);
     check_even(sizes, 0.01, "size" + of);
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(draws_are_balanced) {
     // Plain is twice as likely as each pattern.
     textures[0] /= 2;
     check_even(textures, 0.02, "texture" + of);
-    // Objects rule backgrounds out.
+    // Objects exclude some backgrounds.
     check_even(backgrounds, 0.35, "background" + of);
   }
 }

@@ -38,7 +38,8 @@ exported_network network(std::string config, const char* class_name) {
 }
 
 struct fixture {
-  // As the shipped ones lie: the second shares the first's other networks.
+  // The models share files as the shipped ones do: the second uses the first's
+  // other networks.
   fixture() {
     auto base = family_export();
     base.unet = network(unet_config_text(*family_member_named("base")),

@@ -30,7 +30,7 @@ at::Generator generator(uint64_t seed) {
   return at::make_generator<at::CPUGeneratorImpl>(seed);
 }
 
-// Weights as training leaves them: none is 0 or 1 any more.
+// Makes the weights look trained: none stays 0 or 1.
 void spread(torch::nn::Module& network, uint64_t seed) {
   const torch::NoGradGuard guard;
   auto from = generator(seed);
@@ -49,7 +49,7 @@ component component_of(const torch::nn::Module& network, std::string config,
   return out;
 }
 
-// The network, or the end of the test with what is wrong.
+// Returns the network, or ends the test with the error.
 template <class T>
 T loaded(core::result<T> x) {
   if (!x)
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   BOOST_TEST(scorer.contrastive_loss(images, images).item<double>()
              < scorer.contrastive_loss(images, images.flip(0)).item<double>());
 
-  // What counts as neither right nor wrong does not count.
+  // Pairs that are neither right nor wrong do not count.
   const auto own = torch::eye(4, torch::kBool);
   BOOST_TEST(std::abs(scorer
                         .contrastive_loss(
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(gradients_reach_every_parameter_of_the_judges) {
   const auto verdicts = judge.judge(evidence);
   BOOST_TEST(verdicts.sizes() == torch::IntArrayRef({4}));
   BOOST_TEST(torch::equal(judge.forward(pixels, some_ids(4)), verdicts));
-  // The first of what the towers find is the scorer's product.
+  // The first value of the evidence is the scorer's product.
   BOOST_TEST(torch::allclose(evidence.select(1, 0),
                              (judge.towers().embed_images(pixels)
                               * judge.towers().embed_texts(some_ids(4)))

@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(shapes_fill_their_reach) {
 }
 
 BOOST_AUTO_TEST_CASE(edges_are_smooth) {
-  // What a shape covers, summed over its smoothed pixels, is its area, and
-  // stays so when it moves by parts of a pixel.
+  // The coverage of a shape, summed over its smoothed pixels, is its area. It
+  // stays the same when the shape moves by fractions of a pixel.
   constexpr auto area_of_disc = 3.14159f * 27 * 27;
   for (const auto off : {0.f, 0.25f, 0.5f, 0.7f}) {
     auto x = one_object(object_shape::circle, object_texture::plain);

@@ -25,7 +25,7 @@ scene_object blue_ring(scene_point centre) {
   return out;
 }
 
-// Of the first question about the `shape`th shape.
+// Returns the index of the first question about a shape.
 size_t of_shape(object_shape x) {
   return 9 * 4 + static_cast<size_t>(x) * 3;
 }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(squares_tell_the_object_that_covers_them) {
   };
   const std::vector<int64_t> ring{5, 5, 2, 3}, nothing(questions, 0);
   BOOST_TEST(std::equal(ring.begin(), ring.end(), at(1, 6)));
-  // 8 from 30 and 88 from 98: within 26; 40 from 30: not.
+  // 8 from 30 and 88 from 98 are within 26, and 40 from 30 is not.
   BOOST_TEST(std::equal(ring.begin(), ring.end(), at(0, 5)));
   BOOST_TEST(std::equal(nothing.begin(), nothing.end(), at(4, 6)));
   BOOST_TEST(std::equal(nothing.begin(), nothing.end(), at(0, 0)));

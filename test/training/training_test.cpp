@@ -40,7 +40,8 @@ training_outcome done(const training_config& config,
   return *out;
 }
 
-// Also the mean loss of the last ten steps: one step's depends on its batch.
+// Also returns the mean loss of the last ten steps, because the loss of one
+// step depends on its batch.
 std::pair<training_outcome, double> done_with_loss(
   const training_config& config) {
   std::vector<double> losses;
@@ -54,7 +55,7 @@ std::pair<training_outcome, double> done_with_loss(
   return {out, std::accumulate(losses.end() - 10, losses.end(), 0.0) / 10};
 }
 
-// All bytes of all tensors that a file holds.
+// Compares all bytes of all tensors in both files.
 bool same_tensors(const std::filesystem::path& a,
                   const std::filesystem::path& b) {
   const auto x = safetensors_file::open(a);
@@ -78,7 +79,7 @@ std::filesystem::path last_checkpoint(const std::filesystem::path& folder,
   return all.front();
 }
 
-// Trains anew at once, and with a pause: to the same weights.
+// Trains from the start without and with a pause, and compares the weights.
 void continues_alike(training_config config) {
   config.restart = true;
   const auto whole = done(config);
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_short_training_lowers_the_loss_and_leaves_weights) {
 BOOST_AUTO_TEST_CASE(a_continued_training_equals_one_without_a_pause) {
   const test::scratch_folder whole, halves;
   const auto one = done(small_run(training_part::vae, whole.path, 8));
-  // The budget says how fast the rate falls: it must be the same.
+  // The budget determines how fast the rate falls, so it must be the same.
   auto config = small_run(training_part::vae, halves.path, 8);
   config.checkpoint_minutes = 1e-9;
   config.data_threads = 3;
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_few_step_denoiser_learns_from_base) {
   BOOST_CHECK(early.why().code == core::ec::not_found);
   BOOST_TEST(early.why().text.find("train base first") != std::string::npos);
 
-  // Untrained networks predict nothing at all.
+  // Untrained networks predict nothing.
   const auto base = done(small_run(training_part::base, folder.path, 40));
   const auto first = done(small_run(training_part::tiny, folder.path, 1));
   auto config = small_run(training_part::tiny, folder.path, 30);
@@ -208,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_scorer_learns_and_continues) {
              > first.figures.at("sees_background") + 0.04);
   BOOST_TEST(later.figures.contains("ranked_3"));
   BOOST_TEST(later.figures.contains("beats_shape"));
-  // What only helps to learn is in checkpoints alone.
+  // Networks that only help the training are only in checkpoints.
   const auto holds = [](const std::filesystem::path& file,
                         std::string_view what) {
     const auto names = (*safetensors_file::open(file))->names();
@@ -250,7 +251,7 @@ BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
     BOOST_TEST(early.why().text.find("no denoiser is trained")
                != std::string::npos);
   }
-  // What is not trained is in no ladder.
+  // An untrained model is in no ladder.
   done(small_run(training_part::base, folder.path, 1));
   done(small_run(training_part::tiny, folder.path, 1));
   std::filesystem::remove_all(folder.path / "base");
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(the_judges_learn_from_what_is_trained_and_continue) {
     done(small_run(training_part::discriminator, folder.path, 5));
   BOOST_TEST(judge.figures.contains("correlation"));
   BOOST_TEST(judge.figures.contains("drawn_low"));
-  // It has the scorer's towers, as they are.
+  // It contains the scorer's towers unchanged.
   const auto a = safetensors_file::open(scorer.file);
   const auto b = safetensors_file::open(judge.file);
   BOOST_REQUIRE(a && b);

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(batches_of_the_scorer_depend_on_their_number_alone) {
   BOOST_TEST((draw_scorer_batch(1, 8, shape).ids != one.ids));
   BOOST_TEST(one.ids.size() == static_cast<size_t>(5 * 4 * one.tokens));
   BOOST_TEST(one.also_true.size() == 5u * 5 * 4);
-  // A scene's own first text is what is to be found.
+  // A scene's own first text is the one to be found.
   for (size_t i = 0; i < 5; ++i)
     BOOST_TEST(one.also_true[(i * 5 + i) * 4] == 0);
 }

@@ -49,7 +49,7 @@ void write(const fs::path& run, const std::string& part,
   BOOST_REQUIRE_MESSAGE(ok, (ok ? "" : ok.why().text));
 }
 
-// A run whose networks have learned nothing.
+// Writes a run with untrained networks.
 void write_run(const fs::path& run) {
   torch::manual_seed(3);
   autoencoder_net vae{family_autoencoder()};
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
     BOOST_TEST(bool(sums), (sums ? "" : sums.why().text));
     BOOST_TEST(x.bytes > 1'000'000u);
   }
-  // One autoencoder for all, and base's text encoder for turbo.
+  // All models share one autoencoder, and turbo uses base's text encoder.
   BOOST_TEST(fs::is_symlink(models / "tiny" / "vae"));
   BOOST_TEST(fs::is_symlink(models / "turbo" / "text_encoder"));
   BOOST_TEST(!fs::is_symlink(models / "tiny" / "text_encoder"));
@@ -146,7 +146,8 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   for (const auto& x : found->sheets)
     sheets.push_back(x.name);
   BOOST_TEST(sheets == run_names(plan), boost::test_tools::per_element());
-  // Both kinds: one from noise, and five likenesses at 1 of 2 steps.
+  // Both kinds are present: one from noise, and five similarities at 1 of 2
+  // steps.
   BOOST_TEST(found->start_steps == 2u);
   BOOST_TEST(found->starts.size() == 2u * (1 + 5));
   BOOST_TEST(found->trends.size() == 2u);
@@ -155,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_run_becomes_models_that_can_be_measured) {
   BOOST_TEST(cascade.light.model == "turbo");
   BOOST_TEST(cascade.heavy.model == "tiny");
   BOOST_TEST(cascade.judging > 0);
-  // At 0 all pass, at 1 none does.
+  // At 0 all images pass, at 1 none does.
   BOOST_TEST(cascade.points.front().deferred == 0);
   BOOST_TEST(cascade.points.back().deferred == 1);
   BOOST_TEST(cascade.points.back().distance.has_value());
@@ -204,10 +205,10 @@ BOOST_AUTO_TEST_CASE(a_cascade_takes_the_light_image_where_it_passes) {
   };
   BOOST_TEST(at(0.4).deferred == 0.5);
   BOOST_TEST(at(0.4).objects == (1 + 1 + 0.5 + 1) / 4);
-  // One that lies on the threshold passes.
+  // An image exactly at the threshold passes.
   BOOST_TEST(at(0.5).deferred == 0.5);
   BOOST_TEST(!points.front().distance);
-  // A share, of however many.
+  // The value is a share of any number of images.
   light.objects.assign(18, 1);
   light.confidences.assign(18, 0.5);
   heavy.objects.assign(18, 0);
@@ -230,17 +231,17 @@ BOOST_AUTO_TEST_CASE(distances_of_a_cascade_have_an_error) {
   heavy.features = renders + 0.1 * torch::randn({n, 4}, torch::kFloat64);
   light.features = renders + 1.5;
   const auto points = gpu::detail::measure_cascade(light, heavy, renders, 3);
-  // The heavy variant alone differs from itself by nothing.
+  // The heavy variant by itself has no difference from itself.
   BOOST_TEST(points.back().deferred == 1);
   BOOST_TEST(*points.back().distance_error == 0);
   const auto& alone = points.front();
   BOOST_TEST(*alone.distance_error > 0);
-  // 9 further away, beyond every doubt.
+  // The distance is 9 larger, which exceeds every doubt.
   BOOST_TEST(*alone.distance - *points.back().distance
              > 20 * *alone.distance_error);
   const auto again = gpu::detail::measure_cascade(light, heavy, renders, 3);
   BOOST_TEST(*again.front().distance_error == *alone.distance_error);
-  // Where both draw alike, no difference is more than chance.
+  // If both draw alike, no difference exceeds chance.
   light.features = renders + 0.1 * torch::randn({n, 4}, torch::kFloat64);
   const auto alike = gpu::detail::measure_cascade(light, heavy, renders, 3);
   BOOST_TEST(std::abs(*alike.front().distance - *alike.back().distance)
@@ -251,7 +252,8 @@ BOOST_AUTO_TEST_CASE(the_distance_is_that_of_normal_distributions) {
   torch::manual_seed(5);
   const auto x = torch::randn({4000, 3}, torch::kFloat64);
   BOOST_TEST(std::abs(gpu::detail::frechet_distance(x, x)) < 1e-9);
-  // Moved by 2 along one axis, and three times as wide: 4 + 3 (3 - 1)^2.
+  // The points are moved by 2 along one axis, and three times as wide: 4 + 3 (3
+  // - 1)^2.
   const auto moved = x * 3 + torch::tensor({2.0, 0.0, 0.0});
   const auto expected =
     (x.mean(0) * 2 + torch::tensor({2.0, 0.0, 0.0})).square().sum()

@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   BOOST_TEST(core::to_ms(base.load) == 12);
   BOOST_TEST(base.memory_bytes == 4096u);
   BOOST_TEST(base.step[0].batch == 4u);
-  // One whole batch of six images.
+  // The only whole batch has six images.
   BOOST_TEST(base.step[0].samples == 50u);
-  // 40 ms an image, four at a time, in 50 steps.
+  // An image takes 40 ms, with four at a time, in 50 steps.
   BOOST_TEST(core::to_ms(base.step[0].took) == 40.0 * 4 / 50,
              boost::test_tools::tolerance(1e-6));
   BOOST_REQUIRE(read->cascades.size() == 1u);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(the_profile_is_one_that_planning_reads) {
   BOOST_TEST(cascade.heavy.value == 0u);
   BOOST_TEST(core::to_ms(cascade.judging) == 2.5);
   BOOST_TEST(cascade.deferred.size() == 4u);
-  // Each share that the light variant answers once, rising.
+  // Each share of the light variant's answers occurs once, in rising order.
   BOOST_REQUIRE(cascade.fid.size() == 3u);
   BOOST_TEST(cascade.fid[0].first == 0);
   BOOST_TEST(cascade.fid[1].first == 0.75);
@@ -112,8 +112,8 @@ BOOST_AUTO_TEST_CASE(pages_and_tables_show_every_run) {
 
 BOOST_AUTO_TEST_CASE(a_page_explains_columns_and_has_every_plot) {
   const auto page = to_html(some());
-  // Quality by time and steps, of 1, 2 and 3 objects, distance, cascades, and
-  // starts from latents; there are none from images.
+  // The plots are quality by time and steps, of 1, 2 and 3 objects, distance,
+  // cascades, and starts from latents. There is no plot of starts from images.
   size_t plots = 0;
   for (auto at = page.find("<figure>"); at != page.npos;
        at = page.find("<figure>", at + 1))

@@ -21,7 +21,8 @@ seen_object seen(object_shape shape, object_colour colour, grid_place place) {
   return x;
 }
 
-// A red circle at the top left, a blue star below it, on white.
+// Returns a white image with a red circle at the top left and a blue star below
+// it.
 seen_image example() {
   seen_image x;
   x.background = scene_background{};
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nothing_seen_is_nothing_right) {
 }
 
 BOOST_AUTO_TEST_CASE(the_best_assignment_counts) {
-  // Both could be the star; only one way makes all right.
+  // Both could be the star, but only one assignment makes everything right.
   seen_image shown;
   shown.objects = {
     seen(object_shape::star, object_colour::blue, grid_place::left),

@@ -15,7 +15,8 @@
 
 namespace atelier::test {
 
-/// Return where channel `c` of pixel (x, y) stands in an image of that width.
+/// Returns the position of channel `c` of pixel (x, y) in an image of that
+/// width.
 inline size_t byte_at(long x, long y, int c, int width) {
   return (static_cast<size_t>(y) * static_cast<size_t>(width)
           + static_cast<size_t>(x))
@@ -23,7 +24,7 @@ inline size_t byte_at(long x, long y, int c, int width) {
        + static_cast<size_t>(c);
 }
 
-/// Return `from` smoothed by a Gaussian of `sigma` pixels.
+/// Returns `from` smoothed by a Gaussian of `sigma` pixels.
 inline image::bitmap blurred(const image::bitmap& from, double sigma) {
   const auto half = static_cast<int>(std::ceil(3 * sigma));
   std::vector<double> by;
@@ -60,7 +61,7 @@ inline image::bitmap blurred(const image::bitmap& from, double sigma) {
   return out;
 }
 
-/// Return `from` with normal noise of `sigma` 255ths on every channel.
+/// Returns `from` with normal noise of `sigma` 255ths on every channel.
 inline image::bitmap noisy(image::bitmap from, double sigma,
                            core::philox& draws) {
   for (auto& x : from.bytes)
@@ -69,7 +70,7 @@ inline image::bitmap noisy(image::bitmap from, double sigma,
   return from;
 }
 
-/// Return `from` after it was a JPEG file.
+/// Returns `from` after a conversion to JPEG.
 inline image::bitmap through_jpeg(const image::bitmap& from, uint32_t quality) {
   const auto file =
     image::encode(from.view(), {core::image_format::jpeg, quality});
@@ -79,8 +80,8 @@ inline image::bitmap through_jpeg(const image::bitmap& from, uint32_t quality) {
   return *back;
 }
 
-/// Return `from` averaged over squares of `factor` pixels, and brought back to
-/// its extent on straight lines.
+/// Returns `from` averaged over squares of `factor` pixels, and scaled back to
+/// its extent by linear interpolation.
 inline image::bitmap coarse(const image::bitmap& from, int factor) {
   const auto side = static_cast<int>(from.px.width);
   const auto cells = side / factor;
@@ -110,8 +111,9 @@ inline image::bitmap coarse(const image::bitmap& from, int factor) {
   return out;
 }
 
-/// Smooth random values over the image, of standard deviation 1: normal at
-/// the corners of squares of 16 pixels, on straight lines between.
+/// Smooth random values over the image, with standard deviation 1. They are
+/// normal at the corners of squares of 16 pixels, and interpolated linearly
+/// between them.
 class slow_field {
 public:
   explicit slow_field(core::philox& draws) {
@@ -137,9 +139,9 @@ private:
   std::array<double, 100> corners_{};
 };
 
-/// Return `from`, of 128 x 128 pixels, as a weak network might draw it:
-/// outlines that waver by a pixel and a half, colours that are off by 10 255ths
-/// and waver by 5, all smoothed.
+/// Returns `from`, of 128 x 128 pixels, as a weak network might draw it.
+/// Outlines are displaced by up to a pixel and a half, colours are off by 10
+/// 255ths and vary by 5, and everything is smoothed.
 inline image::bitmap wavering(const image::bitmap& from, core::philox& draws) {
   const slow_field dx{draws};
   const slow_field dy{draws};

@@ -28,8 +28,8 @@ core::philox generator(uint64_t number) {
                       core::request_id{number}};
 }
 
-// Rows are what was drawn, columns what was seen; the last column is for
-// nothing, the last row for what was not there.
+// Rows are drawn values, and columns are detected ones. The last column means
+// "not detected", and the last row means "not drawn".
 template <size_t Count>
 class confusion_table {
 public:
@@ -62,7 +62,7 @@ struct confusions {
   confusion_table<colour_count> colours;
   confusion_table<texture_count> textures;
 
-  // Objects are taken for those that are seen nearest, within half a place.
+  // Each object is matched with the nearest detected one, within half a place.
   void add(const scene& drawn, const seen_image& shown) {
     std::vector<bool> used(shown.objects.size(), false);
     for (const auto& x : drawn.objects) {
@@ -136,7 +136,8 @@ const degradation untouched = [](const image::bitmap& x, core::philox&) {
   return x;
 };
 
-// Red where `covers`, in radii from the centre, on white.
+// Returns a white image that is red where `covers` holds; its arguments are in
+// radii from the centre.
 image::bitmap silhouette(float radius, bool (*covers)(float, float),
                          rgb8 colour = {220, 40, 40}) {
   image::bitmap out;
@@ -164,7 +165,8 @@ BOOST_AUTO_TEST_CASE(renders_are_read_right) {
     const auto count = test::scaled(30'000);
     const auto x = accuracy(count, objects, untouched, &all);
     table += "\n" + row("render", objects, x);
-    // 97 %, and five standard deviations of this many images.
+    // The bound is 97 %, less five standard deviations for this number of
+    // images.
     const auto few = 5 * std::sqrt(0.03 * static_cast<double>(count));
     BOOST_TEST(x.images.right + few >= 0.97 * static_cast<double>(count));
     BOOST_TEST(x.images.said == count);
@@ -189,7 +191,8 @@ BOOST_AUTO_TEST_CASE(held_out_scenes_are_read_right) {
 BOOST_AUTO_TEST_CASE(degraded_renders_are_read_nearly_as_well) {
   struct entry {
     std::string_view name;
-    // Per cent fully right that is asked for, of any number of objects.
+    // The required percentage of fully correct images, for any number of
+    // objects.
     double least;
     degradation by;
   };
@@ -277,7 +280,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_seen_where_nothing_is) {
   const auto shown = check_image(render(empty).view());
   BOOST_TEST(shown.objects.empty());
   BOOST_TEST((shown.background == empty.background));
-  // Specks are no objects.
+  // Specks do not count as objects.
   const auto speck = check_image(silhouette(4, in_disc).view());
   BOOST_TEST(speck.objects.empty());
 }
@@ -292,7 +295,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_shape_has_none) {
       return (std::abs(x + 0.6f) < 0.35f && std::abs(y) < 1)
           || (std::abs(y - 0.7f) < 0.3f && std::abs(x) < 0.95f);
     },
-    // A triangle upside down.
+    // This is a triangle upside down.
     [](float x, float y) {
       return y > -0.7f && 0.87f * std::abs(x) + 0.49f * (y - 0.9f) < 0;
     },
@@ -307,7 +310,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_shape_has_none) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_none_of_the_colours_has_none) {
-  // Grey, pale pink, brown, cyan.
+  // The colours are grey, pale pink, brown and cyan.
   for (const auto colour : {rgb8{130, 130, 130}, rgb8{240, 150, 150},
                             rgb8{110, 70, 40}, rgb8{0, 200, 210}}) {
     const auto shown = check_image(silhouette(27, in_disc, colour).view());
@@ -330,7 +333,8 @@ BOOST_AUTO_TEST_CASE(any_image_is_survived) {
       for (const auto& o : shown.objects)
         BOOST_TEST(std::isfinite(o.shape_score + o.radius + o.centre.x));
     }
-  // Halves, and a checkerboard whose squares are as large as objects.
+  // The images are halves, and a checkerboard whose squares are as large as
+  // objects.
   const auto halves = silhouette(1, [](float x, float) { return x < 0; });
   static_cast<void>(check_image(halves.view()));
   const auto board = silhouette(32, [](float x, float y) {

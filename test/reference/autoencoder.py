@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares gpu::autoencoder with diffusers' AutoencoderKL and AutoencoderTiny:
-small random configurations of each variant, made here. Usage:
-autoencoder.py PROGRAM TORCH"""
+"""Compares gpu::autoencoder with diffusers' AutoencoderKL and AutoencoderTiny: small
+random configurations of each variant, made here. Usage: autoencoder.py PROGRAM TORCH"""
 import os
 import sys
 import tempfile
@@ -31,7 +30,7 @@ def kl(*channels, **options):
         sample_size=8 * 2 ** (len(channels) - 1), **options)
 
 
-# Options, and the latents' height and width.
+# Options, and the height and width of the latents.
 VARIANTS = {
     "sd 1.x": (kl(32, 48, 64, 64, layers_per_block=2), (7, 5)),
     "sdxl": (kl(16, 32, 32, layers_per_block=2, scaling_factor=0.13025,
@@ -55,7 +54,8 @@ VARIANTS = {
 
 
 def randomise(model):
-    """Give norms and offsets, which start as ones and zeros, a meaning."""
+    """Changes norms and offsets, which start as ones and zeros, so that they have an
+    effect."""
     with torch.no_grad():
         for name, x in model.named_parameters():
             if name.endswith("bias"):
@@ -66,7 +66,7 @@ def randomise(model):
 
 
 def scaled(model, mean):
-    """What diffusers' pipelines do to a latent before they denoise it."""
+    """Scales a latent as diffusers' pipelines do before they denoise it."""
     config = model.config
     if config.get("latents_mean") is not None:
         mean = mean - torch.tensor(config.latents_mean).view(1, -1, 1, 1)
@@ -107,7 +107,7 @@ def outputs(model, inputs):
 
 
 def as_before(folder):
-    """Name the attention's tensors as diffusers did before 0.18."""
+    """Names the attention's tensors as diffusers did before 0.18."""
     file = os.path.join(folder, "diffusion_pytorch_model.safetensors")
     names = {"to_q": "query", "to_k": "key", "to_v": "value",
              "to_out.0": "proj_attn"}
@@ -131,7 +131,7 @@ def main():
             tiny = kind is AutoencoderTiny
             factor = 8 if tiny else 2 ** (len(options["block_out_channels"])
                                           - 1)
-            # Pictures whose sides are no whole number of elements, too.
+            # Some images have sides that are not whole numbers of elements.
             odd = 0 if tiny else factor // 2
             inputs = {
                 "pixels": torch.rand(

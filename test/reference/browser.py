@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium at a page of the server, and what every page is asked."""
+"""Opens a page of the server in a headless Chromium, with checks for every page."""
 import contextlib
 import os
 import shutil
@@ -14,14 +14,14 @@ PATIENCE_MS = 60_000
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1200, "height": 900}
 
-# Names of controls that nobody can hear.
+# Names of controls without an accessible name.
 NAMELESS = """() => [...document.querySelectorAll(
     'button, input, select, textarea, summary, [tabindex="0"]')]
   .filter((x) => x.checkVisibility() && !(x.labels && x.labels.length)
     && !x.getAttribute('aria-label') && !x.textContent.trim())
   .map((x) => x.outerHTML)"""
 
-# The luminance of ground and ink, 0..1.
+# The luminance of the background and the text, 0..1.
 LIGHT = """() => ['backgroundColor', 'color'].map((name) => {
   const [r, g, b] = getComputedStyle(document.body)[name].match(/\\d+/g);
   return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
@@ -36,8 +36,8 @@ def is_dark(page):
 
 @contextlib.contextmanager
 def opened(shots):
-    """Yield a page, what went wrong on it, and a function that keeps a
-    screenshot of it in the folder `shots`."""
+    """Yields a page, the list of faults on it, and a function that writes a screenshot
+    of it to the folder `shots`."""
     from playwright.sync_api import expect, sync_playwright
     os.makedirs(shots, exist_ok=True)
     with sync_playwright() as driver:
@@ -68,7 +68,8 @@ def fits_a_finger(control):
 
 
 def fits_a_phone(page, what):
-    """Nothing is wider than the screen, and nothing has no name."""
+    """Checks that nothing is wider than the screen, and that every control has a name.
+    """
     found = page.evaluate("document.documentElement.scrollWidth")
     assert found <= PHONE["width"], f"{what} is {found} pixels wide"
     nameless = page.evaluate(NAMELESS)

@@ -46,7 +46,7 @@ VARIANTS = {
 
 
 def prompts(length, padding):
-    """Return rows of ids: start, some, end, padding; one has no end."""
+    """Returns rows of ids: start, some, end, padding; one has no end."""
     generator = torch.Generator().manual_seed(7)
     ids = torch.full((5, length), padding)
     for row, count in enumerate([0, 3, length // 2, length - 2]):
@@ -67,7 +67,8 @@ def outputs(model, ids):
 
 
 def randomise(model):
-    """Give norms and offsets, which start as ones and zeros, a meaning."""
+    """Changes norms and offsets, which start as ones and zeros, so that they have an
+    effect."""
     with torch.no_grad():
         for name, x in model.named_parameters():
             if name.endswith("bias"):
@@ -80,7 +81,7 @@ def randomise(model):
 
 
 def as_before(folder, peer):
-    """Rewrite a folder as transformers 4 would have written it."""
+    """Rewrites a folder as transformers 4 would have written it."""
     file = os.path.join(folder, "model.safetensors")
     tensors = {name if name.startswith("text_") else "text_model." + name: x
                for name, x in load_file(file).items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page's view of the cluster in a headless Chromium, and the report of
-`simulate`, which looks like it: at a desk and on a phone, light and dark.
+"""The page's view of the cluster in a headless Chromium, and the report of `simulate`,
+which has the same style: at a desk and on a phone, light and dark.
 
-Arguments: as those of page.py.
+Arguments: those of page.py.
 """
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 from browser import DESK, PHONE, fits_a_phone, is_dark, opened
 
-# Slow enough for the page to see steps.
+# The steps are slow enough for the page to show them.
 SLOW = ["--set", "devices[0].test_card_step_ms=40"]
 PROFILE = (pathlib.Path(__file__).resolve().parents[2]
            / "examples/profiles/diffserve-sd-turbo.json")
@@ -28,7 +28,7 @@ def main():
             opened(sys.argv[3]) as (page, troubles, shot):
 
         def draw(seed, steps=20):
-            """Without the page's form."""
+            """Draws without the page's form."""
             page.evaluate("""([seed, steps]) => fetch('v1/images/generations', {
               method: 'POST', headers: {'Content-Type': 'application/json'},
               body: JSON.stringify({prompt: 'x', steps, seed})})
@@ -44,7 +44,8 @@ def main():
             expect(workers).to_contain_text("cpu:0")
             expect(workers).to_contain_text("test_card@20")
             expect(page.locator("#totals")).to_contain_text("Images")
-            # One route for all: said, not drawn, in the plan and as it came.
+            # With one route the page shows text, not a plot, for the plan and for the
+            # requests.
             expect(page.locator("#plan")).to_contain_text("Policy ")
             expect(page.locator("#plan")).to_contain_text(
                 "Every request takes the route test_card@20.")
@@ -57,7 +58,7 @@ def main():
             latency = page.locator("#plot-latency")
             for text in ("p50", "p95", "test_card@20", "s", "min ago"):
                 expect(latency).to_contain_text(text)
-            # Two images, the legend's dot, and perhaps a lone window's.
+            # These are two images, the legend's dot, and perhaps that of a lone window.
             assert latency.locator(".dot").count() >= 3
             shot("cluster")
             shot("cluster-whole", True)
@@ -67,7 +68,7 @@ def main():
             expect(rows.locator(".missing")).to_contain_text(
                 "No step has run since")
             expect(rows.locator("svg")).to_be_hidden()
-            # Long enough for several readings.
+            # The drawing takes long enough for several readings.
             draw(3, 150)
             draw(4, 150)
             for name in ("rows", "queue"):
@@ -122,7 +123,7 @@ def main():
             asked = []
 
             def answer(r):
-                # Made anew each time, to the same end.
+                # The plot is made anew each time, with the same result.
                 asked.append(body["plan_version"])
                 body["plan_version"] += 1
                 r.fulfill(json=body)
@@ -152,11 +153,11 @@ def main():
             expect(page.locator("#cluster-fault")).to_contain_text("for admins")
             page.unroute("**/v1/cluster")
             expect(page.locator("#cluster-fault")).to_be_hidden()
-            troubles.clear()  # the browser's own line on the status 403
+            troubles.clear()  # the browser's own line about the status 403
 
         def ways_are_told_apart():
-            """A cascade of two models beside a direct way, as a server with
-            such a plan would tell it."""
+            """Checks the page with a cascade of two models and a direct route, as a
+            server with such a plan would report them."""
             ways = [("cascade", "turbo@4", 0.4, 55), ("cascade", "base@50", 3.5,
                                                       20),
                     ("small@20", "small@20", 1.1, 25)]
@@ -173,7 +174,7 @@ def main():
                         batches=[0, 40, 22, 31, 90])
             page.route("**/v1/cluster", lambda r: r.fulfill(json=body))
             expect(page.locator("#plan")).to_contain_text("Policy diffserve")
-            # Two classes and what came, of two routes each.
+            # There are two classes and the requests, with two routes each.
             expect(page.locator("#plot-plan .share")).to_have_count(6)
             plan = page.locator("#plot-plan")
             expect(plan).to_contain_text("cascade: turbo@4, then base@50")
@@ -192,7 +193,7 @@ def main():
             page.set_viewport_size(PHONE)
             fits_a_phone(page, "the cluster")
             shot("phone-cluster", True)
-            # Rows are blocks there, and tables still.
+            # Rows are blocks there, but still have the roles of tables.
             cell = page.locator("#workers td").first
             expect(cell).to_have_attribute("role", "cell")
             assert "Device" in cell.evaluate(

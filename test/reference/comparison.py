@@ -5,12 +5,12 @@ import subprocess
 import sys
 
 FLOAT32_BOUND = 1e-4
-# How much farther from the truth than the peer's own bfloat16 ours may be.
+# The permitted error of our bfloat16, relative to that of the peer's own bfloat16.
 BFLOAT16_BOUND = 1.5
 
 
 def difference(ours, theirs):
-    """Return both tensors' difference, and theirs without infinities."""
+    """Returns the difference of both tensors, and theirs without infinities."""
     ours, theirs = ours.double(), theirs.double()
     if ours.shape != theirs.shape:
         sys.exit(f"shape {tuple(ours.shape)}, not {tuple(theirs.shape)}")
@@ -20,13 +20,13 @@ def difference(ours, theirs):
 
 
 def distance(ours, theirs):
-    """Return the greatest difference in units of the peer's greatest value."""
+    """Returns the greatest difference in units of the peer's greatest value."""
     off, scale = difference(ours, theirs)
     return float(off.abs().max() / scale.abs().max().clamp_min(1e-30))
 
 
 def deviation(ours, theirs):
-    """Return the root of the mean square, in units of the peer's."""
+    """Returns the root of the mean square, in units of the peer's."""
     off, scale = difference(ours, theirs)
     return float(off.square().mean().sqrt()
                  / scale.square().mean().sqrt().clamp_min(1e-30))
@@ -39,7 +39,7 @@ class Comparison:
         self.failed = []
 
     def run(self, *arguments, inputs):
-        """Run our side over `inputs`; return what it wrote."""
+        """Runs our side over `inputs`; returns its outputs."""
         from safetensors.torch import load_file, save_file
         given = os.path.join(self.folder, "in.safetensors")
         made = os.path.join(self.folder, "out.safetensors")
@@ -52,14 +52,14 @@ class Comparison:
             self.failed.append(f"{what}: {key}")
 
     def exact(self, what, ours, theirs, bound=FLOAT32_BOUND):
-        """Require outputs to be equal within `bound` of the greatest value."""
+        """Requires outputs to be equal within `bound` of the greatest value."""
         off = {key: distance(ours[key], x) for key, x in theirs.items()}
         print(f"{what}: at most {max(off.values()):.1e}")
         for key, x in off.items():
             self.judge(what, f"{key} by {x:.1e}", x <= bound)
 
     def rounded(self, what, ours, theirs, truth):
-        """Require ours to be about as near to the truth as theirs."""
+        """Requires our outputs to be about as near to the truth as theirs."""
         worst = 0
         for key, x in truth.items():
             off, peer = deviation(ours[key], x), deviation(theirs[key], x)

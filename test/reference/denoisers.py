@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare random denoisers of ours with diffusers'."""
+"""Compares random denoisers of ours with diffusers'."""
 import os
 import subprocess
 import tempfile
@@ -11,8 +11,8 @@ BFLOAT16_FACTOR = 1.5
 
 
 def with_bfloat16_weights(torch, net):
-    """Return the network with biases and weights that show when they are
-    mixed up, each a number of bfloat16."""
+    """Returns the network with distinct biases and weights, so that a mix-up shows.
+    Each is a number of bfloat16."""
     net.eval()
     with torch.no_grad():
         for _, x in net.named_parameters():
@@ -23,15 +23,16 @@ def with_bfloat16_weights(torch, net):
 
 
 def compare(torch, program, cases, build, peer):
-    """Run every case in both types, and print how far they are apart; return
-    how many are too far.
+    """Runs every case in both types, and prints the differences; returns the number of
+    cases that exceed their bound.
 
-    float32: at most 1e-4 of the largest value of diffusers' result. bfloat16:
-    the mean error against diffusers' float32 is at most 1.5 times that of
-    diffusers' own bfloat16.
+    float32: at most 1e-4 of the largest value of diffusers' result. bfloat16: the mean
+    error against diffusers' float32 is at most 1.5 times that of diffusers' own
+    bfloat16.
 
-    `build(case)`: a network and its inputs; `peer(network, inputs, type)`: its
-    result in float32."""
+    `build(case)` returns a network and its inputs. `peer(network, inputs, type)`
+    returns its result in float32.
+    """
     from safetensors.torch import load_file, save_file
 
     generator = torch_reference.generator()

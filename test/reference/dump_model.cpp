@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a model and writes what was found: for each part PART.safetensors with
-// its tensors and PART.json with its configuration, and model.json. Fails where
-// a check of the model has anything to say of its tensors.
+// Opens a model and writes its content: for each part PART.safetensors with its
+// tensors and PART.json with its configuration, and model.json. Fails if a
+// check of the model has a finding about its tensors.
 // Usage: dump_model MODEL FOLDER [VOCABULARY|- [VAE|- [PARTS_FROM|-
 //        [PREDICTION_TYPE]]]]
 #include <atelier/gpu/models/files/model_check.hpp>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs unlike requests alone, in one batch and cut off and resumed: the
-pictures of the same seeds must be equal, for every sampler. The models have
-random weights."""
+"""Runs different requests by themselves, in one batch, and interrupted and resumed. The
+images of the same seeds must be equal, for every sampler. The models have random
+weights."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ import tiny_models
 
 
 def flow(folder):
-    """A model whose network is taken for one that predicts flow."""
+    """Makes a model that is treated as one that predicts flow."""
     tiny_models.sd1(folder)
     with open(os.path.join(folder, "scheduler", "scheduler_config.json"),
               "w", encoding="utf-8") as out:

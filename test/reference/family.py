@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the family as trainable networks write it into diffusers' and
-transformers' own classes, and compares: tokens of every word, each network's
-output, and whole pictures of `atelier generate`."""
+"""Loads the family, as trainable networks write it, into diffusers' and transformers'
+own classes. Compares the tokens of every word, each network's output, and whole images
+of `atelier generate`."""
 import json
 import os
 import subprocess
@@ -29,7 +29,7 @@ torch.set_grad_enabled(False)
 
 MEMBERS = ["base", "small", "tiny", "turbo"]
 PROMPT = "a large red circle above a small blue star on a white background"
-# Relative to the largest number of the output.
+# The tolerance is relative to the largest number of the output.
 TOLERANCE = 1e-4
 CASES = [
     ("base", dict(steps=5, guidance=3.0)),
@@ -43,7 +43,7 @@ CASES = [
     ("models/turbo", dict(steps=2, guidance=1.0)),
 ]
 
-# What comes with the program, as it is used where nobody says otherwise.
+# The shipped models, which the program uses by default.
 SHIPPED = os.path.realpath(os.path.join(os.path.dirname(__file__),
                                         "../../models"))
 CASES += [(os.path.join(SHIPPED, name), dict(steps=steps, guidance=guidance))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What usual clients get from the shipped family by their default bodies.
+"""The images that usual clients get from the shipped family with their default bodies.
 
-The share of objects that are right, by the image check, of each client beside
-that of `generate` with the same captions and seeds: at most 5 points less. Of
-prompts outside the family's grammar each has a note that names its word; of
-captions none has, but for the size, the guidance and what the client adds
-itself. Arguments: the program atelier, the environment of the packages, and the
-program score_images. Skips itself (77) where one is missing.
+The share of correct objects, by the image check, of each client is at most 5 points
+below that of `generate` with the same captions and seeds. A prompt outside the family's
+grammar has a note that names its word. A caption has no note, except about the size,
+the guidance and the client's own additions. Arguments: the program atelier, the
+environment of the packages, and the program score_images. Skips itself (77) if one is
+missing.
 
 ATELIER_TEST_SCALE=1 takes 40 captions for each client, less by default.
 """
@@ -33,7 +33,7 @@ CAPTIONS = max(6, round(40 * SCALE))
 SIDE = 128
 SEED = 1000
 
-# SillyTavern, public/scripts/extensions/stable-diffusion/index.js
+# Source: SillyTavern, public/scripts/extensions/stable-diffusion/index.js
 # (defaultSettings, generateAutoImage).
 SILLY_TAVERN_PREFIX = "best quality, absurdres, aesthetic,"
 SILLY_TAVERN = {
@@ -45,14 +45,14 @@ SILLY_TAVERN = {
     "hr_upscaler": "Latent", "hr_scale": 2.0, "denoising_strength": 0.7,
     "hr_second_pass_steps": 0, "save_images": True, "send_images": True,
     "do_not_save_grid": False, "do_not_save_samples": False}
-# Open WebUI, backend/open_webui/routers/images.py (automatic1111; openai).
+# Source: Open WebUI, backend/open_webui/routers/images.py (automatic1111; openai).
 OPEN_WEBUI = {"batch_size": 1, "width": 512, "height": 512}
 OPEN_WEBUI_OPENAI = {"n": 1, "size": "512x512", "response_format": "b64_json"}
-# LibreChat, api/app/clients/tools/structured/StableDiffusion.js; the model
-# that calls it writes both prompts.
+# Source: LibreChat, api/app/clients/tools/structured/StableDiffusion.js. The model that
+# calls it writes both prompts.
 LIBRE_CHAT = {"negative_prompt": "", "cfg_scale": 4.5, "steps": 22,
               "width": 1024, "height": 1024}
-# LocalAI, core/http/static/image.js, with the first size of its page.
+# Source: LocalAI, core/http/static/image.js, with the first size of its page.
 LOCAL_AI = {"n": 1, "size": "512x512", "step": 15}
 
 FOREIGN = [
@@ -155,8 +155,8 @@ def score(program, pairs):
 
 
 def generated(captions, folder):
-    """As the command line draws them: one caption after the other, the seeds
-    rising."""
+    """Draws them with the command line: one caption after the other, with rising seeds.
+    """
     paths = []
     for i, caption in enumerate(captions):
         path = os.path.join(folder, f"own-{i}.png")
@@ -185,7 +185,7 @@ def main():
                 late = x.seconds[max(0, -(-len(x.seconds) * 95 // 100) - 1)]
                 print(f"{x.name}: {found} of {said} objects right, P95 "
                       f"{late:.2f} s")
-                # Of few captions one object is more than 5 points.
+                # With few captions one object is more than 5 points.
                 most = max(0.05 * said, 2 if CAPTIONS < 40 else 0)
                 check(found >= right - most,
                       f"{x.name}: {found} of {said} right, generate {right}")

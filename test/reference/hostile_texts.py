@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that break tokenizers, and how programs get them."""
+"""Texts that break tokenizers, and the protocol by which programs get them."""
 import struct
 import subprocess
 
@@ -53,8 +53,8 @@ def random_text(pick):
 
 
 def run(program, *arguments, texts):
-    """Return what a program prints for the texts, or raise ValueError with the
-    reason for which it refuses the folder."""
+    """Returns a program's output for the texts, or raises ValueError with the reason
+    for which it refuses the folder."""
     given = b"".join(struct.pack("<I", len(x)) + x for x in (text.encode() for text in texts))
     done = subprocess.run([program, *map(str, arguments)], input=given, capture_output=True)
     if done.returncode == 3:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clients that people have, unmodified, against a running server.
+"""Runs common clients, unmodified, against a running server.
 
-Every method of client.images of the package openai, and what the package
-webuiapi asks of the AUTOMATIC1111 web UI. Arguments: the program atelier, and
-the environment of the packages. Skips itself (77) where one is missing.
+They are every method of client.images of the package openai, and the calls of the
+package webuiapi to the AUTOMATIC1111 web UI. Arguments: the program atelier, and the
+environment of the packages. Skips itself (77) if one is missing.
 """
 
 import base64
@@ -49,14 +49,14 @@ def file_of(image, name="a.png"):
 METRICS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                        "docs", "metrics.md")
 DASHBOARD = os.path.join(os.path.dirname(METRICS), "grafana-dashboard.json")
-# Told once there is something to count.
+# These metrics appear once there is something to count.
 UNUSED = ("atelier_request_failures_total", "atelier_request_refusals_total")
 RED = (200, 30, 30)
 SIZE = (64, 64)
 
 
 def half_mask():
-    """Transparent, so to be edited, on its left half."""
+    """Returns a mask that is transparent, so to be edited, on its left half."""
     mask = Image.new("RGBA", SIZE, (0, 0, 0, 255))
     mask.paste((0, 0, 0, 0), (0, 0, 32, 64))
     return mask
@@ -91,7 +91,7 @@ def generations(client):
 
 
 def notes(client, api):
-    """Every door tells what a prompt does not do."""
+    """Checks that every API reports unsupported parts of a prompt."""
     text = "'(red:1.3)' is read as"
     got = client.images.generate(prompt="a (red:1.3) cat", size="64x64")
     found = got.data[0].notes
@@ -119,7 +119,7 @@ def streams(client):
         types = [e.type for e in events]
         check(types[-1] == "image_generation.completed", f"events {types}")
         check(len(types) <= 4, f"events {types}")
-        # The test card's steps are so short that a preview may be overtaken.
+        # The test card's steps are so short that a later event may replace a preview.
         if len(types) > 1:
             break
     check(types[0] == "image_generation.partial_image", f"events {types}")
@@ -171,7 +171,7 @@ def refusals(client):
 
 
 def description(url):
-    """The OpenAPI document, by those who wrote down what one is."""
+    """Checks the OpenAPI document with its specification's own validator."""
     with urllib.request.urlopen(url + "/openapi.json") as reply:
         whole = json.load(reply)
     openapi_spec_validator.validate(whole)
@@ -253,8 +253,8 @@ def wait_until(holds, what):
 
 
 def retries(program):
-    """The SDK tries again after a time-out; without a key of its own it sends
-    none."""
+    """The SDK tries again after a time-out. It sends no idempotency key unless the
+    caller sets one."""
     slow = ("--set", "devices[0].test_card_step_ms=60000")
     with served.Server(program, *slow, "--set",
                        "processes.grace_ms=0") as server:
@@ -266,17 +266,17 @@ def retries(program):
             check(False, "a picture of an hour came in time")
         except openai.APITimeoutError:
             pass
-        # The first one and two more: none of them is worked on for nobody.
+        # The SDK makes one attempt and two more. All abandoned ones are cancelled.
         wait_until(lambda: ended(server.url, "cancelled") == 3,
                    "an attempt that was given up goes on")
         check(ended(server.url, "answered") == 0, "answered")
-    # Each takes longer than the client's patience, all attempts together not.
+    # Each attempt is longer than the client's patience, but all together are not.
     slow = ("--set", "devices[0].test_card_step_ms=700")
     with served.Server(program, *slow) as server:
         client = openai.OpenAI(base_url=server.url + "/v1", api_key="none",
                                timeout=2, max_retries=10)
         more = {"extra_body": {"steps": 4, "seed": 1}}
-        # Its form gets a new boundary with each attempt.
+        # The form has a new boundary in each attempt.
         image = file_of(Image.new("RGB", SIZE, RED))
         calls = (lambda k: client.images.generate(
                      prompt="x", size="64x64", extra_headers=k, **more),

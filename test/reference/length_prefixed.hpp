@@ -8,8 +8,8 @@
 
 namespace atelier::reference {
 
-/// Reads a text from the standard input: its bytes' number as uint32, then the
-/// bytes. Empty at the end.
+/// Reads a text from the standard input: its number of bytes as uint32, then
+/// the bytes. Returns nothing at the end.
 inline std::optional<std::string> read_prefixed() {
   uint32_t bytes = 0;
   if (std::fread(&bytes, sizeof bytes, 1, stdin) != 1)

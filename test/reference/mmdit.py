@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the transformer with diffusers' SD3Transformer2DModel.
+"""Compares the transformer with diffusers' SD3Transformer2DModel.
 
-    mmdit.py PROGRAM TORCH_FOLDER
+mmdit.py PROGRAM TORCH_FOLDER
 
-Each case is a small random network; denoisers.py says how far apart they may
-be."""
+Each case is a small random network; denoisers.py gives the permitted differences.
+"""
 import os
 import sys
 
@@ -47,7 +47,7 @@ def build(case, rows=3):
     config, h, w = case
     net = denoisers.with_bfloat16_weights(torch,
                                           SD3Transformer2DModel(**config))
-    # Stored, and no parameter.
+    # The tensor is stored, but is not a parameter.
     net.pos_embed.pos_embed.copy_(
         net.pos_embed.pos_embed.to(torch.bfloat16).float())
     inputs = dict(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lays models of diffusers and transformers out as Stable Diffusion's original
-checkpoints: the inverse of what is under test, written apart from it."""
+checkpoints. It is the inverse of the tested code, and written independently of it."""
 import re
 
 RESNET = {"norm1": "in_layers.0", "conv1": "in_layers.2",
@@ -21,7 +21,7 @@ OPEN_CLIP_LAYER = {"layer_norm1": "ln_1", "layer_norm2": "ln_2",
 
 
 def unet(model):
-    """Return the tensors of a UNet2DConditionModel, named as before."""
+    """Returns the tensors of a UNet2DConditionModel, with their original names."""
     per_level = model.config.layers_per_block + 1
     out = {}
     for name, value in model.state_dict().items():
@@ -55,7 +55,7 @@ def unet(model):
 
 
 def vae(model):
-    """Return the tensors of an AutoencoderKL, named as before."""
+    """Returns the tensors of an AutoencoderKL, with their original names."""
     levels = len(model.config.block_out_channels)
     out = {}
     for name, value in model.state_dict().items():
@@ -79,16 +79,15 @@ def vae(model):
 
 
 def wrapped(state):
-    """Return a text encoder's tensors with the prefix that transformers 5
-    leaves out of CLIPTextModel's names."""
+    """Returns a text encoder's tensors with the prefix that transformers 5 leaves out
+    of CLIPTextModel's names."""
     return {name if name.startswith("text_") else f"text_model.{name}": value
             for name, value in state.items()
             if not name.endswith("position_ids")}
 
 
 def open_clip(model, torch):
-    """Return the tensors of a CLIPTextModel(WithProjection) as OpenCLIP names
-    them."""
+    """Returns the tensors of a CLIPTextModel(WithProjection) with OpenCLIP's names."""
     state = wrapped(model.state_dict())
     out = {}
     for name, value in state.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes small models for checkpoints in one file, and says in one form what
-configurations say of them."""
+"""Makes small models for checkpoints in one file, and brings their configurations into
+one form."""
 import diffusers
 import transformers
 
@@ -16,8 +16,8 @@ def text_model(hidden, layers, act, projection=None):
 
 
 def unet_model(channels, depths, cross, linear, **more):
-    """`depths`: transformer blocks of each level, 0 for one without attention;
-    the last of them is the middle's too."""
+    """Makes a denoiser. `depths` has the transformer blocks of each level, 0 for one
+    without attention. The last is also the middle's."""
     levels = range(len(channels))
     settings = dict(
         sample_size=8, block_out_channels=channels,
@@ -42,7 +42,7 @@ def vae_model(scale, channels=(32, 64)):
 
 
 def original_config(unet, vae):
-    """Return what stands in the yaml file of such a model."""
+    """Returns the content of such a model's yaml file."""
     x, y = unet.config, vae.config
     widths = x.block_out_channels
     attended = [2 ** i for i, kind in enumerate(x.down_block_types)
@@ -77,8 +77,8 @@ def spread(value, levels):
 
 
 def effect(config, attended=None):
-    """Return a configuration in one form: lists, and no word on levels that it
-    says nothing of."""
+    """Returns a configuration in one form: with lists, and without levels that it does
+    not describe."""
     out = {k: list(v) if isinstance(v, tuple) else v
            for k, v in config.items() if not k.startswith("_")}
     if "transformer_layers_per_block" in out:

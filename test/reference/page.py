@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a headless Chromium: draw, edit by a mask, cancel; by chips and by
-the keyboard, at a desk and on a phone.
+"""The page in a headless Chromium: draw, edit with a mask, cancel, with chips and the
+keyboard, at a desk and on a phone.
 
-Arguments: the program atelier, the environment of the package playwright, and
-the folder for screenshots. Skips itself (77) without the package or Chromium.
+Arguments: the program atelier, the environment of the package playwright, and the
+folder for screenshots. Skips itself (77) without the package or Chromium.
 """
 import sys
 
@@ -16,9 +16,9 @@ from playwright.sync_api import expect
 from browser import (DESK, NAMELESS, PHONE, fits_a_finger, fits_a_phone, is_dark,
                      opened)
 
-# Slow enough for a person, and for a test, to press Cancel.
+# The steps are slow enough to press Cancel.
 SLOW = ["--set", "devices[0].test_card_step_ms=40"]
-# As a model of the shipped family has it.
+# This is the vocabulary of a model of the shipped family.
 VOCABULARY = {"shapes": ["circle", "square", "star", "ring"],
               "object_colours": ["red", "orange", "yellow", "green", "blue"],
               "background_colours": ["white", "black", "gray", "pink", "navy"],
@@ -51,7 +51,7 @@ def main():
             page.goto(server.url)
             prompt().fill("a red circle")
             number("Seed").fill("42")
-            # It shows for less than a second: whoever polls may miss it.
+            # The text shows for less than a second, so polling may miss it.
             page.evaluate("""() => {
                 const observer = new MutationObserver(() => {
                     const shown = document.querySelector(
@@ -101,7 +101,7 @@ def main():
             page.mouse.move(box["x"] + box["width"] * 0.8, y, steps=8)
             page.mouse.up()
             shot("mask")
-            # By the keyboard too: a dot at the bottom, and taken back.
+            # The keyboard works too: it draws a dot at the bottom, and undoes it.
             canvas.focus()
             for _ in range(12):
                 page.keyboard.press("ArrowDown")
@@ -151,7 +151,7 @@ def main():
             expect(cards()).to_have_count(6)
             job = page.locator("#gallery > .job")
             expect(job).to_contain_text("3 images of “never three”")
-            # Steps over all of them, once.
+            # The page counts the steps of all images once.
             expect(job).to_contain_text("of 450")
             shot("job")
             cancel = job.get_by_role("button", name="Cancel all 3 images")
@@ -174,7 +174,7 @@ def main():
             job = page.locator("#gallery > .job")
             buttons = [cards().nth(i).get_by_role(
                 "button", name=f"Cancel image {i + 1} of 4") for i in range(4)]
-            # By the keyboard, which goes on from there.
+            # The keyboard works too, and its focus moves on from there.
             job.get_by_role("button", name="Cancel all 4 images").focus()
             for button in buttons[:2]:
                 page.keyboard.press("Tab")
@@ -185,7 +185,7 @@ def main():
             expect(cards().nth(1)).to_be_focused()
             page.keyboard.press("Tab")
             expect(buttons[2]).to_be_focused()
-            # By another client: the page hears of it.
+            # Another client cancels, and the page receives the event.
             assert page.evaluate("""async () => {
               const all = (await (await fetch('/v1/jobs')).json()).data;
               const path = `/v1/jobs/${all[0].id}/images/3/cancel`;
@@ -212,7 +212,7 @@ def main():
             number("Steps").fill("100000")
             draw()
             expect(page.locator("#fault")).to_contain_text("steps")
-            troubles.clear()  # the browser's own line on the status 400
+            troubles.clear()  # the browser's own line about the status 400
             number("Steps").fill("")
 
         def an_empty_prompt_draws_nothing():
@@ -231,7 +231,7 @@ def main():
             for name in ("Steps", "Deadline (s)"):
                 number(name).fill("")
             expect(summary).to_have_text("Advanced")
-            # A browser does not say what is wrong in a folded part.
+            # A browser does not report faults in a folded part.
             number("Guidance").fill("-1")
             summary.click()
             expect(number("Guidance")).to_be_hidden()
@@ -243,7 +243,7 @@ def main():
             summary.click()
 
         def words_of_the_model_make_a_prompt():
-            # The test card reads any text: there are examples alone.
+            # The test card reads any text, so there are only examples.
             expect(page.locator("#words")).to_be_hidden()
             assert page.locator("#examples button").count() >= 3
             model = "**/v1/models/*"
@@ -263,7 +263,7 @@ def main():
                 expect(page.locator("#vocabulary")).to_contain_text(group)
             chips = page.locator("#vocabulary")
             expect(chips.get_by_role("button", name="disc")).to_have_count(0)
-            # At the end, then where the caret is.
+            # The word is inserted at the end, then at the caret.
             prompt().evaluate("x => x.setSelectionRange(12, 12)")
             chips.get_by_role("button", name="star").click()
             assert prompt().input_value() == "a red circle star"
@@ -279,11 +279,11 @@ def main():
             page.goto(server.url)
             for name in ("settings", "advanced"):
                 assert page.locator(f"#{name}").get_attribute("open") is None
-            # Before anything is drawn, form and place of images are in view.
+            # Before any image is drawn, the form and the place of images are visible.
             expect(page.locator("#nothing")).to_be_in_viewport(ratio=1)
             button = page.get_by_role("button", name="Draw", exact=True)
             expect(button).to_be_in_viewport(ratio=1)
-            # Also where the form is taller than the screen.
+            # This also holds if the form is taller than the screen.
             for name in ("settings", "advanced"):
                 unfold(name)
             expect(button).to_be_in_viewport(ratio=1)
@@ -306,14 +306,14 @@ def main():
             skip = page.get_by_role("link", name="Skip to prompt")
             expect(skip).to_be_focused()
             expect(skip).to_be_in_viewport()
-            # From the other view, too.
+            # The link also works from the other view.
             page.get_by_role("tab", name="Cluster").click()
             skip.focus()
             page.keyboard.press("Enter")
             expect(prompt()).to_be_focused()
             page.keyboard.type("typed")
             assert prompt().input_value() == "typed"
-            # The chooser of files, which has no box of its own, shows its focus.
+            # The file chooser, which has no box of its own, shows its focus.
             page.get_by_label("Start from an image").focus()
             page.keyboard.press("Tab")
             page.keyboard.press("Shift+Tab")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the picture codecs with Pillow and piexif, which the web UI uses,
-in both directions."""
+"""Compares the image codecs with Pillow and piexif, which the web UI uses, in both
+directions."""
 import io
 import os
 import subprocess
@@ -65,7 +65,7 @@ def read(file):
 
 
 def save(image, form, text, **options):
-    """Do what the web UI does to save a picture."""
+    """Saves an image as the web UI does."""
     file = io.BytesIO()
     if form == "png":
         info = PngImagePlugin.PngInfo()
@@ -112,7 +112,7 @@ for mode in ("RGB", "RGBA"):
                 check(f"{name}: their pixels",
                       theirs.tobytes() == ours.tobytes())
 
-# Modes that other programs write.
+# These are modes that other programs write.
 for mode, form, options in (("L", "png", {}), ("LA", "png", {}),
                             ("P", "png", {}), ("1", "png", {}),
                             ("L", "jpeg", {}), ("CMYK", "jpeg", {}),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares whole pictures: `atelier generate` and `atelier edit` against the
-pipelines of diffusers, from the same files, texts and noise, on the device that
-ATELIER_TEST_DEVICE names (default: cpu:0)."""
+"""Compares whole images: `atelier generate` and `atelier edit` against the pipelines of
+diffusers, with the same files, texts and noise, on the device that ATELIER_TEST_DEVICE
+names (default: cpu:0)."""
 import os
 import subprocess
 import sys
@@ -82,7 +82,7 @@ CASES = [
 
 
 def photo(width, height):
-    """Return a picture that is different everywhere."""
+    """Returns an image that is different everywhere."""
     y, x = numpy.mgrid[0:height, 0:width]
     planes = [(x * 3 + y) % 256, (x * y) % 256, (255 - y * 3) % 256]
     return Image.fromarray(numpy.stack(planes, -1).astype("uint8"), "RGB")
@@ -122,8 +122,8 @@ def pipeline_for(family, made, what):
 
 @torch.no_grad()
 def decoded(pipe, latents):
-    """Return the image of latents as the other pipelines of Stable Diffusion 3
-    decode them; its inpainting pipeline forgets the shift."""
+    """Returns the image of latents as the other pipelines of Stable Diffusion 3 decode
+    them. Their inpainting pipeline omits the shift."""
     config = pipe.vae.config
     image = pipe.vae.decode(
         latents / config.scaling_factor + config.shift_factor).sample
@@ -205,7 +205,7 @@ def main():
             at = os.path.join(work, family)
             if family not in models:
                 models[family] = tiny_models.FAMILIES[family](at)
-                # Each case changes what it needs on a fresh copy.
+                # Each case changes a new copy as it needs.
                 models[family] = type(models[family])
             absent = ({"text_encoder_3": None, "tokenizer_3": None}
                       if family == "sd3" else {})

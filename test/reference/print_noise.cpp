@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lines "<seed> <n>..." and writes, for each, the float32 values that
-// one generator draws in calls for n values each, as they lie in memory; a line
-// of one call goes through torch_randn.
+// Reads lines "<seed> <n>..." and writes, for each, the float32 values that one
+// generator draws in calls for n values each, in their binary form. A line with
+// one call uses torch_randn.
 #include <atelier/core/torch_generator.hpp>
 #include <atelier/core/torch_noise.hpp>
 

@@ -3,11 +3,12 @@
 //
 // Usage: print_tokens FOLDER < PROMPTS > TOKENS
 //
-// FOLDER holds a tokenizer's files as transformers writes them. PROMPTS: for
-// each prompt the wanted length and the prompt's bytes, both uint32, then the
-// bytes. TOKENS: start, end, padding, size of the vocabulary and longest
-// length; then for each prompt the tokens left out, the nanoseconds that it
-// took, both uint32, and the ids. A folder that is refused: status 3, and why.
+// FOLDER holds a tokenizer's files as transformers writes them. PROMPTS has for
+// each prompt the requested length and the prompt's number of bytes, both
+// uint32, then the bytes. TOKENS has start, end, padding, size of the
+// vocabulary and longest length; then for each prompt the number of tokens left
+// out and the nanoseconds used, both uint32, and the ids. If the folder is
+// refused, the program prints the reason and ends with status 3.
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <chrono>

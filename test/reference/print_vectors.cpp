@@ -3,10 +3,10 @@
 //
 // Usage: print_vectors FOLDER BATCH < TEXTS > VECTORS
 //
-// FOLDER is that of a text encoder. TEXTS: for each its number of bytes as
-// uint32, then the bytes; BATCH of them run together. VECTORS: the number of
-// elements as uint32, then each text's, as float32. A folder that is refused:
-// status 3, and why.
+// FOLDER is that of a text encoder. TEXTS has for each text its number of bytes
+// as uint32, then the bytes. BATCH texts run together. VECTORS has the number
+// of elements as uint32, then each text's vector as float32. If the folder is
+// refused, the program prints the reason and ends with status 3.
 #include "length_prefixed.hpp"
 #include <atelier/gpu/models/embedding/text_embedder.hpp>
 

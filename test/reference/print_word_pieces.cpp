@@ -3,11 +3,11 @@
 //
 // Usage: print_word_pieces FOLDER LENGTH < TEXTS > TOKENS
 //
-// FOLDER holds a tokenizer's files as transformers writes them. TEXTS: for each
-// its number of bytes as uint32, then the bytes. TOKENS: the id of padding, the
-// size of the vocabulary and the longest length; then for each text the number
-// of its ids as uint32, and the ids. A folder that is refused: status 3, and
-// why.
+// FOLDER holds a tokenizer's files as transformers writes them. TEXTS has for
+// each text its number of bytes as uint32, then the bytes. TOKENS has the id of
+// padding, the size of the vocabulary and the longest length; then for each
+// text the number of its ids as uint32, and the ids. If the folder is refused,
+// the program prints the reason and ends with status 3.
 #include "length_prefixed.hpp"
 #include <atelier/gpu/models/tokenizer/bert_tokenizer.hpp>
 

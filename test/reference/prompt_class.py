@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A prompt's class in its job, by the shipped classifier and models.
 
-A running server whose profile has a ladder answers by `argus`, which asks for
-the class: it stands in the job, as /openapi.json says, and nothing was left
-out. With `instgenie` nobody asks, and it stands nowhere. Argument: the program
-atelier.
+A running server whose profile has a ladder answers by `argus`, which requests the
+class. The class is in the job, as /openapi.json says, and nothing was left out. With
+`instgenie` no policy requests it, and it is in no reply. Argument: the program atelier.
 """
 import json
 import os
@@ -51,7 +50,7 @@ def drawn(url, prompt):
 
 
 def profile(folder):
-    """The shipped family's profile, with a ladder of some of its ways."""
+    """Writes the shipped family's profile, with a ladder of some of its routes."""
     with open(os.path.join(MODELS, "profile.json"), encoding="utf-8") as file:
         out = json.load(file)
     quality = {x["name"]: x["quality"] for x in out["variants"]}

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an autoencoder both ways over a file's tensors, for autoencoder.py.
+// Runs an autoencoder in both directions over a file's tensors, for
+// autoencoder.py.
 #include "tensor_io.hpp"
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 
 using namespace atelier;
 
-// run_autoencoder CLASS TYPE FOLDER INPUTS OUTPUTS
+// usage: run_autoencoder CLASS TYPE FOLDER INPUTS OUTPUTS
 int main(int argc, char** argv) {
   if (argc != 6)
     return 2;

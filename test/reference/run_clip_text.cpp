@@ -5,7 +5,7 @@
 
 using namespace atelier;
 
-// run_clip_text CLASS TYPE FOLDER INPUTS OUTPUTS
+// usage: run_clip_text CLASS TYPE FOLDER INPUTS OUTPUTS
 int main(int argc, char** argv) {
   if (argc != 6)
     return 2;

@@ -2,9 +2,9 @@
 // run_denoiser float32|bfloat16 FOLDER...
 //
 // Each folder holds config.json, weights.safetensors and input.safetensors
-// (sample, timestep, context, and what else the config wants). Writes
+// (sample, timestep, context, and other inputs of the configuration). Writes
 // output.<type>.safetensors beside them: `sample` in float32, and `alone`, each
-// row computed without the others. Prints one line for what is refused.
+// row computed without the others. Prints one line for each refused folder.
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/mmdit/mmdit.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
@@ -42,7 +42,7 @@ gpu::pass_inputs rows(const gpu::pass_inputs& x, int64_t first, int64_t count) {
   return out;
 }
 
-/// A network, and what it takes of an input's tensors.
+/// A network, and the tensors of an input that it uses.
 struct network {
   std::unique_ptr<gpu::denoiser> net;
   std::vector<const char*> conditions;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_executor MODEL SEED COUNT
 //
-// Runs COUNT groups of eight unlike requests on a device with LibTorch, among
-// them every sampler that the model can run with: each alone, all together
-// while some join late and one of another size waits, and each cut off at a
-// step and resumed by a fresh device. Prints what differed, and the least
-// likeness for each sampler; the exit status is 1 where something that must be
-// equal was not.
+// Runs COUNT groups of eight different requests on a device with LibTorch, with
+// every sampler that the model can run with. Each request runs by itself,
+// together with the others while some join late and one of another size waits,
+// and interrupted at a step and resumed by a new device. Prints the
+// differences, and the least similarity for each sampler. The exit status is 1
+// if images that must be equal differ.
 #include <atelier/core/torch_generator.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
@@ -44,7 +44,7 @@ T taken(core::result<T> x) {
     return std::move(*x);
 }
 
-/// Collects what the device's thread reports.
+/// Collects the reports of the device's thread.
 class reports {
 public:
   explicit reports(gpu::executor& device) {
@@ -108,7 +108,7 @@ public:
     return schedule_;
   }
 
-  /// Slots are granted once; a new store for new ones.
+  /// Slots are granted once, so new slots need a new store.
   void renew() {
     slots_ = std::make_shared<ipc::heap_store>(
       1, std::array<uint32_t, ipc::slot_kinds>{256, 128, 0},
@@ -137,7 +137,7 @@ public:
     return x;
   }
 
-  /// Returns a slot with an image, and perhaps a mask, that a seed tells.
+  /// Returns a slot with an image, and perhaps a mask, that a seed determines.
   ipc::slot_ref source(const core::recipe& how, bool masked) {
     const auto x = grant(ipc::slot_kind::image);
     const auto into =
@@ -207,7 +207,8 @@ struct wish {
   }
 };
 
-/// What the i-th request of a group runs with: every sampler in eight.
+/// The options of the i-th request of a group: eight requests use every
+/// sampler.
 struct kind_of_run {
   core::sampler with;
   float eta = 0;
@@ -297,7 +298,7 @@ void finish(gpu::executor& device, reports& from,
   }
 }
 
-/// Returns dB; infinite where the images are equal.
+/// Returns dB, which is infinite if the images are equal.
 double psnr(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -333,13 +334,13 @@ int main(int argc, char** argv) {
         draw_wish(random, on.native(), kind_of(on.schedule(), i)));
       wishes.back().how.deterministic = (i + group) % 2 == 0;
     }
-    // Alone.
+    // Each request runs by itself.
     std::vector<gpu::open_job> alone;
     for (const auto& x : wishes) {
       alone.push_back(on.job(++id, x.how, x.text, x.masked));
       finish(*device, seen, {alone.back()});
     }
-    // Together.
+    // All requests run together.
     auto waits = wishes.front();
     waits.how.px.width += 64;
     const auto waiting = on.job(++id, waits.how, waits.text, waits.masked);
@@ -351,7 +352,8 @@ int main(int argc, char** argv) {
       together.push_back(on.job(++id, x.how, x.text, x.masked));
     finish(*device, seen, together);
     device->close(waiting.ticket);
-    // Cut off, and resumed by another device from what was published.
+    // Each run is interrupted, and another device resumes it from the published
+    // state.
     const auto other = on.device();
     reports other_seen{*other};
     for (uint32_t i = 0; i < rows_of_a_group; ++i) {

@@ -2,12 +2,14 @@
 // run_sampler INPUTS OUTPUTS
 //   reads cases as lines of JSON: {"file": text of a scheduler_config.json,
 //   "sampler", "steps", "strength", "eta", "karras", "from_clean", "row": the
-//   first of its rows, "rows": how many}. INPUTS and OUTPUTS are safetensors.
+//   first of its rows, "rows": their number}. INPUTS and OUTPUTS are
+//   safetensors.
 //   In: x, out, noise [rows, c, h, w]; clean, first_noise [cases, c, h, w].
 //   Out: next, x0, scaled, kept and chained [rows, c, h, w], timestep [rows],
-//   start [cases, c, h, w]. `next` is each step from the x given; `chained` are
-//   the steps of a whole run from `start`. All cases' steps i share one batch.
-//   Writes for each case a line: the number of steps, or "error" and why.
+//   start [cases, c, h, w]. `next` is each step from the given x; `chained` are
+//   the steps of a whole run from `start`. The steps i of all cases share one
+//   batch. Writes a line for each case: the number of steps, or "error" and the
+//   reason.
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/samplers/step.hpp>
 
@@ -128,7 +130,7 @@ int main(int, char** argv) {
   for (const auto& c : cases)
     start[c.number].copy_(clean[c.number] * c.plan.start_clean
                           + first[c.number] * c.plan.start_noise);
-  // Of each case, what the next step needs of the one before.
+  // For each case, the part of the previous step that the next step needs.
   auto last = torch::zeros_like(clean);
   auto chain = start.clone();
   auto chain_last = torch::zeros_like(clean);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the combinations of schedules, samplers and options that are run."""
+"""Draws combinations of schedules, samplers and options to run."""
 import itertools
 
 import torch_reference
@@ -17,7 +17,7 @@ random = torch_reference.generator()
 
 
 def step_counts():
-    """Draw numbers of steps; at full scale there are all of them."""
+    """Draws numbers of steps; at full scale all of them are used."""
     counts = [1, 2, 7, 20]
     return counts if torch_reference.scaled(2) == 2 else random.sample(
         counts, 2)
@@ -31,9 +31,9 @@ def case(sampler, file, steps, strength=1.0, eta=0.0, karras=False,
 
 
 def betas(zero_snr):
-    """Draw a noise schedule, mostly Stable Diffusion's."""
+    """Draws a noise schedule, mostly Stable Diffusion's."""
     cosine = {"beta_schedule": "squaredcos_cap_v2"}
-    # Others rescaled have rising sigmas at their end, which diffusers itself
+    # Other rescaled schedules have rising sigmas at their end, which diffusers itself
     # maps to timesteps by the last bit.
     if zero_snr:
         return random.choice([SD, SD, SD, cosine])
@@ -88,7 +88,7 @@ def cases():
 
 
 def other_samplers():
-    """Runs with another sampler than the file's, which may be silent."""
+    """Draws runs with another sampler than the file's, which may be missing."""
     names = [x for x in CLASSES if x != "flow_match_euler"]
     files = [{}, SD, {**SD, "steps_offset": 1, "clip_sample": False,
                       "set_alpha_to_one": False, "skip_prk_steps": True},

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the samplers with diffusers' schedulers, step by step: the same x,
-the same model output and the same noise at each step; and whole runs.
+"""Compares the samplers with diffusers' schedulers, step by step, with the same x, the
+same model output and the same noise at each step, and over whole runs.
 
-The bound is STEP_BOUND times the largest value, or 1. Where a step differs by
-more, diffusers is run again with float64 in place of float32: its own rounding
-error, twice, is added to the bound. Such steps are counted; they belong to
-schedules whose first sigmas are in the thousands or whose shares of signal
-are rounded away near 1.
+The bound is STEP_BOUND times the largest value, or 1. If a step differs by more,
+diffusers runs again with float64 in place of float32, and twice its own rounding error
+is added to the bound. Such steps are counted. They belong to schedules whose first
+sigmas are in the thousands or whose shares of signal are rounded away near 1.
 
-A combination that diffusers refuses, or runs into values that are not finite,
-must be refused here as well, and no other."""
+Atelier must refuse every combination that diffusers refuses, or that leads diffusers to
+values that are not finite, and no other.
+"""
 import collections
 import contextlib
 import json
@@ -41,7 +41,7 @@ SHAPE = (1, 4, 4, 4)
 
 
 class InFloat64:
-    """Stands in for torch or numpy in a scheduler's module."""
+    """Replaces torch or numpy in a scheduler's module."""
 
     def __init__(self, module):
         self.module = module
@@ -52,7 +52,7 @@ class InFloat64:
 
 @contextlib.contextmanager
 def float64_schedulers(noise):
-    """Make diffusers' schedulers compute in float64, and draw `noise`."""
+    """Makes diffusers' schedulers compute in float64, and draw `noise`."""
     replaced = []
     for name in CLASSES.values():
         module = sys.modules[getattr(diffusers, name).__module__]
@@ -70,8 +70,8 @@ def float64_schedulers(noise):
 
 
 def peer_of(c):
-    """Return diffusers' scheduler as a pipeline makes it, and the timesteps
-    that run."""
+    """Returns diffusers' scheduler as a pipeline makes it, and the timesteps that run.
+    """
     source = getattr(diffusers, c["file"]["_class_name"])
     options = {"use_karras_sigmas": True} if c["karras"] else {}
     peer = getattr(diffusers, CLASSES[c["sampler"]]).from_config(
@@ -80,9 +80,8 @@ def peer_of(c):
     peer.set_timesteps(c["steps"], **options)
     first = first_step(c)
     timesteps = peer.timesteps[first:]
-    # Without a begin index, as in the pipelines that have only a prompt,
-    # diffusers begins at the second of two equal timesteps and runs out of
-    # sigmas.
+    # Without a begin index, as in the pipelines that have only a prompt, diffusers
+    # begins at the second of two equal timesteps and runs out of sigmas.
     twice = len(set(timesteps.tolist())) < len(timesteps)
     if hasattr(peer, "set_begin_index") and (
             c["strength"] < 1 or c["from_clean"] or twice):
@@ -116,7 +115,7 @@ def start_of(c, peer, timesteps, clean, noise):
 
 
 def step_of(c, peer, timesteps, i, row, generator, clean, noise):
-    """Make one step from row["x"]; fill in what came of it."""
+    """Makes one step from row["x"]; adds its results to the row."""
     t, x = timesteps[i], row["x"]
     row["timestep"] = float(t)
     scale = getattr(peer, "scale_model_input", None)
@@ -133,7 +132,7 @@ def step_of(c, peer, timesteps, i, row, generator, clean, noise):
 
 
 def run_peer(c, generator):
-    """Run diffusers on random model outputs; return what it did."""
+    """Runs diffusers on random model outputs; returns its results."""
     def normal():
         return torch.randn(SHAPE, generator=generator)
 
@@ -141,15 +140,15 @@ def run_peer(c, generator):
         peer, timesteps = peer_of(c)
         if len(timesteps) == 0:
             raise Refused("no step")
-        # For some counts rounding gives the trailing spacing one timestep too
-        # many, -1; so do continuous timesteps of log-linear sigmas for all.
+        # For some counts rounding gives the trailing spacing one timestep too many, -1.
+        # Continuous timesteps of log-linear sigmas have it for all counts.
         done = {"clean": normal(), "noise": normal(), "rows": [],
                 "extra": len(peer.timesteps) > c["steps"]}
         x = done["start"] = start_of(c, peer, timesteps, done["clean"],
                                      done["noise"])
         for i in range(len(timesteps)):
             row = {"x": x, "out": normal()}
-            # What the scheduler will draw, drawn beforehand.
+            # The scheduler's draws are made beforehand.
             state = generator.get_state()
             row["noise"] = normal()
             generator.set_state(state)
@@ -167,8 +166,8 @@ def run_peer(c, generator):
 
 
 def rounding_errors(c, done):
-    """Repeat a run, each step from the same x, with diffusers in float64;
-    return how far its float32 is from that, by what and step."""
+    """Repeats a run with diffusers in float64, each step from the same x; returns the
+    errors of its float32 for each result and step."""
     errors = []
     noise = []
     with float64_schedulers(noise):
@@ -198,7 +197,7 @@ def lines_of(some_cases):
 
 
 def run_ours(some_cases):
-    """Run the program on every case; return its lines and tensors."""
+    """Runs the program on every case; returns its lines and tensors."""
     def stacked(key):
         return torch.cat([row[key] for _, done in some_cases
                           for row in done["rows"]] or [torch.zeros(SHAPE)])
@@ -261,7 +260,8 @@ class Comparison:
                     continue
                 errors = errors or rounding_errors(c, done)
                 rounding = errors[i][what]
-                # The root of what is 0 but for rounding may be one below 0.
+                # The root of a number that is 0 except for rounding may be that of a
+                # negative one.
                 if rounding != rounding and c["eta"] == 1.0:
                     rounding = 2.0**-12 * size
                 self.beyond[kind_of(c)] += 1
@@ -279,7 +279,7 @@ class Comparison:
         if not apart <= RUN_BOUND * size:
             if errors is None:
                 errors = rounding_errors(c, done)
-            # Each step's error may be carried on as it is.
+            # Each step may pass its whole error on.
             carried = 2 * sum(e["next"] for e in errors)
             if not apart <= RUN_BOUND * size + carried:
                 self.say(f"whole run: {apart / size:.3g}: {describe(c)}")
@@ -315,12 +315,12 @@ for number, ((c, done), line) in enumerate(zip(accepted, lines, strict=True)):
         result.say(f"diffusers runs {n} steps, here: {line}: {describe(c)}")
     row += n
 
-# What diffusers cannot run is refused here, by a sentence.
+# Atelier must refuse the cases that diffusers cannot run, with a sentence.
 nothing = {"clean": torch.zeros(SHAPE), "noise": torch.zeros(SHAPE),
            "rows": []}
 lines, _ = run_ours([(c, nothing) for c, _ in refused])
 for (c, why), line in zip(refused, lines, strict=True):
-    # With eta 1 diffusers may take the root of a rounded 0 below 0.
+    # With eta 1 diffusers may take the root of a 0 that rounding made negative.
     root = why == "not finite" and c["eta"] == 1.0
     if not line.startswith("error ") and not root:
         result.say(f"diffusers: {why}; here {line} steps run: {describe(c)}")

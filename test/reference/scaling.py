@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares how pictures are turned upright and scaled with what diffusers'
-image processor does by Pillow, to the byte."""
+"""Compares rotating images upright and scaling them with diffusers' image processor,
+which uses Pillow, to the byte."""
 import io
 import os
 import subprocess
@@ -42,7 +42,7 @@ for orientation in (None, *range(1, 9)):
             exif[0x0112] = orientation
         exact = {"lossless": True, "exact": True} if form == "webp" else {}
         grain.convert(mode).save(file, form.upper(), exif=exif, **exact)
-        # As diffusers' load_image does.
+        # This is what diffusers' load_image does.
         upright = ImageOps.exif_transpose(
             Image.open(io.BytesIO(file.getvalue()))).convert("RGB")
         for size in sizes:

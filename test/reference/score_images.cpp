@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // score_images captions N SEED
-//   writes N captions of held-out scenes of one to three objects, a line each.
+//   writes N captions of held-out scenes of one to three objects, one on each
+//   line.
 // score_images score SIDE
 //   reads lines "FILE<tab>CAPTION" and writes a line "RIGHT SAID" for each: the
-//   objects that are right in the image, brought to SIDE x SIDE pixels the
-//   way back from how it was scaled, and those that the caption names.
+//   correct objects in the image, after its scaling was reversed to SIDE x SIDE
+//   pixels, and the objects that the caption names.
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/geometry.hpp>
 #include <atelier/core/image/native_fit.hpp>

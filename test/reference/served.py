@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running `atelier serve` for clients of other makers, from PyPI."""
+"""Runs `atelier serve` for clients of other makers, from PyPI."""
 import importlib.util
 import json
 import os
@@ -14,8 +14,8 @@ from polling import polled  # noqa: E402, F401 - for those that import this
 
 
 def needs(folder, *names):
-    """Go on with the interpreter of the virtual environment `folder`, if it is
-    one; leave with status 77 without one of the packages."""
+    """Continues with the interpreter of the virtual environment `folder`, if it is one;
+    leaves with status 77 without one of the packages."""
     folder = os.environ.get("ATELIER_TORCH") or folder
     python = os.path.join(folder, "bin", "python")
     if os.path.exists(python) and sys.prefix != os.path.abspath(folder):
@@ -27,9 +27,9 @@ def needs(folder, *names):
 
 
 class Server:
-    """`atelier serve` with the test card, on a free port, until the end of the
-    block; what it says goes to standard error. `models`: the folder of the
-    shipped models instead, None: the program's own."""
+    """Runs `atelier serve` with the test card, on a free port, until the end of the
+    block. Its output goes to standard error. `models` names a folder of models to use
+    instead; None means the program's own."""
 
     def __init__(self, program, *more, models=""):
         self.program = program
@@ -61,13 +61,13 @@ class Server:
 
 
 def run(cases):
-    """Run the functions, say which fail, and leave with their number."""
+    """Runs the functions, prints which fail, and leaves with their number."""
     failed = 0
     for case in cases:
         try:
             case()
             print(f"passed: {case.__name__}")
-        except Exception as error:  # what a client of another maker raises
+        except Exception as error:  # clients raise various exceptions
             failed += 1
             print(f"FAILED: {case.__name__}: {type(error).__name__}: {error}")
     sys.exit(failed)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens single-file checkpoints and compares the tensors, bit for bit, with the
-models that they were made of, and the configurations with diffusers'.
+"""Opens single-file checkpoints and compares the tensors, bit for bit, with those of
+their source models, and the configurations with diffusers'.
 
-Every file is read by diffusers' own conversion first, so that the layout that
-the comparison rests on is one that diffusers reads."""
+Before that, diffusers' own conversion reads every file, so that the comparison uses a
+layout that diffusers reads.
+"""
 import inspect
 import json
 import os
@@ -65,7 +66,7 @@ def compare_tensors(what, ours, expected):
 
 
 class Opened:
-    """What the program under test finds in a model."""
+    """The content of a model as the tested program reads it."""
 
     def __init__(self, model, *options):
         with tempfile.TemporaryDirectory() as scratch:
@@ -121,7 +122,7 @@ class Family:
         self.state = {k: v.contiguous() for k, v in self.state.items()}
 
     def confirm(self):
-        """Check that diffusers reads the checkpoint as the models."""
+        """Checks that diffusers reads the checkpoint as the models."""
         compare_tensors(f"{self.name}: diffusers' unet",
                         theirs.convert_ldm_unet_checkpoint(
                             dict(self.state), self.unet.config),
@@ -198,7 +199,7 @@ class Family:
               self.name, opened.scheduler)
         check(ours.config.prediction_type == self.prediction, self.name,
               ours.config)
-        # Of the keys that the class knows.
+        # Only keys that the class knows are compared.
         known = set(inspect.signature(self.scheduler.__init__).parameters)
         compare_config(f"{self.name} scheduler",
                        {k: v for k, v in ours.config.items() if k in known},
@@ -237,9 +238,9 @@ def families():
                      vae_model(0.18215),
                      [("text_encoder", open_clip, "cond_stage_model.model.",
                        23)], torch.float32, extra, prediction=prediction,
-                     # The one that diffusers would fetch has it true; the one
-                     # of the yaml file does not say. Of the 512-pixel model
-                     # diffusers takes the size of the other.
+                     # In the configuration that diffusers would download it is true;
+                     # the one of the yaml file does not contain it. For the 512-pixel
+                     # model diffusers uses the size of the other.
                      loose=("upcast_attention",)
                      + (("sample_size",) if prediction == "epsilon" else ()))
     first, second = (text_model(64, 2, "quick_gelu"),
@@ -298,7 +299,7 @@ def compare_facts(family, opened):
 
 
 def compare_single_parts(family, scratch, words):
-    """Open the denoiser alone, and autoencoders alone, in both layouts."""
+    """Opens only the denoiser, and only autoencoders, in both layouts."""
     whole = str(scratch / "model.safetensors")
     folder = scratch / "vae-folder"
     family.vae.save_pretrained(folder)
@@ -354,7 +355,7 @@ def compare_single_parts(family, scratch, words):
 
 
 def compare_predictions(scratch, words):
-    """What a file, its metadata and the caller say of the prediction."""
+    """Compares the prediction types given by a file, its metadata and the caller."""
     family = Family("SD 2 told", "stable_diffusion",
                     unet_model((64, 128), (1, 0), 1024, True),
                     vae_model(0.18215),

@@ -74,7 +74,7 @@ inline void write_tensors(
   value_of(gpu::write_safetensors(file, out));
 }
 
-/// Returns the type of a name such as "bfloat16".
+/// Returns the type for a name such as "bfloat16".
 inline torch::Dtype type_of(std::string_view name) {
   if (name == "bfloat16")
     return torch::kBFloat16;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares text encoders with transformers at odd, small sizes with random
-weights: sentence encoders (BERT) with every pooling, and CLIP's text towers;
-alone and in batches with padding. Usage: text_vectors.py PROGRAM TORCH"""
+"""Compares text encoders with transformers at odd, small sizes with random weights:
+sentence encoders (BERT) with every pooling, and CLIP's text towers, by themselves and
+in batches with padding. Usage: text_vectors.py PROGRAM TORCH"""
 import json
 import pathlib
 import struct
@@ -43,7 +43,8 @@ wrong = []
 
 
 def randomise(model):
-    """Give norms and offsets, which start as ones and zeros, a meaning."""
+    """Changes norms and offsets, which start as ones and zeros, so that they have an
+    effect."""
     with torch.no_grad():
         for name, x in model.named_parameters():
             if name.endswith("bias"):
@@ -72,7 +73,7 @@ def compare(what, folder, texts, truth):
 # ---- sentence encoders
 
 def pooled(states, mask, pooling):
-    """As sentence_transformers.models.Pooling does."""
+    """Pools as sentence_transformers.models.Pooling does."""
     if pooling == "cls":
         return states[:, 0]
     wide = mask.unsqueeze(-1).to(states.dtype)
@@ -96,7 +97,7 @@ def write_words(folder, extra, settings):
 
 
 def write_modules(folder, pooling, network=""):
-    """The files of sentence-transformers beside those of transformers."""
+    """Writes the files of sentence-transformers beside those of transformers."""
     modules = [("", network, "Transformer"), ("1", "1_Pooling", "Pooling"), ("2", "2_Normalize", "Normalize")]
     (folder / "modules.json").write_text(json.dumps(
         [{"idx": i, "name": name, "path": path, "type": f"sentence_transformers.models.{kind}"}
@@ -133,7 +134,8 @@ def compare_sentences(work, what, shape, seed, texts):
 
 
 def compare_older_files(work, texts):
-    """A larger model's names, norms with gamma and beta, and a part's folder."""
+    """Compares a larger model's names, norms with gamma and beta, and a part's folder.
+    """
     torch.manual_seed(5)
     folder = work / "older"
     inner = folder / "0_Transformer"
@@ -152,7 +154,7 @@ def compare_older_files(work, texts):
 
 
 def check_refusals(work):
-    """What is not supported is refused by file, key and value."""
+    """Checks that unsupported settings are refused by file, key and value."""
     source = work / "bert-1"
 
     def changed(name, **values):
@@ -204,7 +206,8 @@ def check_refusals(work):
 # ---- CLIP
 
 def write_clip_words(folder):
-    """All bytes and a few merges, with the special tokens last."""
+    """Writes a vocabulary of all bytes and a few merges, with the special tokens last.
+    """
     letters = [*range(0x21, 0x7f), *range(0xa1, 0xad), *range(0xae, 0x100)]
     letters = [chr(c) for c in letters] + [chr(0x100 + i) for i in range(256 - len(letters))]
     merges = [("c", "a"), ("ca", "t</w>"), ("f", "o"), ("fo", "x</w>"), ("o", "f</w>")]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes small models with random weights in the layout that diffusers writes:
-one of each family that Atelier runs, with all of its structure and few
-channels."""
+"""Makes small models with random weights in diffusers' layout: one of each family that
+Atelier runs, with its whole structure and few channels."""
 import json
 import os
 
@@ -18,7 +17,7 @@ from transformers import (CLIPTextConfig, CLIPTextModel,
 
 
 def bytes_to_unicode():
-    """Return CLIP's characters for the 256 bytes."""
+    """Returns CLIP's characters for the 256 bytes."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     chars = {b: chr(b) for b in printable}
     n = 0
@@ -36,7 +35,7 @@ MERGES = [("t", "h"), ("th", "e</w>"), ("r", "e"), ("re", "d</w>"),
 
 
 def tokenizer(folder, padding="<|endoftext|>", length=77):
-    """Write a tokenizer of a few hundred tokens; return it."""
+    """Writes a tokenizer of a few hundred tokens; returns it."""
     os.makedirs(folder, exist_ok=True)
     symbols = bytes_to_unicode()
     vocab = symbols + [s + "</w>" for s in symbols]
@@ -70,8 +69,7 @@ def text_encoder(words, hidden=32, layers=4, projection=None, act="quick_gelu",
 
 
 def spread(network, scale=1.0):
-    """Make weights unlike each other and biases non-zero, so that a wrong one
-    shows."""
+    """Makes weights distinct and biases non-zero, so that a wrong one shows."""
     with torch.no_grad():
         for name, x in network.named_parameters():
             if x.dim() <= 1:
@@ -182,7 +180,7 @@ def lcm(folder):
 
 
 def sd3(folder):
-    """Two joint blocks; the text encoders leave room in the tokens' width."""
+    """Makes two joint blocks. The text encoders leave room in the tokens' width."""
     words = tokenizer(folder + ".words")
     words_2 = tokenizer(folder + ".words_2", padding="!")
     torch.manual_seed(4)

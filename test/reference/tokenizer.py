@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the tokenizer with transformers' CLIPTokenizer, id for id: with
-CLIP's vocabulary where the set-up has put it, else with a small one; from
-vocab.json and merges.txt, and from tokenizer.json; with the settings of Stable
-Diffusion's families and with unusual ones."""
+"""Compares the tokenizer with transformers' CLIPTokenizer, id for id. It uses CLIP's
+vocabulary if the set-up has downloaded it, otherwise a small one, from vocab.json and
+merges.txt, and from tokenizer.json, with the settings of Stable Diffusion's families
+and with unusual ones."""
 import json
 import os
 import pathlib
@@ -37,7 +37,7 @@ START, END = "<|startoftext|>", "<|endoftext|>"
 # ---- prompts
 
 def hostile():
-    """Prompts that break tokenizers."""
+    """Returns prompts that break tokenizers."""
     marks = "".join(map(chr, range(0x300, 0x370)))
     fixed = [
         "", " ", "\t\n\r ", "a", "!", "!!!", "a photo of a cat!", "Wow! ! !wow",
@@ -127,8 +127,8 @@ def untyped(content, **fields):
 
 
 def settings(size):
-    """Each: what the folder is like, and its files beside the vocabulary. The
-    first ones are those that the families' repositories have."""
+    """Returns descriptions of folders, with their files beside the vocabulary. The
+    first ones are those of the families' repositories."""
     start, end = size - 2, size - 1
     sd1_map = {"bos_token": untyped(START), "eos_token": untyped(END), "pad_token": END, "unk_token": untyped(END)}
     sd1 = {"add_prefix_space": False, "bos_token": token(START), "do_lower_case": True, "eos_token": token(END),
@@ -174,8 +174,8 @@ def settings(size):
 
 
 def poor_vocabulary(folder, from_folder, pick):
-    """The merges of another vocabulary in any order, some of its bytes left
-    out."""
+    """Writes the merges of another vocabulary in any order, without some of its bytes.
+    """
     tokens = json.loads((from_folder / "vocab.json").read_text())
     merges = [line.split(" ") for line in (from_folder / "merges.txt").read_text().split("\n")[1:-1]]
     pick.shuffle(merges)
@@ -185,8 +185,8 @@ def poor_vocabulary(folder, from_folder, pick):
 
 
 def small_vocabulary(folder, prompts):
-    """A vocabulary of all bytes and some hundred merges, and the special
-    tokens last as in CLIP's."""
+    """Writes a vocabulary of all bytes and some hundred merges, with the special tokens
+    last, as in CLIP's."""
     letters = [*range(0x21, 0x7f), *range(0xa1, 0xad), *range(0xae, 0x100)]
     letters = [chr(c) for c in letters] + [chr(0x100 + i) for i in range(256 - len(letters))]
     tokens = letters + [c + "</w>" for c in letters]
@@ -226,8 +226,8 @@ def write_vocabulary(folder, tokens, merges):
 # ---- both sides
 
 def ours(folder, wanted):
-    """Return the head of what the program prints, and for each (prompt, length)
-    of `wanted` (ids, left out, nanoseconds)."""
+    """Returns the head of the program's output, and for each (prompt, length) of
+    `wanted` (ids, left out, nanoseconds)."""
     text = b"".join(struct.pack("<II", length, len(prompt)) + prompt for prompt, length in wanted)
     done = subprocess.run([PROGRAM, folder], input=text, stdout=subprocess.PIPE, check=True).stdout
     head = struct.unpack_from("<iiiII", done)
@@ -247,8 +247,8 @@ times = {}
 
 
 def compare(what, folder, prompts, keep_times=None, also_cut=False):
-    """Compare ids at 77 tokens and at many more, and the count left out. What
-    the peer makes of 77 tokens follows from all of them; `also_cut` asks it."""
+    """Compares ids at 77 tokens and at many more, and the number left out. The peer's
+    result at 77 tokens follows from all of them; `also_cut` checks that."""
     global compared
     peer = CLIPTokenizer.from_pretrained(folder)
     begin = time.perf_counter()
@@ -293,8 +293,8 @@ def compare_vocabulary(name, vocabulary, work, prompts, pick):
     fixed, long = hostile()
     size = len(json.loads((vocabulary / "vocab.json").read_text()))
     count = torch_reference.scaled(20_000)
-    # Reading CLIP's vocabulary takes transformers a second: the families'
-    # settings only.
+    # transformers needs a second to read CLIP's vocabulary, so only the families'
+    # settings are used.
     for i, (what, files) in enumerate(settings(size)[:4 if name == "CLIP" else None]):
         what = f"{name}, {what}"
         folder = work / f"{name}-{i}"
@@ -318,7 +318,7 @@ def compare_vocabulary(name, vocabulary, work, prompts, pick):
 
 
 def compare_older_form(what, saved, some, prompts):
-    """tokenizer.json as transformers 4 wrote it: merges as text, no special
+    """Compares tokenizer.json as transformers 4 wrote it: merges as text, no special
     tokens in the pattern, no settings beside it."""
     if prompts:
         compare(what + ", saved, data", saved, prompts)
@@ -343,7 +343,7 @@ def compare_poor_vocabulary(work, pick):
 
 
 def compare_faulty_text(folder, pick):
-    """Bytes that are not UTF-8 are as if Python had decoded them."""
+    """Checks that bytes that are not UTF-8 are read as Python decodes them."""
     peer = CLIPTokenizer.from_pretrained(folder)
     fixed = [b"\xff", b"a\x80b", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98", b"\xf4\x90\x80\x80",
              b"\xc0\xaf", b"cat\xe2\x82cat", b"\xf0\x9f\x98\xe9\xe9"]

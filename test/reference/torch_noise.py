@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares core::torch_randn and core::torch_generator with torch.randn, bit
-for bit."""
+"""Compares core::torch_randn and core::torch_generator with torch.randn, bit for bit.
+"""
 import struct
 import subprocess
 import sys
@@ -20,7 +20,7 @@ sizes = list(range(101)) + [1000, 4096, 16384, 16385, 65535]
 cases = [(seed, [n]) for seed in seeds for n in sizes]
 cases += [(random.getrandbits(64), [random.randrange(1 << 20)])
           for _ in range(torch_reference.scaled(500))]
-# Calls in turn, of both kinds: fewer than 16 values are drawn in pairs, and
+# Calls of both kinds follow each other. Fewer than 16 values are drawn in pairs, and
 # half a pair may be left for a later call.
 cases += [(random.getrandbits(64),
            [random.randrange(1, random.choice([16, 16, 100, 10000]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports the PyTorch that a comparison runs against."""
+"""Imports the PyTorch for a comparison."""
 import importlib.util
 import os
 import random
@@ -7,10 +7,10 @@ import sys
 
 
 def load(folder, needs=()):
-    """Return the module torch from `folder`, a virtual environment or a folder
-    torch/, or else from this interpreter; leave with status 77 without it or
-    without one of the packages `needs`."""
-    # What is not there must not be looked for elsewhere.
+    """Returns the module torch from `folder`, a virtual environment or a folder torch/,
+    or otherwise from this interpreter. Leaves with status 77 without it or without one
+    of the packages `needs`."""
+    # Missing files must not be searched for on the network.
     os.environ["HF_HUB_OFFLINE"] = "1"
     folder = os.environ.get("ATELIER_TORCH") or folder
     python = os.path.join(folder, "bin", "python")
@@ -32,13 +32,13 @@ def load(folder, needs=()):
 
 
 def scaled(n):
-    """Return how many of `n` cases this run does, as test::scaled does."""
+    """Returns how many of `n` cases this run does, as test::scaled does."""
     scale = float(os.environ.get("ATELIER_TEST_SCALE") or 0.01)
     return max(1, int(n * scale))
 
 
 def generator():
-    """Return a generator of cases, its seed printed."""
+    """Returns a generator of cases and prints its seed."""
     seed = int(os.environ.get("ATELIER_TEST_SEED") or random.getrandbits(64))
     print(f"ATELIER_TEST_SEED={seed}")
     return random.Random(seed)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the denoiser with diffusers' UNet2DConditionModel.
+"""Compares the denoiser with diffusers' UNet2DConditionModel.
 
-    unet.py PROGRAM TORCH_FOLDER
+unet.py PROGRAM TORCH_FOLDER
 
-Each case is a small random network with the structure of one published family
-or variant; denoisers.py says how far apart they may be."""
+Each case is a small random network with the structure of one published family or
+variant; denoisers.py gives the permitted differences.
+"""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the tokenizer of sentence encoders with transformers' BertTokenizer,
-id for id: from vocab.txt, from tokenizer.json and its older forms, with every
-setting, and on single code points. Usage: word_pieces.py PROGRAM TORCH"""
+"""Compares the tokenizer of sentence encoders with transformers' BertTokenizer, id for
+id: from vocab.txt, from tokenizer.json and its older forms, with every setting, and on
+single code points. Usage: word_pieces.py PROGRAM TORCH"""
 import json
 import pathlib
 import struct
@@ -35,7 +35,7 @@ compared = 0
 
 
 def vocabulary(texts):
-    """The words, their beginnings and ends, and the characters of texts in
+    """Returns the words, their beginnings and ends, and the characters of texts in
     several forms: enough pieces for words to be split in several ways."""
     pieces = set()
     for text in texts:
@@ -84,7 +84,7 @@ def compare(what, folder, texts):
 
 
 def changed(folder, to, change):
-    """Copy a saved tokenizer with its tokenizer.json changed."""
+    """Copies a saved tokenizer with its tokenizer.json changed."""
     to.mkdir()
     for file in folder.iterdir():
         (to / file.name).write_bytes(file.read_bytes())
@@ -120,7 +120,7 @@ def compare_saved(what, folder, work, texts):
 
 
 def check_refusals(saved, work):
-    """Whatever else tokenizer.json asks for is refused by its name."""
+    """Checks that other settings of tokenizer.json are refused by name."""
     def put(*keys, value):
         def change(content):
             for key in keys[:-1]:
@@ -148,11 +148,12 @@ def check_refusals(saved, work):
 
 
 def compare_code_points(work, pick):
-    """Every code point, alone and within a word, as far as the scale allows."""
+    """Compares every code point, by itself and within a word, as far as the scale
+    allows."""
     codes = [c for c in range(0x110000) if not 0xd800 <= c < 0xe000]
     count = torch_reference.scaled(len(codes))
     start = pick.randrange(len(codes) - count + 1)
-    # The first ones have most of the rules.
+    # The first code points have most of the rules.
     some = sorted({*codes[:0x3000][::1 if count > 0x3000 else 5], *codes[start:start + count]})
     texts = [chr(c) for c in some]
     for i in range(0, len(texts), 20_000):

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the members of the family with random weights, and what their networks
-// make of random input, for family.py.
+// Writes the members of the family with random weights, and their networks'
+// outputs for random input, for family.py.
 //
 // Usage: write_family FOLDER
 //
-// FOLDER/run: the weights as a training leaves them. FOLDER/MEMBER: a model's
-// folder, weights in float32; FOLDER/half: tiny in float16, its autoencoder a
-// link to the first one's. FOLDER/MEMBER.safetensors and those of preview and
-// scorer: input and output of the networks in training.
+// FOLDER/run contains the weights as a training writes them. FOLDER/MEMBER is a
+// model's folder with weights in float32. FOLDER/half is tiny in float16; its
+// autoencoder is a link to the first one's. FOLDER/MEMBER.safetensors, and
+// those of preview and scorer, contain input and output of the networks in
+// training.
 #include "tensor_io.hpp"
 #include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
@@ -26,8 +27,7 @@ using reference::value_of;
 
 namespace {
 
-// Makes weights unlike each other and biases non-zero, so that a wrong one
-// shows.
+// Makes weights distinct and biases non-zero, so that a wrong one shows.
 void spread(const torch::nn::Module& network) {
   const torch::NoGradGuard guard;
   for (auto& x : network.parameters())
@@ -41,7 +41,7 @@ exported_network exported(const torch::nn::Module& network,
     std::move(config), std::make_shared<module_state>(state_of(network)), {}};
 }
 
-// An autoencoder, drawn by the shapes that its configuration says.
+// Returns an autoencoder, drawn with the shapes of its configuration.
 exported_network drawn_autoencoder() {
   component x;
   x.config = autoencoder_config_text();
@@ -70,7 +70,7 @@ torch::Tensor drawn_ids(int64_t rows) {
   return out;
 }
 
-// The scorer, and what it makes of images and texts.
+// Writes the scorer, and its output for images and texts.
 void write_scorer(const std::filesystem::path& folder,
                   const torch::Tensor& pixels) {
   scorer_net scorer{family_scorer()};
@@ -91,7 +91,7 @@ void write_scorer(const std::filesystem::path& folder,
                             {"texts", scorer.embed_texts(ids)}});
 }
 
-// As a training leaves its weights.
+// Writes a part's weights as a training writes them.
 void write_part(const std::filesystem::path& folder, const std::string& part,
                 const std::map<std::string, const tensor_source*>& networks) {
   std::vector<named_tensor> tensors;

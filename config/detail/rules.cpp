@@ -197,7 +197,8 @@ private:
       const auto name = parse_variant(text);
       if (name && !can_draw(d, name->model))
         add({key(d.variants), key(d.executor)},
-            fmt::format("{} names no model of [[{}]] and none of Atelier's own",
+            fmt::format("{} names a model that is neither in [[{}]] nor one of "
+                        "Atelier's own",
                         shorten(quote(text)), models_section));
       if (name && name->steps > x_.limits.steps)
         add({key(d.variants), key(x_.limits.steps)},

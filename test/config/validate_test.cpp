@@ -132,13 +132,13 @@ BOOST_AUTO_TEST_CASE(models_have_names_of_their_own_and_devices_know_them) {
   const std::string device = "[[devices]]\nexecutor = 'torch'\n";
   BOOST_TEST(faults_in(model + device + "variants = ['sd@20/bf16']") == "");
   BOOST_TEST(faults_in(model + device + "variants = ['other@20']")
-             == "a.toml:6: devices[0].variants: \"other@20\" names no model "
-                "of [[models]] and none of Atelier's own\n");
+             == "a.toml:6: devices[0].variants: \"other@20\" names a model "
+                "that is neither in [[models]] nor one of Atelier's own\n");
   BOOST_TEST(faults_in(device + "variants = ['tiny@20', 'turbo@4']") == "");
   BOOST_TEST(faults_in("[[devices]]\nvariants = ['test_card@9']\n") == "");
   BOOST_TEST(faults_in("[[devices]]\nvariants = ['card@9']\n")
-             == "a.toml:2: devices[0].variants: \"card@9\" names no model "
-                "of [[models]] and none of Atelier's own\n");
+             == "a.toml:2: devices[0].variants: \"card@9\" names a model "
+                "that is neither in [[models]] nor one of Atelier's own\n");
   BOOST_TEST(
     faults_in("[[devices]]\nexecutor = 'test_card'\nvariants = ['card@9']\n")
     == "");

@@ -61,9 +61,8 @@ result<train_work> read_work(const std::vector<std::string>& words,
     return fail(ec::invalid_argument,
                 "--models: {} does not begin with models; 'import' does", word);
   if (out.parts.empty() && word != "export" && word != "import")
-    return fail(ec::invalid_argument,
-                "PART: {} is none that can be trained: {}", show_value(word),
-                list_choices(known));
+    return fail(ec::invalid_argument, "PART: {} is not one of {}",
+                show_value(word), list_choices(known));
   out.writes = word == "export" || (word == "all" && has_output);
   if (has_output && !out.writes)
     return fail(ec::invalid_argument,

@@ -31,10 +31,11 @@ core::result<drawing_model> drawing_model::load(
   if (!model)
     return model.why();
   if ((*model)->takes_more_than_text())
-    return core::fail(core::ec::invalid_argument,
-                      "{}: its denoiser takes more than a text, so that it is "
-                      "none of the family",
-                      folder.string());
+    return core::fail(
+      core::ec::invalid_argument,
+      "{}: its denoiser takes more than a text, so that it does "
+      "not belong to the family",
+      folder.string());
   return drawing_model{std::move(*model), where};
 }
 

@@ -47,7 +47,7 @@ core::result<void> add_named_file(const fs::path& file, std::string_view name,
   const auto size = fs::file_size(file, error);
   std::ifstream from{file, std::ios::binary};
   if (error || !from)
-    return core::fail(core::ec::io_failed, "cache.encoder: {}: cannot be read",
+    return core::fail(core::ec::io_failed, "cache.encoder: cannot read {}",
                       file.string());
   const auto head = fmt::format("{} {}\n", name, size);
   to.update(std::as_bytes(std::span{head}));

@@ -160,7 +160,7 @@ public:
 
   void worker_lost();
 
-  /// Draws a worker's death while it worked on these requests.
+  /// Draws into the timeline the death of a worker that ran these requests.
   void died(const timeline_track& worker, std::span<const core::ticket> had,
             core::time_point now);
 

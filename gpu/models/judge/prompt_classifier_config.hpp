@@ -29,7 +29,7 @@ struct prompt_classifier_file {
   prompt_classifier_config shape;
   /// Names of the routes, as variants have them: one for each level.
   std::vector<std::string> levels;
-  /// The text encoder's configuration, for its other readers.
+  /// The text encoder's configuration, which other functions read.
   component encoder;
 };
 

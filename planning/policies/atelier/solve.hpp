@@ -16,8 +16,8 @@ struct solve_options {
   /// The search for columns ends at this distance from the bound, relative to
   /// the value.
   double gap = 1e-3;
-  /// Maximum passes that update the busy shares of pools, which depend on their
-  /// numbers of devices.
+  /// Maximum number of passes. Each updates the busy shares of the pools, which
+  /// depend on the pools' numbers of devices.
   uint32_t passes = 3;
   /// Maximum number of other whole counts tried after rounding, with up to
   /// `exact_devices` devices and with more.

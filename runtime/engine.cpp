@@ -168,10 +168,10 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
       && !what.empty())
     return runtime::to_failure(core::fail(
       ec::bad_config,
-      "processes.program: {} of the host's runs in the engine's processes, "
-      "whose program must be the host's own, one that returns "
-      "atelier::process_main(argc, argv, extensions); or processes.mode must "
-      "be \"single\"",
+      "processes.program: {} of the host runs in the engine's processes, so "
+      "that this option must name a program of the host whose main returns "
+      "atelier::process_main(argc, argv, extensions); otherwise set "
+      "processes.mode to \"single\"",
       what));
   x->own = std::move(*own);
   if (auto begun = x->begin(); !begun)

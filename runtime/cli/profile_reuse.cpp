@@ -67,9 +67,10 @@ result<void> read_numbers(const profile_reuse_arguments& x,
 
 void add_profile_reuse(CLI::App& sub, profile_reuse_arguments& into) {
   sub.option_defaults()->group("Starts from earlier work");
-  sub.add_flag("--cache", into.cache,
-               "Also measure which similarity of prompts lets a run start from "
-               "another's state (cache.encoder compares them)");
+  sub.add_flag(
+    "--cache", into.cache,
+    "Also measure how similar prompts must be for a run to start from "
+    "another run's state (cache.encoder compares the prompts)");
   const auto add = [&sub](const std::string& names,
                           std::optional<std::string>& value,
                           const std::string& kind, const std::string& text) {

@@ -125,12 +125,12 @@ std::vector<planning::match> simulated_knowledge::near(core::request_id of,
     const auto told = nearness_of(of_, by);
     if (!told)
       lacks_.tell(by == planning::compared::prompts
-                    ? "compares prompts, and neither the profile's reuse.near "
-                      "(of thresholds in reuse.latents) nor --similarity says "
-                      "how near they are"
-                    : "compares prompts with images, and neither the "
-                      "profile's reuse.near (of thresholds in reuse.images) "
-                      "nor --similarity says how near they are");
+                    ? "compares prompts, but neither the profile's reuse.near "
+                      "(for thresholds in reuse.latents) nor --similarity "
+                      "gives their similarities"
+                    : "compares prompts with images, but neither the "
+                      "profile's reuse.near (for thresholds in reuse.images) "
+                      "nor --similarity gives their similarities");
     spec = told.value_or(spec);
   }
   auto any = stream(of_, of, draw::found);
@@ -152,15 +152,15 @@ std::vector<uint32_t> simulated_knowledge::labels_of(core::request_id of) {
       std::any_of(ladder.levels.begin(), ladder.levels.end(),
                   [](const auto& l) { return !l.class_quality.empty(); });
     if (differ && ladder.class_shares.empty())
-      lacks_.tell("asks for predicted classes, and the profile's "
-                  "ladders[].class_shares does not say how many prompts each "
-                  "has");
+      lacks_.tell("asks for predicted classes, but the profile's "
+                  "ladders[].class_shares does not give the share of prompts "
+                  "in each class");
     const auto accuracy =
       of_.classifier_accuracy ? of_.classifier_accuracy : ladder.accuracy;
     if (differ && !accuracy)
-      lacks_.tell("asks for predicted classes, and neither the profile's "
-                  "ladders[].accuracy nor --classifier-accuracy says how often "
-                  "one is right");
+      lacks_.tell("asks for predicted classes, but neither the profile's "
+                  "ladders[].accuracy nor --classifier-accuracy gives the "
+                  "share of correct predictions");
     const bool right = random.uniform() < accuracy.value_or(1);
     out.push_back(
       class_of_content(ladder, right ? content : random.next_u64()));
@@ -172,9 +172,9 @@ bool simulated_knowledge::hit_likely(
   core::request_id of, const std::vector<planning::match>& found) {
   const auto told = predictor_of(of_);
   if (!told)
-    lacks_.tell("asks a predictor of hits, and neither the profile's "
-                "reuse.predictor nor --hit-predictor says how often one is "
-                "right");
+    lacks_.tell("asks a predictor of hits, but neither the profile's "
+                "reuse.predictor nor --hit-predictor gives the share of "
+                "correct predictions");
   const auto& tables = of_.profile->reuse;
   const bool latents = tables && !tables->latents.empty();
   const auto& table = latents ? tables->latents
@@ -246,8 +246,8 @@ double simulated_scores::operator()(core::request_id id,
   // The random judge.
   if (judge == planning::random_judge)
     return number_of(content, 100);
-  lacks_.tell(fmt::format("has images judged by '{}', and the profile's "
-                          "cascades[].deferred does not say how they score",
+  lacks_.tell(fmt::format("has images judged by '{}', but the profile's "
+                          "cascades[].deferred has no scores for them",
                           judge));
   return 0;
 }

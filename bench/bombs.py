@@ -112,8 +112,8 @@ def part(values, share):
 
 
 def make_work(given, folder):
-    """Returns every bomb as a file with every interface, in an order drawn by the seed.
-    """
+    """Returns every bomb as a file with every interface, in an order drawn by the
+    seed."""
     work = []
     for kind in bombs.FAMILIES:
         for i, (name, file, pixels) in enumerate(

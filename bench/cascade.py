@@ -122,8 +122,8 @@ def right_in(score, files, captions):
 
 
 def profiled(given, name, files):
-    """Measures a variant's costs with one process for each file, all at the same time.
-    """
+    """Measures a variant's costs with one process for each file, all at the same
+    time."""
     runs = [subprocess.Popen(
         [given.atelier, "profile", "--model", name.split("@")[0], "--batch",
          "1,2,4,8", "--size", "128x128", "--steps", "20", "--set",

@@ -106,8 +106,8 @@ def soak(given, server):
 
 
 def judge(report):
-    """Returns [(condition, whether it holds, or None if the run is too short to say)].
-    """
+    """Returns [(condition, whether it holds, or None if the run is too short to
+    say)]."""
     calls, before, after = report["calls"], report["before"], report["after"]
 
     def equal(field):

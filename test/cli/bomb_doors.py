@@ -133,8 +133,8 @@ def status_of(pid):
 
 
 class Memory:
-    """Measures the most memory that processes use from now on, without shared memory.
-    """
+    """Measures the most memory that processes use from now on, without shared
+    memory."""
 
     def __init__(self, pids):
         self.before = {}

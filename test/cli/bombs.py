@@ -376,8 +376,8 @@ def mutate(r, file):
 
 
 def promised(kind, file, otherwise):
-    """Returns the pixels that a header promises, even after a mutation of the header.
-    """
+    """Returns the pixels that a header promises, even after a mutation of the
+    header."""
     if kind == "png" and len(file) >= 24:
         width, height = struct.unpack(">II", file[16:24])
         return width * height

@@ -26,8 +26,8 @@ JOURNAL = ["--set", "http.journal=\"on\""]
 
 
 class Jobs:
-    """Jobs submitted to servers that start and end, with the expected result of each.
-    """
+    """Jobs submitted to servers that start and end, with the expected result of
+    each."""
 
     def __init__(self):
         self.all = []

@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(a_plan_for_another_profile_is_refused) {
              != std::string::npos);
 }
 
-// These files were written when memories had no types of their own.
+// These files are older than the memory types that only their policies know.
 BOOST_AUTO_TEST_CASE(files_of_before_are_read_and_written_alike) {
   for (const auto& [name, profile, remembers] :
        {std::tuple{"argus", "argus-a100", true},

@@ -68,8 +68,8 @@ def fits_a_finger(control):
 
 
 def fits_a_phone(page, what):
-    """Checks that nothing is wider than the screen, and that every control has a name.
-    """
+    """Checks that nothing is wider than the screen, and that every control has a
+    name."""
     found = page.evaluate("document.documentElement.scrollWidth")
     assert found <= PHONE["width"], f"{what} is {found} pixels wide"
     nameless = page.evaluate(NAMELESS)

@@ -155,8 +155,8 @@ def score(program, pairs):
 
 
 def generated(captions, folder):
-    """Draws them with the command line: one caption after the other, with rising seeds.
-    """
+    """Draws them with the command line: one caption after the other, with rising
+    seeds."""
     paths = []
     for i, caption in enumerate(captions):
         path = os.path.join(folder, f"own-{i}.png")

@@ -70,8 +70,8 @@ def float64_schedulers(noise):
 
 
 def peer_of(c):
-    """Returns diffusers' scheduler as a pipeline makes it, and the timesteps that run.
-    """
+    """Returns diffusers' scheduler as a pipeline makes it, and the timesteps that
+    run."""
     source = getattr(diffusers, c["file"]["_class_name"])
     options = {"use_karras_sigmas": True} if c["karras"] else {}
     peer = getattr(diffusers, CLASSES[c["sampler"]]).from_config(

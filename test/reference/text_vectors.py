@@ -134,8 +134,8 @@ def compare_sentences(work, what, shape, seed, texts):
 
 
 def compare_older_files(work, texts):
-    """Compares a larger model's names, norms with gamma and beta, and a part's folder.
-    """
+    """Compares a larger model's names, norms with gamma and beta, and a part's
+    folder."""
     torch.manual_seed(5)
     folder = work / "older"
     inner = folder / "0_Transformer"
@@ -206,8 +206,8 @@ def check_refusals(work):
 # ---- CLIP
 
 def write_clip_words(folder):
-    """Writes a vocabulary of all bytes and a few merges, with the special tokens last.
-    """
+    """Writes a vocabulary of all bytes and a few merges, with the special tokens
+    last."""
     letters = [*range(0x21, 0x7f), *range(0xa1, 0xad), *range(0xae, 0x100)]
     letters = [chr(c) for c in letters] + [chr(0x100 + i) for i in range(256 - len(letters))]
     merges = [("c", "a"), ("ca", "t</w>"), ("f", "o"), ("fo", "x</w>"), ("o", "f</w>")]

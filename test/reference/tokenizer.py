@@ -174,8 +174,8 @@ def settings(size):
 
 
 def poor_vocabulary(folder, from_folder, pick):
-    """Writes the merges of another vocabulary in any order, without some of its bytes.
-    """
+    """Writes the merges of another vocabulary in any order, without some of its
+    bytes."""
     tokens = json.loads((from_folder / "vocab.json").read_text())
     merges = [line.split(" ") for line in (from_folder / "merges.txt").read_text().split("\n")[1:-1]]
     pick.shuffle(merges)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares core::torch_randn and core::torch_generator with torch.randn, bit for bit.
-"""
+"""Compares core::torch_randn and core::torch_generator with torch.randn, bit for
+bit."""
 import struct
 import subprocess
 import sys

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(whole_numbers_are_read_and_no_others) {
                            "18446744073709551616", "\"1\"", "0x1"}) {
     json_cursor sut{text};
     const auto value = sut.whole();
-    // "0x1" is a zero and a rest.
+    // "0x1" is a zero followed by other text.
     BOOST_TEST((!value || !sut.at_end()), text);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/markup.hpp>
+#include <atelier/core/page_colours.hpp>
 #include <atelier/core/report_page.hpp>
 
 #include <fmt/format.h>
@@ -8,43 +9,7 @@ namespace atelier::core {
 
 namespace {
 
-// The colours are those of runtime/http/page/page.css. Plots with more lines
-// have three more.
 constexpr std::string_view style = R"css(
-:root {
-  --ground: #f6f5f2;
-  --panel: #ffffff;
-  --ink: #1c1b1a;
-  --soft: #625f5a;
-  --line: #d6d2ca;
-  --accent: #8a3a16;
-  --shade: rgba(40, 30, 20, 0.18);
-  --plot-1: #0072b2;
-  --plot-2: #c24f00;
-  --plot-3: #00755a;
-  --plot-4: #a8437f;
-  --plot-5: #8a6d00;
-  --plot-6: #4b5fc4;
-  --plot-7: #1c1b1a;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #171614;
-    --panel: #211f1d;
-    --ink: #ece8e1;
-    --soft: #aaa49a;
-    --line: #3c3934;
-    --accent: #e28a58;
-    --shade: rgba(0, 0, 0, 0.5);
-    --plot-1: #56b4e9;
-    --plot-2: #e69f00;
-    --plot-3: #2fc79d;
-    --plot-4: #e08bbd;
-    --plot-5: #f0e442;
-    --plot-6: #a9a4ff;
-    --plot-7: #ece8e1;
-  }
-}
 * { box-sizing: border-box; }
 body {
   margin: 0 auto; padding: 1.25rem; max-width: 90rem; background: var(--ground);
@@ -106,8 +71,9 @@ std::string report_head(std::string_view title) {
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, "
     "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-    escape_html(title), style);
+    "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n"
+    "<h1>{0}</h1>\n",
+    escape_html(title), page_colours(), style);
 }
 
 std::string report_table(std::string_view label,

@@ -350,9 +350,23 @@ const option all_options[] = {
   {"cache", "disk_mib", "Disk quota of cache.folder.",
    ATELIER_AT(cache.disk_bytes), 1, 1'073'741'824},
   {"cache", "tenant_floor",
-   "Share of cache.disk_mib that is reserved in equal parts for the API keys "
-   "that have anything in the cache: another key's images never take it.",
+   "Share of the cache that is reserved in equal parts for the API keys that "
+   "have anything in it: another key's images never take it.",
    ATELIER_AT(cache.tenant_floor), 0, 1},
+  {"cache", "tenants",
+   "Number of API keys among which the whole cache (entries, memory_mib, "
+   "disk_mib, encoder_memo) is divided in fixed equal parts, so that no key "
+   "can tell by its own entries what others store. 0: what a key does not "
+   "use, others do; see tenant_floor.",
+   ATELIER_AT(cache.tenants), 0, 1'000'000},
+  {"cache", "disk_wait_ms",
+   "Maximum wait for the disk of cache.folder; a slower answer counts as a "
+   "failure.",
+   ATELIER_AT(cache.disk_wait), 1, 60'000},
+  {"cache", "disk_retry_s",
+   "Time for which the disk of cache.folder is left out after three failures "
+   "in a row.",
+   ATELIER_AT(cache.disk_retry), 0.001, day_s},
 
   {"http", "listen",
    "HOST:PORT to listen on; port 0 takes a free one. Without HOST it is "

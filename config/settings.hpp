@@ -201,8 +201,15 @@ struct cache_settings {
   std::string folder;
   /// The maximum size of the cache in `folder`.
   uint64_t disk_bytes = 10ull << 30;
-  /// The share of it that is reserved in equal parts for all tenants.
+  /// The share of the cache that is reserved in equal parts for all tenants.
   double tenant_floor = 0.25;
+  /// The number of tenants among which the whole cache is divided in fixed
+  /// equal parts; 0: it is not divided.
+  uint32_t tenants = 0;
+  /// The longest wait for the disk of `folder`, and the time for which a disk
+  /// that was late several times is left out.
+  core::timespan disk_wait = std::chrono::milliseconds{250};
+  core::timespan disk_retry = std::chrono::seconds{30};
 };
 
 /// The HTTP server. `limits` has the limits of a request.

@@ -7,8 +7,8 @@
 namespace atelier::index {
 
 encoder_memo::encoder_memo(std::shared_ptr<const text_encoder> encoder,
-                           size_t most)
-  : encoder_(std::move(encoder)), most_(most) {}
+                           size_t most, size_t parts)
+  : encoder_(std::move(encoder)), most_(most), parts_(parts) {}
 
 std::string_view encoder_memo::name() const {
   return encoder_->name();
@@ -62,25 +62,30 @@ encoder_counts encoder_memo::counts() const {
 
 void encoder_memo::put(std::string_view space, std::string_view text,
                        const std::vector<float>& vector) const {
-  if (most_ == 0)
-    return;
+  const auto own = shelves_.find(space);
   // Another thread may have encoded the same text meanwhile.
-  if (const auto own = shelves_.find(space);
-      own != shelves_.end() && own->second.by_text.contains(text))
+  if (own != shelves_.end() && own->second.by_text.contains(text))
     return;
-  if (vectors_ == most_)
-    drop_one();
+  const auto count = own == shelves_.end() ? 0 : own->second.recency.size();
+  const auto most = parts_ == 0 ? most_ : most_ / parts_;
+  if (most == 0 || (parts_ > 0 && count == 0 && shelves_.size() == parts_))
+    return;
+  if ((parts_ == 0 ? vectors_ : count) == most)
+    drop_one(space);
   auto& [recency, by_text] = shelves_[std::string{space}];
   recency.push_front({std::string{text}, vector});
   by_text.emplace(recency.front().text, recency.begin());
   ++vectors_;
 }
 
-void encoder_memo::drop_one() const {
-  const auto largest = std::max_element(
-    shelves_.begin(), shelves_.end(), [](const auto& a, const auto& b) {
-      return a.second.recency.size() < b.second.recency.size();
-    });
+void encoder_memo::drop_one(std::string_view space) const {
+  const auto largest = parts_ > 0
+                       ? shelves_.find(space)
+                       : std::max_element(shelves_.begin(), shelves_.end(),
+                                          [](const auto& a, const auto& b) {
+                                            return a.second.recency.size()
+                                                 < b.second.recency.size();
+                                          });
   auto& [recency, by_text] = largest->second;
   by_text.erase(recency.back().text);
   recency.pop_back();

@@ -21,11 +21,16 @@ namespace atelier::index {
 /// namespace never gets a vector that another one had encoded, so that no
 /// answer is faster because of other tenants' prompts. If the memo is full, the
 /// namespace with the most vectors loses the one that was unused for longest.
+/// A memo that is divided loses vectors of a namespace only to that namespace.
 /// Threads: any. Texts are encoded without the lock.
 class encoder_memo final : public text_encoder {
 public:
   /// @param most the number of vectors of all namespaces
-  encoder_memo(std::shared_ptr<const text_encoder> encoder, size_t most);
+  /// @param parts the number of equal parts into which it is divided, of which
+  ///        a namespace has one, and others after as many namespaces none; 0:
+  ///        not divided
+  encoder_memo(std::shared_ptr<const text_encoder> encoder, size_t most,
+               size_t parts = 0);
 
   std::string_view name() const override;
   std::string identity() const override;
@@ -60,10 +65,11 @@ private:
   // The caller must hold the lock.
   void put(std::string_view space, std::string_view text,
            const std::vector<float>& vector) const;
-  void drop_one() const;
+  void drop_one(std::string_view space) const;
 
   const std::shared_ptr<const text_encoder> encoder_;
   const size_t most_;
+  const size_t parts_;
   mutable std::mutex lock_;
   mutable std::map<std::string, shelf, std::less<>> shelves_;
   mutable size_t vectors_ = 0;

@@ -91,6 +91,8 @@ struct kept_counts {
   /// had found an entry at least as near.
   uint64_t searches_checked = 0;
   uint64_t searches_agreed = 0;
+  /// Vectors that searches compared with theirs.
+  uint64_t compared = 0;
   /// Failures of a disk to keep, return or remove something, and failures of
   /// the text encoder.
   uint64_t failed = 0;

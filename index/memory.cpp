@@ -53,8 +53,8 @@ memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
   : most_(most),
     encoder_(std::move(encoder)),
     date_(std::move(date)),
-    shares_(std::make_unique<detail::ledger>(
-      detail::budget{most.bytes, most.entries, 0, most.rule})),
+    shares_(std::make_unique<detail::ledger>(detail::budget{
+      most.bytes, most.entries, most.tenant_floor, most.rule, most.parts})),
     texts_(encoder_->dimensions(), how) {}
 
 memory::~memory() = default;
@@ -191,16 +191,15 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   // The entries are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
-  if (!texts_.add(key, last_number_ + 1, vector))
+  const auto room = shares_->room_for(what.whose, bytes, 0);
+  if (!room || !texts_.add(key, last_number_ + 1, vector))
     return false;
-  // Everything may leave, so that the entry fits.
-  const auto room = shares_->room_for({}, bytes, 0);
   for (const auto x : *room) {
     leaving.push_back(take_out(x));
     ++counts_.evicted;
   }
   entry->number = ++last_number_;
-  shares_->add(entry->number, {}, bytes, {++last_use_, 0});
+  shares_->add(entry->number, what.whose, bytes, {++last_use_, 0});
   by_number_.emplace(entry->number, std::move(entry));
   return true;
 }
@@ -225,6 +224,7 @@ kept_counts memory::counts() const {
   out.bytes = shares_->bytes();
   out.searches_checked = of_texts.checked;
   out.searches_agreed = of_texts.agreed;
+  out.compared = of_texts.compared;
   out.encoder = encoder_->counts();
   return out;
 }

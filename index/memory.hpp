@@ -29,6 +29,12 @@ struct memory_bounds {
   uint64_t answers = 0;
   /// A server's rule, by which entries leave for others.
   core::eviction_rule rule = core::eviction_rule::lru;
+  /// Fraction of the bytes and entries, 0..1, that is reserved in equal parts
+  /// for all tenants that keep anything; see store_options.
+  double tenant_floor = 0;
+  /// The number of fixed parts, one for each tenant, into which bytes and
+  /// entries are divided. 0: not divided.
+  uint64_t parts = 0;
 };
 
 namespace detail {
@@ -94,7 +100,7 @@ private:
   const std::shared_ptr<const text_encoder> encoder_;
   const std::function<int64_t()> date_;
   mutable std::mutex lock_;
-  /// The entries' sizes and uses. One tenant has them all.
+  /// The entries' sizes, tenants and uses.
   const std::unique_ptr<detail::ledger> shares_;
   /// Ordered, so that pages of entries are found by their first number.
   std::map<uint64_t, kept_ptr> by_number_;

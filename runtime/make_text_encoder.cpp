@@ -105,7 +105,7 @@ core::result<std::shared_ptr<const index::text_encoder>> make_text_encoder(
     std::make_shared<index::encoder_memo>(
       std::make_shared<by_network>(folder, std::move(identity->revision),
                                    std::move(*network)),
-      settings.cache.encoder_memo)};
+      settings.cache.encoder_memo, settings.cache.tenants)};
 #else
   return core::fail(core::ec::not_found,
                     "cache.encoder: {}: text encoders are not built in "

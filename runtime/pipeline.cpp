@@ -51,7 +51,8 @@ core::eviction_rule rule_of(const config::cache_settings& x) {
 }
 
 index::memory_bounds bounds_of(const config::cache_settings& x) {
-  return {x.memory_bytes, x.entries, x.answers, rule_of(x)};
+  return {x.memory_bytes, x.entries,      x.answers,
+          rule_of(x),     x.tenant_floor, x.tenants};
 }
 
 } // namespace

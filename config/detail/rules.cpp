@@ -64,6 +64,10 @@ private:
 
   void check_cache() {
     const auto& c = x_.cache;
+    if (c.tenants > c.entries)
+      add({key(c.tenants), key(c.entries)},
+          fmt::format("{} leaves each tenant less than one of {}",
+                      told(c.tenants), told(c.entries)));
     if (c.memory_bytes > 0)
       return;
     if (!c.folder.empty())

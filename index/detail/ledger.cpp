@@ -21,9 +21,15 @@ uint64_t number_at(const planning::nirvana::eviction_place& x) {
 /// follows when its first one has left.
 class ledger::leaving {
 public:
-  /// Adds a tenant, which keeps `floor` bytes.
+  /// Adds a tenant, which keeps `floor`.
   void add(const tenant& x, uint64_t floor) {
-    from_.push({x.order.begin(), &x, x.bytes, floor});
+    from_.push({x.order.begin(), &x, x.weight, floor});
+  }
+
+  /// Adds a tenant that keeps nothing, without the entries before `first`.
+  void add_from(const tenant& x, std::set<place>::const_iterator first) {
+    if (first != x.order.end())
+      from_.push({first, &x, x.weight, 0});
   }
 
   /// Returns the place of the next entry, or null if none may leave.
@@ -31,13 +37,13 @@ public:
     return from_.empty() ? nullptr : &*from_.top().first;
   }
 
-  /// Lets the next entry leave, which has that many bytes.
-  void take(const ledger& from, uint64_t bytes) {
+  /// Lets the next entry leave.
+  void take(const ledger& from) {
     auto x = from_.top();
     from_.pop();
-    x.bytes -= bytes;
+    x.weight -= from.weight_at(*x.first);
     if (++x.first != x.of->order.end()
-        && x.bytes - from.bytes_at(*x.first) >= x.floor)
+        && x.weight - from.weight_at(*x.first) >= x.floor)
       from_.push(x);
   }
 
@@ -45,7 +51,7 @@ private:
   struct candidate {
     std::set<place>::const_iterator first;
     const tenant* of = nullptr;
-    uint64_t bytes = 0;
+    uint64_t weight = 0;
     uint64_t floor = 0;
 
     friend bool operator<(const candidate& a, const candidate& b) {
@@ -71,8 +77,16 @@ uint64_t ledger::bytes_at(const place& x) const {
   return by_number_.at(number_at(x)).bytes;
 }
 
+uint64_t ledger::weight_of(uint64_t bytes) const {
+  return std::max(bytes, most_.bytes / std::max<uint64_t>(most_.entries, 1));
+}
+
+uint64_t ledger::weight_at(const place& x) const {
+  return weight_of(bytes_at(x));
+}
+
 uint64_t ledger::rest_of(const tenant& x) const {
-  return x.bytes - bytes_at(*x.order.begin());
+  return x.weight - weight_at(*x.order.begin());
 }
 
 void ledger::list(const tenant& x) {
@@ -116,6 +130,7 @@ void ledger::add(uint64_t number, core::tenant_id whose, uint64_t bytes,
   }
   of.order.insert(place_of(number, at->second));
   of.bytes += bytes;
+  of.weight += weight_of(bytes);
   bytes_ += bytes;
   list(of);
 }
@@ -157,6 +172,7 @@ void ledger::remove(uint64_t number) {
   unlist(of);
   of.order.erase(place_of(number, x));
   of.bytes -= x.bytes;
+  of.weight -= weight_of(x.bytes);
   bytes_ -= x.bytes;
   if (of.order.empty()) {
     tenants_.erase(x.whose);
@@ -185,6 +201,15 @@ std::optional<std::vector<uint64_t>> ledger::room_for(core::tenant_id whose,
   const auto fits = [&] {
     return left <= most_others && entries() - out.size() < most_.entries;
   };
+  if (most_.parts > 0) {
+    auto own = room_in_part(whose, bytes);
+    if (!own)
+      return std::nullopt;
+    out = std::move(*own);
+    for (const auto x : out)
+      left -= by_number_.at(x).bytes;
+    return fits() ? std::optional{std::move(out)} : std::nullopt;
+  }
   if (fits())
     return out;
   leaving from;
@@ -209,26 +234,57 @@ std::optional<std::vector<uint64_t>> ledger::room_for(core::tenant_id whose,
       }
     if (next == nullptr)
       return std::nullopt;
-    const auto size = bytes_at(*next);
     out.push_back(number_at(*next));
-    left -= size;
-    from.take(*this, size);
+    left -= bytes_at(*next);
+    from.take(*this);
+  }
+  return out;
+}
+
+std::optional<std::vector<uint64_t>> ledger::room_in_part(
+  core::tenant_id whose, uint64_t bytes) const {
+  const auto most_bytes = most_.bytes / most_.parts;
+  const auto most_entries = most_.entries / most_.parts;
+  if (bytes > most_bytes || most_entries == 0)
+    return std::nullopt;
+  std::vector<uint64_t> out;
+  const auto found = tenants_.find(whose);
+  if (found == tenants_.end())
+    return out;
+  const auto& own = found->second;
+  auto left = own.bytes;
+  for (auto x = own.order.begin();
+       left > most_bytes - bytes
+       || own.order.size() - out.size() >= most_entries;
+       ++x) {
+    left -= bytes_at(*x);
+    out.push_back(number_at(*x));
   }
   return out;
 }
 
 std::vector<uint64_t> ledger::excess() const {
-  leaving from;
-  for (const auto& [id, x] : tenants_)
-    from.add(x, 0);
   std::vector<uint64_t> out;
   auto left = bytes_;
+  leaving from;
+  for (const auto& [id, x] : tenants_) {
+    auto first = x.order.begin();
+    if (most_.parts > 0)
+      for (auto own = x.bytes, count = uint64_t{x.order.size()};
+           own > most_.bytes / most_.parts
+           || count > most_.entries / most_.parts;
+           ++first, --count) {
+        own -= bytes_at(*first);
+        left -= bytes_at(*first);
+        out.push_back(number_at(*first));
+      }
+    from.add_from(x, first);
+  }
   while (left > most_.bytes || entries() - out.size() > most_.entries) {
     const auto* const next = from.next();
-    const auto size = bytes_at(*next);
     out.push_back(number_at(*next));
-    left -= size;
-    from.take(*this, size);
+    left -= bytes_at(*next);
+    from.take(*this);
   }
   return out;
 }

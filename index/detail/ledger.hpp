@@ -23,6 +23,10 @@ struct budget {
   /// Fraction of `bytes`, 0..1.
   double floor = 0;
   core::eviction_rule rule = core::eviction_rule::lru;
+  /// The number of fixed equal parts into which bytes and entries are divided.
+  /// A tenant has one part at most, and only its own entries leave for new
+  /// ones. 0: not divided.
+  uint64_t parts = 0;
 };
 
 /// The uses of an entry.
@@ -44,7 +48,13 @@ struct entry_uses {
 /// entries leave in the order of the rule (planning::nirvana::place_of). The
 /// first one may leave for a new entry if both have the same tenant, or if its
 /// tenant keeps its floor without it. Of these first ones, the first by the
-/// rule leaves.
+/// rule leaves. Towards the floor an entry counts at least as many bytes as
+/// the budget has for each entry, so that many small entries, which exhaust
+/// the number of entries, are no way past it.
+///
+/// If the budget is divided, a tenant's entries depend on no other tenant,
+/// except that a new entry is not kept if more tenants than parts have used up
+/// the whole budget.
 ///
 /// With n entries and tenants, a victim costs O(log n), and so does a change
 /// that leaves the number of tenants the same; otherwise the tenants that keep
@@ -81,13 +91,13 @@ public:
                                                 uint64_t bytes,
                                                 uint64_t beside) const;
 
-  /// Returns the entries that must leave so that the others fit: the first by
-  /// the rule, of any tenant. Such entries exist if the budget was larger when
-  /// they were kept.
+  /// Returns the entries that must leave so that the others fit: those above
+  /// the part of their tenant, and the first by the rule, of any tenant. Such
+  /// entries exist if the budget was larger when they were kept.
   std::vector<uint64_t> excess() const;
 
   /// Returns the minimum that others leave to each of that many tenants, in
-  /// bytes.
+  /// bytes as they count towards the floor.
   uint64_t floor_bytes(uint64_t tenants) const;
 
   uint64_t bytes() const {
@@ -112,6 +122,8 @@ private:
     /// The places of its entries. The first leaves first.
     std::set<place> order;
     uint64_t bytes = 0;
+    /// As its entries count towards its floor.
+    uint64_t weight = 0;
   };
 
   class leaving;
@@ -119,7 +131,11 @@ private:
   place place_of(uint64_t number, const item& x) const;
   uint64_t bytes_at(const place& x) const;
 
-  /// Returns what a tenant keeps without its first entry, in bytes.
+  /// Returns how an entry of that many bytes counts towards a floor.
+  uint64_t weight_of(uint64_t bytes) const;
+  uint64_t weight_at(const place& x) const;
+
+  /// Returns what a tenant keeps without its first entry, by weight.
   uint64_t rest_of(const tenant& x) const;
 
   /// Add a tenant that has entries to the sets of tenants, and remove it before
@@ -132,6 +148,11 @@ private:
 
   template <class Change>
   void change(uint64_t number, Change how);
+
+  /// Returns the first entries of a tenant, by its order, that must leave so
+  /// that the others and one of `bytes` are within the tenant's part.
+  std::optional<std::vector<uint64_t>> room_in_part(core::tenant_id whose,
+                                                    uint64_t bytes) const;
 
   budget most_;
   uint64_t bytes_ = 0;

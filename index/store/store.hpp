@@ -37,10 +37,13 @@ struct store_options {
   uint64_t answers = 0;
   /// The maximum memory for copies of payloads, in bytes.
   uint64_t memory_bytes = 0;
-  /// Fraction of `disk_bytes`, 0..1, that is reserved in equal parts for all
-  /// tenants that keep anything. The entries of one tenant never drive another
-  /// tenant below its part.
+  /// Fraction of `disk_bytes` and `entries`, 0..1, that is reserved in equal
+  /// parts for all tenants that keep anything. The entries of one tenant never
+  /// drive another tenant below its part.
   double tenant_floor = 0.25;
+  /// The number of fixed parts, one for each tenant, into which `disk_bytes`,
+  /// `entries` and `memory_bytes` are divided. 0: not divided.
+  uint64_t parts = 0;
   /// A server's rule, by which entries leave for others. The uses that it
   /// counts are on the disk under every rule.
   core::eviction_rule rule = core::eviction_rule::lru;

@@ -38,25 +38,30 @@ void consider_all(const detail::graph& of, std::span<const float> unit,
 }
 
 // Adds the nearest entries of a graph. If entries that are gone take the places
-// of others, requests more entries, and finally all.
-void consider_linked(const detail::graph& of, std::span<const float> unit,
-                     size_t most, size_t least, std::vector<near_vector>& to) {
+// of others, requests more entries, and finally all. Returns the number of
+// compared entries.
+size_t consider_linked(const detail::graph& of, std::span<const float> unit,
+                       size_t most, size_t least,
+                       std::vector<near_vector>& to) {
   const auto before = to.size();
   const auto size = of.entries().size();
+  size_t compared = 0;
   for (auto ask = std::max(least, 2 * std::min(most, size)); ask < size / 4;
        ask *= 4) {
     const auto linked = of.near(unit.data(), ask);
     if (!linked)
       break;
     bool all_alike = true;
+    compared += linked->size();
     for (const auto* x : *linked)
       all_alike = consider(*x, unit, to) && all_alike;
     // Entries after one that is not similar are not similar either.
     if (to.size() - before >= most || !all_alike)
-      return;
+      return compared;
     to.resize(before);
   }
   consider_all(of, unit, to);
+  return compared + size;
 }
 
 } // namespace
@@ -101,7 +106,7 @@ struct vector_index::state {
 };
 
 vector_counts vector_counters::now() const {
-  return {builds, failed_builds, checked, agreed};
+  return {builds, failed_builds, checked, agreed, compared};
 }
 
 vector_index::vector_index(size_t dimensions, vector_options how,
@@ -248,11 +253,15 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
   ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
   const auto now = snapshot();
   std::vector<near_vector> out;
-  for (const auto& some : now->segment)
+  size_t compared = 0;
+  for (const auto& some : now->segment) {
+    compared += some->size();
     for (const auto& x : *some)
       consider(*x, unit, out);
+  }
   if (now->links)
-    consider_linked(*now->links, unit, most, how_.search, out);
+    compared += consider_linked(*now->links, unit, most, how_.search, out);
+  counters_.compared += compared;
   const auto best =
     out.begin() + static_cast<std::ptrdiff_t>(std::min(most, out.size()));
   std::partial_sort(out.begin(), best, out.end(),

@@ -49,6 +49,9 @@ struct vector_counts {
   /// found a vector at least as near.
   uint64_t checked = 0;
   uint64_t agreed = 0;
+  /// Vectors that searches compared with theirs: the work of all searches,
+  /// without that of finding the way through a graph.
+  uint64_t compared = 0;
 
   friend bool operator==(const vector_counts&, const vector_counts&) = default;
 };
@@ -59,6 +62,7 @@ struct vector_counters {
   std::atomic<uint64_t> failed_builds{0};
   std::atomic<uint64_t> checked{0};
   std::atomic<uint64_t> agreed{0};
+  std::atomic<uint64_t> compared{0};
 
   vector_counts now() const;
 };

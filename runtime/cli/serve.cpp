@@ -65,6 +65,21 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &most);
 }
 
+/// Reads http.keys, if the server has any.
+/// Errors: those of http::read_keys; ec::bad_config if the cache has fewer
+///         parts.
+result<std::vector<http::access_key>> keys_for(const config::settings& x) {
+  if (x.http.keys.empty())
+    return std::vector<http::access_key>{};
+  auto keys = http::read_keys(x.http.keys);
+  if (keys && x.cache.tenants > 0 && keys->size() > x.cache.tenants)
+    return core::fail(core::ec::bad_config,
+                      "cache.tenants divides the cache into {} parts, but {} "
+                      "has {} keys",
+                      x.cache.tenants, x.http.keys, keys->size());
+  return keys;
+}
+
 /// Whether the process has a terminal that is still there.
 bool has_terminal() {
   const int it = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
@@ -175,16 +190,12 @@ private:
     if (!next)
       return complain_of(next.why());
     const auto merged = http::with_applied(in_force_, next->settings);
-    std::optional<std::vector<http::access_key>> keys;
-    if (!merged.http.keys.empty()) {
-      auto read = http::read_keys(merged.http.keys);
-      if (!read)
-        return complain_of(read.why());
-      keys = std::move(*read);
-    }
+    auto keys = keys_for(merged);
+    if (!keys)
+      return complain_of(keys.why());
     if (auto done = server_->renew(merged.http); !done)
       return complain_of(done.why());
-    if (keys) {
+    if (!keys->empty()) {
       keys_ = keys->size();
       core::log_warn("read again: http.keys, with {} {}", keys_,
                      keys_ == 1 ? "key" : "keys");
@@ -222,15 +233,11 @@ private:
   /// model loads.
   result<void> open() {
     const auto& http = chosen_.settings.http;
-    std::vector<http::access_key> keys;
-    if (!http.keys.empty()) {
-      auto read = http::read_keys(http.keys);
-      if (!read)
-        return read.why();
-      keys = std::move(*read);
-    }
-    keys_ = keys.size();
-    who_ = std::make_shared<http::access>(std::move(keys));
+    auto keys = keys_for(chosen_.settings);
+    if (!keys)
+      return keys.why();
+    keys_ = keys->size();
+    who_ = std::make_shared<http::access>(std::move(*keys));
     claim_data_folder();
     raise_descriptor_limit();
     condition_ = std::make_shared<http::health>(

@@ -104,6 +104,7 @@ settings draw(core::philox& random) {
     x.http.journal = "off";
   if (x.cache.memory_bytes == 0)
     x.cache.folder = x.cache.encoder = "";
+  x.cache.tenants = std::min(x.cache.tenants, x.cache.entries);
   // Cores need processes that can be bound, and crashes need processes that can
   // be killed.
   if (x.processes.mode == process_mode::single) {

@@ -95,6 +95,29 @@ BOOST_AUTO_TEST_CASE(a_namespace_with_few_texts_loses_none_to_one_with_many) {
   BOOST_TEST(runs("many", "x"));
 }
 
+BOOST_AUTO_TEST_CASE(of_a_divided_memo_each_namespace_has_its_part) {
+  const index::encoder_memo divided{encoder, 5, 2};
+  const auto runs_in = [&](const char* space, const char* text) {
+    const auto before = encoder->runs.load();
+    BOOST_TEST(bool{divided.encode_in(space, text)});
+    return encoder->runs != before;
+  };
+  for (const bool others : {false, true}) {
+    // Two of five, whatever the other one does.
+    for (const auto* const text : {"a", "bb", "ccc"})
+      runs_in("one", text);
+    if (others)
+      for (const auto* const text : {"a", "bb", "ccc", "dddd"})
+        BOOST_TEST(runs_in("two", text));
+    BOOST_TEST(!runs_in("one", "bb"));
+    BOOST_TEST(!runs_in("one", "ccc"));
+    BOOST_TEST(runs_in("one", "a"));
+  }
+  // More namespaces than parts remember nothing.
+  BOOST_TEST(runs_in("three", "a"));
+  BOOST_TEST(runs_in("three", "a"));
+}
+
 BOOST_AUTO_TEST_CASE(
   a_failure_and_a_text_without_namespace_are_not_remembered) {
   encoder->fails = true;

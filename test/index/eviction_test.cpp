@@ -47,14 +47,15 @@ struct tried_cache {
 
   void open() {
     if (!on_disk) {
-      it = std::make_shared<index::memory>(
-        index::memory_bounds{most.bytes, most.entries, 0, most.rule});
+      it = std::make_shared<index::memory>(index::memory_bounds{
+        most.bytes, most.entries, 0, most.rule, most.floor, most.parts});
       return;
     }
     auto with = folder.options();
     with.disk_bytes = most.bytes;
     with.entries = most.entries;
     with.tenant_floor = most.floor;
+    with.parts = most.parts;
     with.rule = most.rule;
     it = folder.open(with);
   }
@@ -82,24 +83,25 @@ struct tried_cache {
   }
 };
 
-index::leftover any_leftover(core::philox& random, bool on_disk) {
+index::leftover any_leftover(core::philox& random) {
   auto out = test::kept_states({random.below(60), 1 + random.below(60)}, 1);
   if (random.below(2) == 0) {
     out.image = test::filled_bytes(1 + random.below(90), 1);
     out.px = kept_px;
   }
-  // In memory one tenant owns everything.
-  if (on_disk)
-    out.whose = tenant_id{static_cast<uint32_t>(random.below(4))};
+  out.whose = tenant_id{static_cast<uint32_t>(random.below(4))};
   return out;
 }
 
 index::detail::budget any_budget(core::philox& random, eviction_rule rule,
                                  bool on_disk) {
+  const auto floor = static_cast<double>(random.below(5)) / 4;
+  const auto parts = random.below(2) * random.below(5);
   if (!on_disk)
-    return {4'000 + random.below(30'000), 1 + random.below(30), 0, rule};
-  return {10'000 + random.below(60'000), 1 + random.below(20),
-          static_cast<double>(random.below(5)) / 4, rule};
+    return {4'000 + random.below(30'000), 1 + random.below(30), floor, rule,
+            parts};
+  return {10'000 + random.below(60'000), 1 + random.below(20), floor, rule,
+          parts};
 }
 
 /// Compares random operations with a scan of all entries after each.
@@ -127,7 +129,7 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
       case 0:
       case 1:
       case 2: {
-        auto what = any_leftover(random, on_disk);
+        auto what = any_leftover(random);
         const auto whose = what.whose;
         const bool image = !what.image.empty();
         const auto bytes = sut->size_of(what);

@@ -101,6 +101,60 @@ BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
   BOOST_TEST(sut.floor_bytes(3) == 13u);
 }
 
+BOOST_AUTO_TEST_CASE(small_entries_are_no_way_past_a_floor) {
+  // Ten entries for 100 bytes: each counts as ten towards a floor.
+  ledger sut{{100, 10, 0.4}};
+  for (uint64_t i = 1; i <= 10; ++i)
+    sut.add(i, amy, 1, {i, 0});
+  BOOST_TEST((sut.room_for(ben, 1, 0) == numbers{1}));
+  sut.remove(1);
+  sut.add(11, ben, 1, {11, 0});
+  // Amy keeps two.
+  for (uint64_t i = 2; i <= 8; ++i) {
+    BOOST_TEST((sut.room_for(ben, 1, 0) == numbers{i}));
+    sut.remove(i);
+    sut.add(10 + i, ben, 1, {10 + i, 0});
+  }
+  BOOST_TEST((sut.room_for(ben, 1, 0) == numbers{11}));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_divided_budget_each_tenant_has_its_part) {
+  ledger sut{{100, 6, 0.4, eviction_rule::lru, 2}};
+  sut.add(1, amy, 20, {1, 0});
+  sut.add(2, amy, 20, {2, 0});
+  // Whether Ben has anything or not, all else is free or not.
+  const auto of_amy = [&] {
+    BOOST_TEST((sut.room_for(amy, 10, 0) == numbers{}));
+    BOOST_TEST((sut.room_for(amy, 11, 0) == numbers{1}));
+    BOOST_TEST((sut.room_for(amy, 50, 0) == numbers{1, 2}));
+    BOOST_TEST((sut.room_for(amy, 51, 0) == std::nullopt));
+  };
+  of_amy();
+  BOOST_TEST((sut.room_for(ben, 50, 0) == numbers{}));
+  BOOST_TEST((sut.room_for(ben, 51, 0) == std::nullopt));
+  for (uint64_t i = 3; i <= 5; ++i)
+    sut.add(i, ben, i == 5 ? 48 : 1, {i, 0});
+  of_amy();
+  // Three entries are a part, too.
+  BOOST_TEST((sut.room_for(ben, 1, 0) == numbers{3}));
+  // A third tenant finds room only in what is left.
+  constexpr tenant_id cas{3};
+  BOOST_TEST((sut.room_for(cas, 10, 0) == numbers{}));
+  BOOST_TEST((sut.room_for(cas, 11, 0) == std::nullopt));
+  // A start with smaller parts trims each.
+  ledger smaller{{60, 6, 0, eviction_rule::lru, 3}};
+  smaller.add(1, amy, 20, {1, 0});
+  smaller.add(2, amy, 10, {2, 0});
+  smaller.add(3, ben, 10, {3, 0});
+  BOOST_TEST((smaller.excess() == numbers{1}));
+  // And more tenants than parts leave by the rule.
+  ledger crowded{{40, 40, 0, eviction_rule::lru, 2}};
+  crowded.add(1, amy, 20, {2, 0});
+  crowded.add(2, ben, 20, {1, 0});
+  crowded.add(3, cas, 20, {3, 0});
+  BOOST_TEST((crowded.excess() == numbers{2}));
+}
+
 BOOST_AUTO_TEST_CASE(a_smaller_budget_tells_what_leaves) {
   ledger sut{{50, 2, 1}};
   sut.add(1, amy, 30, {1, 0});
@@ -156,7 +210,8 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
     for (size_t i = 0; i < n; ++i) {
       if (i % 1'000 == 0) {
         const budget most{200 + random.below(2'000), 1 + random.below(30),
-                          static_cast<double>(random.below(5)) / 4, rule};
+                          static_cast<double>(random.below(5)) / 4, rule,
+                          random.below(2) * random.below(7)};
         sut.emplace(most);
         plain = {most, {}};
       }

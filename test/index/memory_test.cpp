@@ -412,7 +412,8 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         m->drop_torn(number);
         expected->drop(number);
     }
-    const auto told = m->counts();
+    auto told = m->counts();
+    told.compared = 0;
     BOOST_REQUIRE((told == expected->told()));
     BOOST_REQUIRE(told.bytes <= expected->most.bytes);
     BOOST_REQUIRE(told.entries <= expected->most.entries);

@@ -30,6 +30,47 @@ struct plain_ledger {
     return out;
   }
 
+  uint64_t weight_of(const entry& x) const {
+    return std::max(x.bytes, most.bytes / std::max<uint64_t>(most.entries, 1));
+  }
+
+  uint64_t weight_of(core::tenant_id whose) const {
+    uint64_t out = 0;
+    for (const auto& x : entries)
+      out += x.whose == whose ? weight_of(x) : 0;
+    return out;
+  }
+
+  uint64_t count_of(core::tenant_id whose) const {
+    return static_cast<uint64_t>(std::ranges::count(
+      entries, whose, [](const entry& x) { return x.whose; }));
+  }
+
+  /// The same where the budget is divided.
+  std::optional<std::vector<uint64_t>> room_in_part(core::tenant_id whose,
+                                                    uint64_t bytes,
+                                                    uint64_t beside) const {
+    const auto most_bytes = most.bytes / most.parts;
+    const auto most_entries = most.entries / most.parts;
+    auto left = *this;
+    std::vector<uint64_t> out;
+    while (left.bytes_of(whose) + bytes > most_bytes
+           || left.count_of(whose) >= most_entries) {
+      const auto victim =
+        std::ranges::find_if(left.entries, [&](const auto& x) {
+          return x.whose == whose && left.is_first_of_its_tenant(x);
+        });
+      if (victim == left.entries.end())
+        return std::nullopt;
+      out.push_back(victim->number);
+      left.remove(out.back());
+    }
+    if (left.bytes() + bytes + beside > most.bytes
+        || left.entries.size() >= most.entries)
+      return std::nullopt;
+    return out;
+  }
+
   uint64_t bytes() const {
     uint64_t out = 0;
     for (const auto& x : entries)
@@ -76,6 +117,8 @@ struct plain_ledger {
                                                 uint64_t beside) const {
     if (bytes + beside > most.bytes || most.entries == 0)
       return std::nullopt;
+    if (most.parts > 0)
+      return room_in_part(whose, bytes, beside);
     std::set<core::tenant_id> tenants{whose};
     for (const auto& x : entries)
       tenants.insert(x.whose);
@@ -89,7 +132,8 @@ struct plain_ledger {
       const entry* victim = nullptr;
       for (const auto& x : left.entries)
         if (left.is_first_of_its_tenant(x)
-            && (x.whose == whose || left.bytes_of(x.whose) - x.bytes >= floor)
+            && (x.whose == whose
+                || left.weight_of(x.whose) - weight_of(x) >= floor)
             && (victim == nullptr || leaves_before(x, *victim)))
           victim = &x;
       if (victim == nullptr)

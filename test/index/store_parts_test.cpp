@@ -27,6 +27,7 @@ using index::detail::catalog;
 using index::detail::entry_row;
 using index::detail::folder_lock;
 using index::detail::hot_payloads;
+using index::detail::hot_shelves;
 using index::detail::numbered_uses;
 using index::detail::payload_files;
 using test::code_of;
@@ -121,6 +122,30 @@ BOOST_AUTO_TEST_CASE(copies_are_bounded_and_the_least_recently_used_leave) {
   hot_payloads none{0};
   none.put(1, 5, payload_of(1));
   BOOST_TEST(none.find(1, 5) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(divided_copies_of_a_tenant_depend_on_no_other) {
+  const auto is_there = [](hot_shelves& in, const char* tenant,
+                           uint64_t entry) {
+    auto* const shelf = in.shelf_of(tenant);
+    return shelf != nullptr && shelf->find(entry, 0) != nullptr;
+  };
+  for (const uint64_t parts : {0U, 2U}) {
+    hot_shelves sut{100, parts};
+    sut.shelf_of("ann")->put(1, 0, payload_of(40));
+    sut.shelf_of("ben")->put(2, 0, payload_of(40));
+    sut.shelf_of("ben")->put(3, 0, payload_of(40));
+    BOOST_TEST(is_there(sut, "ann", 1) == (parts > 0));
+    BOOST_TEST(is_there(sut, "ben", 2) == (parts == 0));
+    BOOST_TEST(is_there(sut, "ben", 3));
+    BOOST_TEST((sut.shelf_of("cas") == nullptr) == (parts > 0));
+    // A shelf that is empty makes room for another tenant's.
+    sut.drop("ben", 3);
+    sut.drop("ben", 9);
+    BOOST_TEST(!is_there(sut, "ben", 3));
+    sut.drop("ann", 1);
+    BOOST_TEST(sut.shelf_of("cas") != nullptr);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_payload_file_is_private_and_read_by_parts) {

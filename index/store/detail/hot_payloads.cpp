@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/index/store/detail/hot_payloads.hpp>
 
+#include <algorithm>
+
 namespace atelier::index::detail {
 
 hot_payloads::hot_payloads(uint64_t most_bytes) : most_(most_bytes) {}
@@ -37,6 +39,35 @@ hot_payloads::place hot_payloads::take_out(place at) {
   bytes_ -= at->second->second->size();
   copies_.erase(at->second);
   return by_name_.erase(at);
+}
+
+hot_shelves::hot_shelves(uint64_t most_bytes, uint64_t parts)
+  : most_(most_bytes), parts_(parts) {}
+
+hot_payloads* hot_shelves::shelf_of(std::string_view tenant) {
+  if (parts_ == 0)
+    tenant = {};
+  if (const auto own = shelves_.find(tenant); own != shelves_.end())
+    return &own->second;
+  const auto most = std::max<uint64_t>(parts_, 1);
+  if (shelves_.size() == most)
+    return nullptr;
+  return &shelves_.emplace(std::string{tenant}, most_ / most).first->second;
+}
+
+bool hot_shelves::holds(std::string_view tenant, uint64_t entry,
+                        uint32_t steps) const {
+  const auto own = shelves_.find(parts_ == 0 ? std::string_view{} : tenant);
+  return own != shelves_.end() && own->second.holds(entry, steps);
+}
+
+void hot_shelves::drop(std::string_view tenant, uint64_t entry) {
+  const auto own = shelves_.find(parts_ == 0 ? std::string_view{} : tenant);
+  if (own == shelves_.end())
+    return;
+  own->second.drop(entry);
+  if (own->second.bytes() == 0)
+    shelves_.erase(own);
 }
 
 } // namespace atelier::index::detail

@@ -4,8 +4,11 @@
 #include <atelier/index/kept_work.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace atelier::index::detail {
@@ -46,6 +49,29 @@ private:
   uint64_t bytes_ = 0;
   recency copies_;
   std::map<name, recency::iterator> by_name_;
+};
+
+/// The copies of all tenants' payloads: on one shelf, or on one of its own for
+/// each tenant, so that a tenant's copies depend on no other tenant.
+/// Threads: one at a time.
+class hot_shelves {
+public:
+  /// @param parts the maximum number of shelves, each with an equal part of the
+  ///        bytes; 0: one shelf for all
+  hot_shelves(uint64_t most_bytes, uint64_t parts);
+
+  /// Returns the shelf of a tenant; null if all shelves are others'.
+  hot_payloads* shelf_of(std::string_view tenant);
+
+  /// Whether there is a copy of a part of an entry. That is no use of it.
+  bool holds(std::string_view tenant, uint64_t entry, uint32_t steps) const;
+
+  void drop(std::string_view tenant, uint64_t entry);
+
+private:
+  uint64_t most_;
+  uint64_t parts_;
+  std::map<std::string, hot_payloads, std::less<>> shelves_;
 };
 
 } // namespace atelier::index::detail

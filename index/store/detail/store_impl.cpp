@@ -4,6 +4,7 @@
 // files and the counts in step.
 
 #include <atelier/core/log.hpp>
+#include <atelier/index/key.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/ipc/checksum.hpp>
 
@@ -51,8 +52,9 @@ store::impl::impl(store_options options, detail::folder_lock its,
     rows(std::move(catalog)),
     writes(with.most_failures, with.retry),
     reads(with.most_failures, with.retry),
-    shares({with.disk_bytes, with.entries, with.tenant_floor, with.rule}),
-    hot(with.memory_bytes),
+    shares({with.disk_bytes, with.entries, with.tenant_floor, with.rule,
+            with.parts}),
+    hot(with.memory_bytes, with.parts),
     vectors(with.encoder->dimensions(), with.search) {}
 
 core::result<std::unique_ptr<store::impl>> store::impl::open(
@@ -184,7 +186,8 @@ core::result<payload> store::impl::give(const kept& from, const part_row& part,
   bool readable = false;
   {
     const std::lock_guard hold{lock};
-    copy = hot.find(from.number, part.steps);
+    if (auto* const shelf = hot.shelf_of(tenant_part(from.key)))
+      copy = shelf->find(from.number, part.steps);
     readable = reads.lets_through(now);
   }
   // A copy that changed in memory says nothing about the disk.
@@ -216,8 +219,9 @@ core::result<payload> store::impl::give(const kept& from, const part_row& part,
       const std::lock_guard hold{lock};
       if (reads.worked())
         core::log_info("cache: {} can be read again", with.folder.string());
-      if (by_number.contains(from.number))
-        hot.put(from.number, part.steps, out);
+      auto* const shelf = hot.shelf_of(tenant_part(from.key));
+      if (shelf != nullptr && by_number.contains(from.number))
+        shelf->put(from.number, part.steps, out);
     }
     count_answer(from.number, skips);
     return payload{std::move(out)};
@@ -310,8 +314,9 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
   x->px = row.px;
   x->parts = std::move(row.parts);
   const std::lock_guard hold{lock};
-  for (size_t i = 0; i < payloads.size(); ++i)
-    hot.put(x->number, x->parts[i].steps, payloads[i]);
+  if (auto* const shelf = hot.shelf_of(tenant_part(x->key)))
+    for (size_t i = 0; i < payloads.size(); ++i)
+      shelf->put(x->number, x->parts[i].steps, payloads[i]);
   // Other entries may have been used meanwhile.
   enter(std::move(x), row.whose, bytes, {++last_use, 0});
   return true;
@@ -412,7 +417,7 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
   auto out = std::move(at->second);
   by_number.erase(at);
   shares.remove(entry);
-  hot.drop(entry);
+  hot.drop(tenant_part(out->key), entry);
   unwritten.erase(entry);
   answers.erase(entry);
   vectors.remove(out->key, entry);

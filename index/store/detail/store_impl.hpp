@@ -124,7 +124,7 @@ struct store::impl {
   mutable std::mutex lock;
   detail::breaker reads;
   detail::ledger shares;
-  detail::hot_payloads hot;
+  detail::hot_shelves hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;
   nearest_by_key vectors;
   /// Payloads given since the start.

@@ -96,6 +96,10 @@ struct kept_counts {
   /// Failures of a disk to keep, return or remove something, and failures of
   /// the text encoder.
   uint64_t failed = 0;
+  /// Whether a disk that failed or was too slow is being left out, so that
+  /// nothing is found, or nothing is kept.
+  bool reads_left_out = false;
+  bool writes_left_out = false;
   /// The work of the text encoder.
   encoder_counts encoder;
 

@@ -223,7 +223,8 @@ struct ladder_level {
 struct reuse {
   /// "latent": the state of an earlier image's run; "image": an earlier image.
   std::string kind;
-  /// The number of the cache's entry.
+  /// The number of the cache's entry while the engine runs. It does not show
+  /// how many entries there were before.
   uint64_t entry = 0;
   /// The similarity of both prompts, 0..1, by the cache's own comparison.
   double similarity = 0;
@@ -456,6 +457,10 @@ struct cache_status {
   /// were still in memory.
   uint64_t encoded = 0;
   uint64_t recalled = 0;
+  /// The disk of cache.folder failed or was too slow and is left out for a
+  /// while: nothing is found, or nothing is kept.
+  bool reads_left_out = false;
+  bool writes_left_out = false;
 };
 
 /// An entry of the cache of answered requests.

@@ -73,6 +73,8 @@ cache_status cache_of(const config::cache_settings& most,
   out.failures = now.failed;
   out.encoded = now.encoder.encoded;
   out.recalled = now.encoder.recalled;
+  out.reads_left_out = now.reads_left_out;
+  out.writes_left_out = now.writes_left_out;
   return out;
 }
 

@@ -8,7 +8,9 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/core/eviction_rule.hpp>
 #include <atelier/index/memory.hpp>
+#include <atelier/index/punctual.hpp>
 #include <atelier/index/store/store.hpp>
+#include <atelier/index/veiled.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/schedule_search.hpp>
 #include <atelier/runtime/kept_scope.hpp>
@@ -63,6 +65,39 @@ std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   return std::make_shared<index::memory>(bounds_of(x.cache));
 }
 
+namespace {
+
+core::result<std::shared_ptr<index::kept_work>> stored_work_of(
+  const config::settings& x,
+  std::shared_ptr<const index::text_encoder> encoder) {
+  auto scope = kept_scope(x);
+  if (!scope)
+    return scope.why();
+  index::store_options with;
+  with.folder = x.cache.folder;
+  with.scope = std::move(*scope);
+  with.encoder = std::move(encoder);
+  with.disk_bytes = x.cache.disk_bytes;
+  with.entries = x.cache.entries;
+  with.answers = x.cache.answers;
+  with.memory_bytes = x.cache.memory_bytes;
+  with.tenant_floor = x.cache.tenant_floor;
+  with.parts = x.cache.tenants;
+  with.rule = rule_of(x.cache);
+  with.retry = x.cache.disk_retry;
+  auto made = index::store::open(std::move(with));
+  if (!made)
+    return core::fail(core::ec::bad_config, "cache.folder: {}",
+                      made.why().text);
+  index::punctual_options pace;
+  pace.wait = x.cache.disk_wait;
+  pace.retry = x.cache.disk_retry;
+  return std::shared_ptr<index::kept_work>{
+    std::make_shared<index::punctual_work>(std::move(*made), std::move(pace))};
+}
+
+} // namespace
+
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   const config::settings& x) {
   if (x.cache.memory_bytes == 0)
@@ -70,27 +105,18 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   auto encoder = make_text_encoder(x);
   if (!encoder)
     return encoder.why();
-  if (x.cache.folder.empty())
-    return std::shared_ptr<index::kept_work>{
-      std::make_shared<index::memory>(bounds_of(x.cache), std::move(*encoder))};
-  auto scope = kept_scope(x);
-  if (!scope)
-    return scope.why();
-  index::store_options with;
-  with.folder = x.cache.folder;
-  with.scope = std::move(*scope);
-  with.encoder = std::move(*encoder);
-  with.disk_bytes = x.cache.disk_bytes;
-  with.entries = x.cache.entries;
-  with.answers = x.cache.answers;
-  with.memory_bytes = x.cache.memory_bytes;
-  with.tenant_floor = x.cache.tenant_floor;
-  with.rule = rule_of(x.cache);
-  auto made = index::store::open(std::move(with));
-  if (!made)
-    return core::fail(core::ec::bad_config, "cache.folder: {}",
-                      made.why().text);
-  return std::shared_ptr<index::kept_work>{std::move(*made)};
+  std::shared_ptr<index::kept_work> kept;
+  if (x.cache.folder.empty()) {
+    kept =
+      std::make_shared<index::memory>(bounds_of(x.cache), std::move(*encoder));
+  } else {
+    auto stored = stored_work_of(x, std::move(*encoder));
+    if (!stored)
+      return stored.why();
+    kept = std::move(*stored);
+  }
+  return std::shared_ptr<index::kept_work>{std::make_shared<index::veiled_work>(
+    std::move(kept), index::number_veil::random())};
 }
 
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/core/sha256.hpp>
+#include <atelier/index/key.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/ipc/checksum.hpp>
@@ -121,12 +122,16 @@ bool store::keep(std::string_view key, std::string_view text, leftover what) {
 
 kept_counts store::counts() const {
   const auto of_vectors = impl_->vectors.counts();
+  const auto now = impl_->with.now();
   const std::lock_guard hold{impl_->lock};
   auto out = impl_->counts;
   out.entries = impl_->shares.entries();
   out.bytes = impl_->shares.bytes();
   out.searches_checked = of_vectors.checked;
   out.searches_agreed = of_vectors.agreed;
+  out.compared = of_vectors.compared;
+  out.reads_left_out = !impl_->reads.lets_through(now);
+  out.writes_left_out = now < impl_->writes_out_until;
   out.encoder = impl_->with.encoder->counts();
   return out;
 }
@@ -159,7 +164,9 @@ core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
         x.has_image = true;
       else
         x.steps.push_back(part.steps);
-      x.is_in_memory = x.is_in_memory && my.hot.holds(row.number, part.steps);
+      x.is_in_memory =
+        x.is_in_memory
+        && my.hot.holds(tenant_part(row.key), row.number, part.steps);
     }
     out.push_back(std::move(x));
   });

@@ -140,7 +140,7 @@ void admin_api::caches(const exchange_ptr& x) const {
                    {"disk_bytes", kept.disk_bytes},
                    {"most_disk_bytes", http.results_disk_bytes},
                    {"kept_s", core::to_seconds(http.results)}}}};
-  if (const auto c = context.condition->last().cache)
+  if (const auto c = context.condition->last().cache) {
     all["earlier_work"] = {
       {"entries", c->entries},   {"most_entries", c->most_entries},
       {"bytes", c->bytes},       {"most_bytes", c->most_bytes},
@@ -150,6 +150,9 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"agreed", c->agreed},     {"failures", c->failures},
       {"spent", c->spent},       {"eviction", context.settings.cache.eviction},
       {"encoded", c->encoded},   {"recalled", c->recalled}};
+    all["earlier_work"]["reads_left_out"] = c->reads_left_out;
+    all["earlier_work"]["writes_left_out"] = c->writes_left_out;
+  }
   x->reply(json_reply(all));
 }
 

@@ -46,12 +46,14 @@ json stages_left_out(const engine_status& x) {
 }
 
 /// Returns the names of the processes that do no work: killed, starting or
-/// loading.
+/// loading. The cache is among them if its disk is left out.
 std::vector<std::string> parts_down(const engine_status& x) {
   std::vector<std::string> out;
   for (const auto& p : x.processes)
     if (!p.ready)
       out.push_back(p.role);
+  if (x.cache && (x.cache->reads_left_out || x.cache->writes_left_out))
+    out.emplace_back("cache");
   return out;
 }
 

@@ -106,6 +106,22 @@ BOOST_AUTO_TEST_CASE(a_part_that_is_down_is_named) {
   BOOST_TEST(told(scope::anyone, 200)["down"] == json::array());
 }
 
+BOOST_AUTO_TEST_CASE(a_cache_whose_disk_is_left_out_is_named) {
+  sut.enter(health::stage::running);
+  images->now.workers = {{"cpu:0", {}, true, 0}};
+  auto& cache = images->now.cache.emplace();
+  const auto down = [&] {
+    sut.refresh();
+    return told(scope::anyone, 200)["down"];
+  };
+  BOOST_TEST(down() == json::array());
+  cache.reads_left_out = true;
+  BOOST_TEST(down() == json::array({"cache"}));
+  cache.writes_left_out = true;
+  cache.reads_left_out = false;
+  BOOST_TEST(down() == json::array({"cache"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_stage_that_requests_go_on_without_is_named) {
   images->now.workers = {{"cpu:0", {"base@50"}, true, 0}};
   images->now.stages = {{"classify", 3}, {"mask", 0}};

@@ -392,14 +392,21 @@ void store::impl::remove_what_stayed() {
 }
 
 void store::impl::write_failed(const core::error& why) {
-  const bool out = writes.failed(with.now());
+  const auto now = with.now();
+  const bool out = writes.failed(now);
   core::log_warn("cache: {}{}", why.text,
                  out ? "; nothing is kept for a while" : "");
   const std::lock_guard hold{lock};
   ++counts.failed;
+  if (out)
+    writes_out_until = core::after(now, with.retry);
 }
 
 void store::impl::write_worked() {
+  {
+    const std::lock_guard hold{lock};
+    writes_out_until = {};
+  }
   if (writes.worked())
     core::log_info("cache: {} can be written again", with.folder.string());
 }

@@ -123,6 +123,8 @@ struct store::impl {
 
   mutable std::mutex lock;
   detail::breaker reads;
+  /// As `writes` says, which a write that does not end holds.
+  core::time_point writes_out_until;
   detail::ledger shares;
   detail::hot_shelves hot;
   std::unordered_map<uint64_t, kept_ptr> by_number;

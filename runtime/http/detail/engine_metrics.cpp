@@ -253,6 +253,11 @@ public:
     counter(to_, "atelier_cache_failures_total",
             "Failed operations of the cache's disk and text encoder.")
       .add(number(c.failures));
+    gauge(to_, "atelier_cache_left_out",
+          "1 while the disk of the cache is left out because it failed or was "
+          "too slow.")
+      .add(c.reads_left_out ? 1 : 0, {{"operation", "read"}})
+      .add(c.writes_left_out ? 1 : 0, {{"operation", "write"}});
     counter(to_, "atelier_cache_encodings_total",
             "Prompts that cache.encoder compared, by whether its network read "
             "them or their vectors were still in memory.")

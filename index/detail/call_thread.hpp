@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/core/time.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace atelier::index::detail {
+
+/// Runs calls one by one on its own thread, because they may wait for a disk
+/// that does not answer, and no signal ends such a wait.
+///
+/// The destructor drops calls that have not begun, and waits for the one that
+/// runs, at most `grace`. After that the thread continues alone: a call must
+/// own what it uses. Threads: any.
+class call_thread {
+public:
+  explicit call_thread(core::timespan grace);
+  ~call_thread();
+  call_thread(const call_thread&) = delete;
+  call_thread& operator=(const call_thread&) = delete;
+
+  /// Runs a call and waits for its end, at most `most`. Returns whether the
+  /// call ended in time. If it has begun, it ends later; otherwise it never
+  /// begins.
+  bool run(std::function<void()> call, core::timespan most);
+
+  /// Queues a call without waiting for it. Returns false and drops it if too
+  /// many are queued.
+  bool post(std::function<void()> call);
+
+private:
+  struct queued {
+    uint64_t number = 0;
+    std::function<void()> call;
+  };
+
+  struct shared {
+    std::mutex lock;
+    std::condition_variable changed;
+    bool stopping = false;
+    bool runs = false;
+    std::deque<queued> waiting;
+    /// The numbers of the calls that came last and that ended last.
+    uint64_t last = 0;
+    uint64_t ended = 0;
+  };
+
+  static void loop(const std::shared_ptr<shared>& in);
+
+  const core::timespan grace_;
+  const std::shared_ptr<shared> shared_;
+  std::thread thread_;
+};
+
+} // namespace atelier::index::detail

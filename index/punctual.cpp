@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/index/detail/call_thread.hpp>
+#include <atelier/index/punctual.hpp>
+#include <atelier/index/store/detail/breaker.hpp>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace atelier::index {
+
+namespace {
+
+/// The calls of one kind: their thread, and whether they were late.
+struct direction {
+  direction(const punctual_options& how)
+    : late(how.most_late, how.retry), thread(how.grace) {}
+
+  /// Guarded by the owner's lock.
+  detail::breaker late;
+  detail::call_thread thread;
+};
+
+} // namespace
+
+struct punctual_work::impl {
+  impl(std::shared_ptr<kept_work> kept, punctual_options options)
+    : on_disk(std::move(kept)),
+      how(std::move(options)),
+      reads(how),
+      writes(how) {}
+
+  bool lets_through(const direction& x) const {
+    const auto now = how.now();
+    const std::lock_guard hold{lock};
+    return x.late.lets_through(now);
+  }
+
+  /// Makes a call that owns what it uses. Returns nothing if it was late.
+  template <class Call>
+  auto made(direction& by, std::string_view doing, std::string_view unable,
+            Call call) -> std::optional<decltype(call())> {
+    auto out = std::make_shared<std::optional<decltype(call())>>();
+    const bool in_time = by.thread.run(
+      [out, call = std::move(call)]() mutable { *out = call(); }, how.wait);
+    const auto now = how.now();
+    const std::lock_guard hold{lock};
+    if (in_time) {
+      if (by.late.worked())
+        core::log_info("cache: its disk answers in time again ({})", doing);
+      return std::move(*out);
+    }
+    ++failed;
+    const bool skipped = by.late.failed(now);
+    core::log_warn("cache: its disk did not answer within {} ms ({}){}",
+                   core::to_ms(how.wait), doing,
+                   skipped ? unable : std::string_view{});
+    return std::nullopt;
+  }
+
+  core::result<payload> read(uint64_t entry,
+                             std::function<core::result<payload>()> call) {
+    if (!lets_through(reads))
+      return core::fail(core::ec::io_failed,
+                        "entry {}: its disk is left out because it was slow",
+                        entry);
+    auto got =
+      made(reads, "reading", "; nothing is found for a while", std::move(call));
+    if (!got)
+      return core::fail(core::ec::io_failed,
+                        "entry {}: its disk did not answer within {} ms", entry,
+                        core::to_ms(how.wait));
+    return std::move(*got);
+  }
+
+  std::shared_ptr<kept_work> on_disk;
+  const punctual_options how;
+  mutable std::mutex lock;
+  uint64_t failed = 0;
+  /// Searches that found nothing because the disk is left out.
+  uint64_t unsearched = 0;
+  direction reads;
+  direction writes;
+};
+
+punctual_work::punctual_work(std::shared_ptr<kept_work> on_disk,
+                             punctual_options how)
+  : impl_(std::make_unique<impl>(std::move(on_disk), std::move(how))) {}
+
+punctual_work::~punctual_work() {
+  // Closing writes, too. A call that has not ended owns the kept work, which is
+  // then closed after it.
+  auto last = std::make_shared<std::shared_ptr<kept_work>>();
+  last->swap(impl_->on_disk);
+  impl_->writes.thread.run([last] { last->reset(); }, impl_->how.grace);
+}
+
+std::vector<planning::match> punctual_work::near(std::string_view key,
+                                                 std::string_view text,
+                                                 size_t most) {
+  if (impl_->lets_through(impl_->reads))
+    return impl_->on_disk->near(key, text, most);
+  const std::lock_guard hold{impl_->lock};
+  ++impl_->unsearched;
+  return {};
+}
+
+core::result<payload> punctual_work::state(uint64_t entry, uint32_t steps) {
+  return impl_->read(entry, [kept = impl_->on_disk, entry, steps] {
+    return kept->state(entry, steps);
+  });
+}
+
+core::result<payload> punctual_work::image(uint64_t entry, core::extent px,
+                                           uint32_t skips) {
+  return impl_->read(entry, [kept = impl_->on_disk, entry, px, skips] {
+    return kept->image(entry, px, skips);
+  });
+}
+
+void punctual_work::drop_torn(uint64_t entry) {
+  const bool queued = impl_->writes.thread.post(
+    [kept = impl_->on_disk, entry] { kept->drop_torn(entry); });
+  // It is found torn again.
+  if (!queued)
+    core::log_warn("cache: entry {} is torn and stays, because its disk does "
+                   "not answer",
+                   entry);
+}
+
+bool punctual_work::keep(std::string_view key, std::string_view text,
+                         leftover what) {
+  if (!impl_->lets_through(impl_->writes))
+    return false;
+  // A call may be copied.
+  auto left = std::make_shared<leftover>(std::move(what));
+  const auto kept = impl_->made(
+    impl_->writes, "writing", "; nothing is kept for a while",
+    [to = impl_->on_disk, key = std::string{key}, text = std::string{text},
+     left = std::move(left)] { return to->keep(key, text, std::move(*left)); });
+  return kept.value_or(false);
+}
+
+kept_counts punctual_work::counts() const {
+  auto out = impl_->on_disk->counts();
+  const auto now = impl_->how.now();
+  const std::lock_guard hold{impl_->lock};
+  out.misses += impl_->unsearched;
+  out.failed += impl_->failed;
+  out.reads_left_out |= !impl_->reads.late.lets_through(now);
+  out.writes_left_out |= !impl_->writes.late.lets_through(now);
+  return out;
+}
+
+core::result<std::vector<kept_entry>> punctual_work::list(
+  const entry_page& which) {
+  constexpr core::timespan most = std::chrono::seconds{10};
+  auto out =
+    std::make_shared<std::optional<core::result<std::vector<kept_entry>>>>();
+  const bool in_time = impl_->writes.thread.run(
+    [out, kept = impl_->on_disk, which] { *out = kept->list(which); }, most);
+  if (!in_time)
+    return core::fail(core::ec::io_failed,
+                      "the cache's disk did not answer within {} s",
+                      core::to_seconds(most));
+  return std::move(**out);
+}
+
+} // namespace atelier::index

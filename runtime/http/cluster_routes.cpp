@@ -95,7 +95,7 @@ void add_cluster_routes(route_table& to, const cluster_context& with) {
       reply_json(*x, cluster_json(with.condition->last(), *with.recent));
     }));
   to.add(
-    get("/metrics", scope::user, [with](const std::shared_ptr<exchange>& x) {
+    get("/metrics", scope::admin, [with](const std::shared_ptr<exchange>& x) {
       metrics_snapshot now;
       now.engine = with.condition->last();
       if (with.all) {

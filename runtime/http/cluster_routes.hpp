@@ -21,7 +21,8 @@ struct cluster_context {
   std::shared_ptr<const jobs> all;
 };
 
-/// Adds GET /v1/variants, GET /v1/cluster (admins) and GET /metrics.
+/// Adds GET /v1/variants, GET /v1/cluster and GET /metrics; the last two
+/// for admins, because they tell what all keys do together.
 void add_cluster_routes(route_table& to, const cluster_context& with);
 
 } // namespace atelier::runtime::http

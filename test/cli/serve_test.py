@@ -436,6 +436,65 @@ def case_keys_are_asked_for(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_a_key_learns_nothing_of_anothers_cache(program):
+    """Each key has a cache of its own; what all do, only admins see."""
+    names = {"ann": "apple", "ben": "banana", "root": "cherry"}
+    keys = program.folder / "keys"
+    keys.write_text("".join(
+        f"{name} {'admin' if name == 'root' else 'user'} "
+        f"{hashlib.sha256(key.encode()).hexdigest()}\n"
+        for name, key in names.items()))
+    keys.chmod(0o600)
+    variants = [{"name": name, "native": {"width": 64, "height": 64},
+                 "step": [{"batch": 1, "pixels": 4096, "ms": 1}]}
+                for name in ("card@10", "card@4")]
+    (program.folder / "profile.json").write_text(json.dumps({
+        "format": "atelier.profile", "version": 2, "variants": variants,
+        "reuse": {"full": "card@10", "small": ["card@4"], "steps": 10,
+                  "images": [{"skip": 5, "similarity": 0.9}],
+                  "images_by": "prompts"}}))
+    card = "devices=[{name='cpu:0',executor='test_card'," \
+           "variants=['card@10','card@4']}]"
+    more = [x for setting in (
+        card, "policy.name=modm", "planner.profile=profile.json",
+        "arena.capture_slots=8", "cache.memory_mib=16", "http.keys=keys")
+        for x in ("--set", setting)]
+    code, _, err = program.run(["serve", *CARD, *more,
+                                "--set", "cache.tenants=2"])
+    expect(code == 2 and "cache.tenants" in err and "3 keys" in err, code, err)
+    with server(program, *more, "--set", "cache.tenants=3") as (process, told):
+        url = told["url"]
+
+        def by(name):
+            return {"Authorization": f"Bearer {names[name]}",
+                    "Content-Type": "application/json"}
+
+        def reuses(name, cache):
+            parts = urllib.parse.urlsplit(url)
+            connection = http.client.HTTPConnection(
+                parts.hostname, parts.port, timeout=PATIENCE_S)
+            connection.request("POST", "/v1/images/generations", json.dumps(
+                {"prompt": "a red ball on a table", "size": "64x64",
+                 "seed": 11, "cache": cache}), by(name))
+            reply = connection.getresponse()
+            text = reply.read().decode()
+            expect(reply.status == 200, text)
+            return '"reused"' in text
+
+        def entries():
+            _, text = ask(url, "/v1/admin/caches", by("root"))
+            return json.loads(text)["earlier_work"]["entries"]
+
+        expect(not reuses("ann", "write"))
+        program.wait_for(lambda: entries() == 1, process)
+        expect(not reuses("ben", "read"))
+        expect(reuses("ann", "read"))
+        for path in ("/metrics", "/v1/cluster", "/v1/admin/caches"):
+            expect(ask(url, path, by("ann"))[0] == 403, path)
+            expect(ask(url, path, by("root"))[0] == 200, path)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_a_rebound_name_is_refused(program):
     with server(program) as (process, told):
         status, _ = ask(told["url"], headers={"Host": "evil.example"})

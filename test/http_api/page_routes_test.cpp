@@ -114,7 +114,9 @@ BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_images) {
   BOOST_TEST(x.at("requests").at("waiting") == 0);
 }
 
-BOOST_AUTO_TEST_CASE(metrics_are_in_the_text_format) {
+// Its hits and routes would tell a key of others' prompts.
+BOOST_AUTO_TEST_CASE(metrics_are_for_admins_and_in_the_text_format) {
+  BOOST_TEST((routes.find("GET", "/metrics").found->needs == scope::admin));
   for (int i = 0; i < 4; ++i)
     enter(wish());
   const auto got = get("/metrics")->answered.value();

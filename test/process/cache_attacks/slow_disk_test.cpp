@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A cache whose disk is slow, does not answer or fails, under load: every
+// request is answered, and the disk is left out.
+
+#include <boost/test/unit_test.hpp>
+#include <process/cache_attacks/attack_rig.hpp>
+#include <process/cache_attacks/held_disk.hpp>
+#include <support/eventually.hpp>
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace atelier;
+using namespace std::chrono_literals;
+using test::disk_answer;
+
+namespace atelier::test {
+
+std::ostream& operator<<(std::ostream& out, disk_answer x);
+
+std::ostream& operator<<(std::ostream& out, disk_answer x) {
+  constexpr const char* names[] = {"at once", "late", "never", "with faults"};
+  return out << names[static_cast<size_t>(x)];
+}
+
+} // namespace atelier::test
+
+namespace {
+
+constexpr disk_answer faults[] = {disk_answer::late, disk_answer::never,
+                                  disk_answer::with_faults};
+/// Failures in a row after which a disk is left out.
+constexpr uint64_t most_failures = 3;
+constexpr size_t prompts = 8;
+constexpr size_t load = 40;
+
+std::string lake_prompt(size_t i) {
+  const auto n = std::to_string(i);
+  return "tower" + n + " over" + n + " lake" + n;
+}
+
+struct disk_fixture : test::attack_rig {
+  ~disk_fixture() {
+    disk_reads(disk_answer::at_once);
+    disk_writes(disk_answer::at_once);
+  }
+
+  std::unique_ptr<engine> open(const std::string& retry_s,
+                               const std::string& wait_ms = "50") {
+    const auto with = test::options_of(
+      test::mode::single,
+      settings(test::tier::memory,
+               {"cache.folder='" + (folder.path / "kept").string() + "'",
+                "cache.disk_wait_ms=" + wait_ms,
+                "cache.disk_retry_s=" + retry_s}));
+    std::unique_ptr<engine> out;
+    // A call that the disk held may still have the folder.
+    BOOST_TEST_REQUIRE(test::eventually([&] {
+      auto made = engine::start(with);
+      if (made)
+        out = std::get<0>(std::move(made));
+      return out != nullptr;
+    }));
+    return out;
+  }
+
+  /// Leaves images on the disk and copies of none in memory.
+  void leave_images() {
+    auto sut = open("3600", "60000");
+    for (size_t i = 0; i < prompts; ++i)
+      draw(*sut, "", lake_prompt(i));
+    BOOST_TEST_REQUIRE(sut->status().cache.value().entries == prompts);
+    BOOST_TEST_REQUIRE(sut->stop(10s));
+  }
+
+  /// Requires an image for each of many requests at once.
+  static void all_are_answered(engine& by, const char* use) {
+    std::vector<generation> wanted;
+    for (size_t i = 0; i < load; ++i) {
+      wanted.push_back(test::recall_rig::wanted(lake_prompt(i % prompts)));
+      wanted.back().cache = use;
+    }
+    for (const auto& x : test::answers_to(by, wanted))
+      test::image_in(x);
+    BOOST_TEST(test::comes_to_rest(by));
+  }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(slow_disk_test, disk_fixture)
+
+BOOST_AUTO_TEST_CASE(a_disk_that_cannot_be_read_is_left_out) {
+  leave_images();
+  for (const auto fault : faults)
+    BOOST_TEST_CONTEXT("it answers " << fault) {
+      auto sut = open("3600");
+      disk_reads(fault);
+      all_are_answered(*sut, "read");
+      // No request waited for it after that.
+      auto told = sut->status().cache.value();
+      BOOST_TEST(told.failures == most_failures);
+      BOOST_TEST(told.reads_left_out);
+      BOOST_TEST(!told.writes_left_out);
+      const auto hits = told.hits;
+      all_are_answered(*sut, "read");
+      told = sut->status().cache.value();
+      BOOST_TEST(told.failures == most_failures);
+      BOOST_TEST(told.hits == hits);
+      BOOST_TEST(sut->stop(10s));
+      // Its end does not wait for the disk either.
+      sut.reset();
+      disk_reads(disk_answer::at_once);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_cannot_be_written_is_left_out) {
+  for (const auto fault : faults)
+    BOOST_TEST_CONTEXT("it answers " << fault) {
+      auto sut = open("3600");
+      disk_writes(fault);
+      all_are_answered(*sut, "on");
+      BOOST_TEST(test::eventually(
+        [&] { return sut->status().cache.value().writes_left_out; }));
+      all_are_answered(*sut, "on");
+      const auto told = sut->status().cache.value();
+      BOOST_TEST(told.failures == most_failures);
+      BOOST_TEST(!told.reads_left_out);
+      BOOST_TEST(sut->stop(10s));
+      sut.reset();
+      disk_writes(disk_answer::at_once);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_answers_again_is_used_again) {
+  leave_images();
+  for (const auto fault : faults)
+    BOOST_TEST_CONTEXT("it answers " << fault) {
+      auto sut = open("0.05");
+      disk_reads(fault);
+      disk_writes(fault);
+      all_are_answered(*sut, "on");
+      disk_reads(disk_answer::at_once);
+      disk_writes(disk_answer::at_once);
+      BOOST_TEST(test::eventually(
+        [&] { return ask(*sut, "", lake_prompt(0)).is_hit(); }));
+      BOOST_TEST(!sut->status().cache.value().reads_left_out);
+      // An image that was kept late counts for no answer of the disk.
+      BOOST_TEST(test::eventually([&] {
+        const auto before = sut->status().cache.value().entries;
+        draw(*sut, "", "another " + std::to_string(before) + " tree");
+        const auto told = sut->status().cache.value();
+        return told.entries > before && !told.writes_left_out;
+      }));
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -27,24 +27,52 @@ public:
                              std::string_view prompt) const override {
     return with_model_border(scorer_part, [&] {
       const torch::NoGradGuard guard;
-      auto bytes = torch::empty({px.height, px.width, 3}, torch::kUInt8);
-      TORCH_CHECK(static_cast<size_t>(bytes.numel()) == rgb.size(),
-                  "an image of ", px.width, "x", px.height, " pixels has ",
-                  rgb.size(), " bytes");
-      std::memcpy(bytes.data_ptr<uint8_t>(), rgb.data(), rgb.size());
-      const auto pixels = judge_pixels(bytes.permute({2, 0, 1}), torch::kCPU,
-                                       family_scorer().side);
-      const auto ids = judge_tokens(*words_, prompt, family_tokens);
-      const auto cosine =
-        (network_->embed_images(pixels) * network_->embed_texts(ids))
-          .sum()
-          .item<double>();
+      const auto cosine = (look(rgb, px) * read(prompt)).sum().item<double>();
       TORCH_CHECK(std::isfinite(cosine), "the score is ", cosine);
       return cosine;
     });
   }
 
+  core::result<std::vector<float>> embed_image(std::span<const uint8_t> rgb,
+                                               core::extent px) const override {
+    return with_model_border(scorer_part, [&] {
+      const torch::NoGradGuard guard;
+      return elements(look(rgb, px));
+    });
+  }
+
+  core::result<std::vector<float>> embed_prompt(
+    std::string_view prompt) const override {
+    return with_model_border(scorer_part, [&] {
+      const torch::NoGradGuard guard;
+      return elements(read(prompt));
+    });
+  }
+
 private:
+  /// Returns the image's unit vector, [1, projection].
+  torch::Tensor look(std::span<const uint8_t> rgb, core::extent px) const {
+    auto bytes = torch::empty({px.height, px.width, 3}, torch::kUInt8);
+    TORCH_CHECK(static_cast<size_t>(bytes.numel()) == rgb.size(),
+                "an image of ", px.width, "x", px.height, " pixels has ",
+                rgb.size(), " bytes");
+    std::memcpy(bytes.data_ptr<uint8_t>(), rgb.data(), rgb.size());
+    return network_->embed_images(judge_pixels(
+      bytes.permute({2, 0, 1}), torch::kCPU, family_scorer().side));
+  }
+
+  /// Returns the prompt's unit vector, [1, projection].
+  torch::Tensor read(std::string_view prompt) const {
+    return network_->embed_texts(judge_tokens(*words_, prompt, family_tokens));
+  }
+
+  static std::vector<float> elements(const torch::Tensor& of) {
+    const auto flat = of.contiguous().view({-1});
+    TORCH_CHECK(torch::isfinite(flat).all().item<bool>(),
+                "a vector has an element that is not finite");
+    return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
+  }
+
   const std::shared_ptr<const tokenizer> words_;
   const std::shared_ptr<scorer_net> network_;
 };

@@ -2,6 +2,7 @@
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policies/diffserve/deferral.hpp>
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
 
@@ -75,9 +76,15 @@ simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks)
     for (const auto& level : ladder.levels)
       if (level.skip > 0)
         steps.insert(level.skip);
-  if (of.profile->reuse)
-    for (const auto& t : of.profile->reuse->latents)
+  if (const auto& reuse = of.profile->reuse) {
+    // `nirvana` keeps the states of a run that is not of 50 steps after as many
+    // steps as the table says for it.
+    for (const auto& t : reuse->latents)
       steps.insert(t.skip);
+    for (const auto& t : planning::nirvana::scaled_to(
+           reuse->latents, of.profile->variants[reuse->full.value].steps))
+      steps.insert(t.skip);
+  }
   stored_.assign(steps.begin(), steps.end());
 }
 

@@ -314,6 +314,25 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(lost.saved_steps < out.saved_steps);
 }
 
+// The table is of 50 steps, and the run of 10 keeps a state after half of its
+// own.
+BOOST_AUTO_TEST_CASE(a_short_run_starts_after_its_own_steps) {
+  auto p = cascade();
+  p->cascades.clear();
+  planning::reuse_profile reuse;
+  reuse.full = core::variant_id{1};
+  reuse.latents = {{25, 0.8}};
+  p->reuse = reuse;
+  auto x = base("nirvana-no-predictor", 1, 100);
+  x.profile = p;
+  x.deadline = 60s;
+  x.nearest_prompts = {0.9, 0.7};
+  const auto out = ran(x);
+  // Half of the requests skip half, but for those that start afresh.
+  BOOST_TEST(out.saved_steps > 0.2);
+  BOOST_TEST(out.saved_steps <= 0.25);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_policy_asks_and_nothing_measured_tells_is_named) {
   const auto refusal = [](const scenario& x) {
     const auto out = runtime::simulate(x);

@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/index/text_encoder.hpp>
+#include <atelier/planning/profile.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstddef>
@@ -113,6 +114,11 @@ struct kept_counts {
 class kept_work {
 public:
   virtual ~kept_work() = default;
+
+  /// Returns what a search compares a prompt with.
+  virtual planning::compared compares() const {
+    return planning::compared::prompts;
+  }
 
   /// Returns the entries of exactly that key whose texts are nearest, at most
   /// `most`, best first. Equally near entries are ordered from new to old. A

@@ -76,16 +76,21 @@ core::result<void> engine::impl::begin() {
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   profile = {known, &known->costs};
-  auto made_policy = runtime::policy_of(settings, *profile, own.policies);
+  auto made_kept = runtime::kept_work_of(settings);
+  if (!made_kept)
+    return made_kept.why();
+  auto used_kept = runtime::host_cache(own.cache, std::move(*made_kept));
+  if (!used_kept)
+    return used_kept.why();
+  kept = std::move(*used_kept);
+  auto made_policy =
+    runtime::policy_of(settings, *profile, own.policies,
+                       kept ? kept->compares() : planning::compared::prompts);
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
-  auto made_kept = runtime::kept_work_of(settings);
-  if (!made_kept)
-    return made_kept.why();
-  kept = std::move(*made_kept);
   auto made_stages = runtime::stages_of(settings, own.stages, kept);
   if (!made_stages)
     return made_stages.why();

@@ -17,6 +17,10 @@ class executor;
 struct family;
 } // namespace gpu
 
+namespace index {
+class kept_work;
+} // namespace index
+
 namespace ipc {
 class slot_store;
 } // namespace ipc
@@ -86,6 +90,14 @@ struct extensions {
   /// on, for its lifetime, so the rows must live as long. In a build without
   /// LibTorch, their models can be described, and run by a host's executor.
   std::vector<const gpu::family*> families = {};
+  /// The cache of answered requests (<atelier/index/kept_work.hpp>): gets the
+  /// configured one, and returns the one that the engine uses, which may wrap
+  /// it. The engine calls it once while it starts, in its own process in either
+  /// mode, if the configuration has a cache. An exception of the host's cache
+  /// finds, returns or keeps nothing.
+  std::function<std::shared_ptr<index::kept_work>(
+    std::shared_ptr<index::kept_work>)>
+    cache = {};
 };
 
 /// Runs a process of an engine, which starts it; users never start it. Returns

@@ -65,6 +65,7 @@ core::result<host_extensions> admit(const extensions& own) {
       complain(
         fmt::format("extensions::families[{}]: {}", i, added.why().text));
   out.families = !own.families.empty();
+  out.cache = own.cache;
   if (!faults.empty())
     return core::fail(core::ec::bad_config, "{}", faults);
   return out;

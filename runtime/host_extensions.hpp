@@ -19,6 +19,8 @@ struct host_extensions {
   std::vector<host_executor> executors;
   /// Whether the host has any extensions.
   bool families = false;
+  /// Empty if the host has no cache of its own.
+  decltype(extensions::cache) cache = {};
 
   /// Returns the host's own values of devices[].executor.
   std::vector<std::string> executor_names() const;

@@ -427,14 +427,21 @@ core::result<planning::profile> profile_of(const config::settings& x) {
 
 namespace {
 
-/// What is remembered here is found by its prompt: thresholds of images say
-/// nothing of that.
+/// Thresholds of images say nothing of what a cache finds by prompts, nor
+/// those of prompts of what it finds by images.
 core::result<void> check_compared(const config::settings& x,
                                   const planning::policy& by,
-                                  const planning::profile& known) {
-  if (x.cache.memory_bytes == 0
-      || by.compares(known) != planning::compared::images)
+                                  const planning::profile& known,
+                                  planning::compared found_by) {
+  const auto wanted = by.compares(known);
+  if (x.cache.memory_bytes == 0 || wanted == planning::compared::nothing
+      || wanted == found_by)
     return {};
+  if (wanted == planning::compared::prompts)
+    return core::fail(core::ec::bad_config,
+                      "extensions::cache: it compares prompts with images, "
+                      "and policy '{}' compares prompts with prompts",
+                      by.name());
   return core::fail(
     core::ec::bad_config,
     "cache.memory_mib: policy '{}' compares prompts with images "
@@ -470,8 +477,9 @@ core::result<void> check_encoder(const config::settings& x,
 /// Returns whether a policy and what it compares by fit a server.
 core::result<void> check_searches(const config::settings& x,
                                   const planning::policy& by,
-                                  const planning::profile& known) {
-  if (auto ok = check_compared(x, by, known); !ok)
+                                  const planning::profile& known,
+                                  planning::compared found_by) {
+  if (auto ok = check_compared(x, by, known, found_by); !ok)
     return ok;
   return check_encoder(x, by, known);
 }
@@ -479,8 +487,9 @@ core::result<void> check_searches(const config::settings& x,
 /// Returns a policy that can make its first plan; a host's may throw.
 core::result<planning::policy_ptr> plans(planning::policy_ptr x,
                                          const config::settings& settings,
-                                         const planning::profile& known) {
-  if (auto ok = check_searches(settings, *x, known); !ok)
+                                         const planning::profile& known,
+                                         planning::compared found_by) {
+  if (auto ok = check_searches(settings, *x, known, found_by); !ok)
     return ok.why();
   try {
     x->replan({}, known, {}, {});
@@ -496,7 +505,8 @@ core::result<planning::policy_ptr> plans(planning::policy_ptr x,
 
 core::result<planning::policy_ptr> policy_of(const config::settings& x,
                                              const planning::profile& known,
-                                             const planning::policy_list& own) {
+                                             const planning::policy_list& own,
+                                             planning::compared found_by) {
   const auto& file = x.planner.plan;
   const auto name = planning::policy_named(x.policy.name, known);
   const bool fixed = name == planning::fixed_name;
@@ -514,7 +524,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
     if (!made)
       return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);
-    return plans(std::move(*made), x, known);
+    return plans(std::move(*made), x, known, found_by);
   }
   const auto text = core::read_text_file(file, planning::most_plan_bytes, file);
   if (!text)
@@ -537,7 +547,7 @@ core::result<planning::policy_ptr> policy_of(const config::settings& x,
       core::log_warn("planner.plan: {}: route '{}': store is ignored, this "
                      "server keeps no earlier work",
                      file, route.name);
-  if (auto ok = check_searches(x, **made, known); !ok)
+  if (auto ok = check_searches(x, **made, known, found_by); !ok)
     return ok.why();
   if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
       !ok)

@@ -40,12 +40,15 @@ core::result<planning::profile> profile_of(const config::settings& x);
 /// of planning::policy_for.
 /// @param known the facts of the variants that `x` hosts
 /// @param own the result of host_policies
+/// @param found_by what the cache compares prompts with
 /// Errors: ec::bad_config for an unknown name, a plan without `fixed`, `fixed`
-/// without a plan, a missing judge, or a host's policy that cannot make its
-/// first plan; those of core::read_text_file and planning::parse_plan.
+/// without a plan, a missing judge, thresholds of something else than the cache
+/// compares, or a host's policy that cannot make its first plan; those of
+/// core::read_text_file and planning::parse_plan.
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
-  const planning::policy_list& own = {});
+  const planning::policy_list& own = {},
+  planning::compared found_by = planning::compared::prompts);
 
 /// Returns the options for opening the files of a model.
 gpu::model_file_options file_options_of(const config::model_settings& x);

@@ -32,8 +32,9 @@ std::optional<search_stage::work> search_stage::begin(
   const planning::row_view& of) const {
   const auto& asked = of.asked;
   if ((!asked.near && !asked.hit_likely)
-      || asked.by == planning::compared::images || !of.costs.reuse
-      || !index::is_searched_for(of.wanted))
+      || (asked.by != planning::compared::nothing
+          && asked.by != kept_->compares())
+      || !of.costs.reuse || !index::is_searched_for(of.wanted))
     return std::nullopt;
   work order;
   order.key = index::key_for(of.wanted, of.costs);

@@ -14,11 +14,11 @@
 namespace atelier::actors {
 
 /// Finds earlier work that is near a request, and whether a search would
-/// succeed, if its policy asks for either. Nearness is the similarity of the
-/// words of two prompts; for an image, of the prompt by which it was drawn. So
-/// it does not answer a policy whose thresholds are for images. If it is late
-/// or fails, the request continues without its result.
-/// Threads: any.
+/// succeed, if its policy asks for either. Nearness is what the cache compares
+/// (kept_work::compares): unless a host's cache is in use, the similarity of
+/// two prompts, for an image of the prompt by which it was drawn. So it does
+/// not answer a policy whose thresholds are for images. If it is late or fails,
+/// the request continues without its result. Threads: any.
 class search_stage {
 public:
   struct work {

@@ -4,6 +4,7 @@
 #include <atelier/atelier.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/host_cache.hpp>
 #include <atelier/runtime/host_extensions.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>

@@ -35,6 +35,28 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
   add("-o,--output", into.output, "DIR",
       "Write evaluation.json, profile.json, report.html and contact sheets");
   sub->add_flag("--force", into.force, "Replace files that exist");
+  sub->option_defaults()->group("Reuse of earlier work");
+  auto& reuse = into.reuse;
+  sub->add_flag("--cache", reuse.cache,
+                "Measure what the policies that reuse earlier work gain, "
+                "through an engine for each; goes on where it was stopped");
+  add("--warm", reuse.warm, "N",
+      "Requests that only fill the cache (default: 1500; with --texts: 0)");
+  add("--measured", reuse.measured, "N",
+      "Requests that are measured after them (default: 1500; with --texts: the "
+      "rest)");
+  add("--systems", reuse.systems, "NAME,...",
+      "Systems to measure (default: all that the variants allow; with --texts: "
+      "nirvana,nirvana-words)");
+  add("--texts", reuse.texts, "FILE",
+      "One prompt a line, in the order of the requests; -: standard input "
+      "(default: drawn captions, which only Atelier's own models know)");
+  add("--small", reuse.small, "MODEL@STEPS",
+      "Variant of the system small-model (default: the shipped small model)");
+  add("--turbo", reuse.turbo, "MODEL@STEPS",
+      "Variant of the system turbo (default: turbo@4)");
+  add("--size", reuse.size, "WxH",
+      "Pixels of all images (default: the variant's own size)");
   return sub;
 }
 

@@ -129,7 +129,8 @@ constexpr command_help table[] = {
    "  130 interrupted, with a checkpoint; 1 any other failure\n"},
   {"evaluate", "", "",
    "  atelier evaluate --variants base@50,turbo@4 --captions 100 -o report/\n"
-   "  atelier evaluate --variants turbo@4 --captions 8 --starts 0\n"},
+   "  atelier evaluate --variants turbo@4 --captions 8 --starts 0\n"
+   "  atelier evaluate --cache --warm 60 --measured 60 -o reuse/\n"},
   {"completion", " SHELL", "",
    "  source <(atelier completion bash)\n"
    "  atelier completion fish > ~/.config/fish/completions/atelier.fish\n",

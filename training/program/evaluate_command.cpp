@@ -12,6 +12,7 @@
 #include <atelier/training/evaluation/run_names.hpp>
 #include <atelier/training/program/built_in_evaluate.hpp>
 #include <atelier/training/program/evaluate_command.hpp>
+#include <atelier/training/program/evaluate_reuse_command.hpp>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -229,6 +230,10 @@ result<void> write_report(const gpu::evaluation& x,
 exit_status evaluate(const evaluate_arguments& arguments,
                      const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
+  if (auto ok = check_reuse_options(arguments); !ok)
+    return refuse(terminal, ok.why());
+  if (arguments.reuse.cache)
+    return evaluate_reuse(arguments, common, world);
   const auto existing =
     arguments.force ? on_existing::replace : on_existing::refuse;
   const auto wanted = plan(arguments);

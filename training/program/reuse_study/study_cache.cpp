@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
+#include <atelier/core/philox.hpp>
+#include <atelier/training/program/reuse_study/study_cache.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace atelier::runtime::reuse_study {
+
+namespace {
+
+/// The entries that are looked at around a text to find those of the text.
+constexpr size_t entries_of_text = 10;
+
+} // namespace
+
+study_cache::study_cache(std::shared_ptr<index::kept_work> inner)
+  : inner_(std::move(inner)) {}
+
+void study_cache::begin_request() {
+  const std::lock_guard hold{lock_};
+  nearest_.reset();
+  kept_.reset();
+}
+
+std::optional<double> study_cache::nearest() const {
+  const std::lock_guard hold{lock_};
+  return nearest_;
+}
+
+std::optional<bool> study_cache::wait_until_kept(
+  std::chrono::seconds patience) {
+  std::unique_lock hold{lock_};
+  changed_.wait_for(hold, patience, [&] { return kept_.has_value(); });
+  return kept_;
+}
+
+void study_cache::know(std::string) {}
+
+planning::compared study_cache::compares() const {
+  return inner_->compares();
+}
+
+std::vector<planning::match> study_cache::near(std::string_view key,
+                                               std::string_view text,
+                                               size_t most) {
+  auto out = find(key, text, most);
+  if (!out.empty()) {
+    const std::lock_guard hold{lock_};
+    nearest_ = out.front().similarity;
+  }
+  return out;
+}
+
+core::result<index::payload> study_cache::state(uint64_t entry,
+                                                uint32_t steps) {
+  return inner_->state(entry, steps);
+}
+
+core::result<index::payload> study_cache::image(uint64_t entry, core::extent px,
+                                                uint32_t skips) {
+  return inner_->image(entry, px, skips);
+}
+
+void study_cache::drop_torn(uint64_t entry) {
+  inner_->drop_torn(entry);
+}
+
+bool study_cache::keep(std::string_view key, std::string_view text,
+                       index::leftover what) {
+  const bool kept = inner_->keep(key, text, std::move(what));
+  if (kept)
+    learn(key, text);
+  {
+    const std::lock_guard hold{lock_};
+    kept_ = kept;
+  }
+  changed_.notify_all();
+  return kept;
+}
+
+index::kept_counts study_cache::counts() const {
+  return inner_->counts();
+}
+
+std::vector<planning::match> study_cache::find(std::string_view key,
+                                               std::string_view text,
+                                               size_t most) {
+  return inner_->near(key, text, most);
+}
+
+void study_cache::learn(std::string_view, std::string_view) {}
+
+any_entry_cache::any_entry_cache(std::shared_ptr<index::kept_work> inner,
+                                 std::vector<std::string> texts, uint64_t seed)
+  : study_cache(std::move(inner)), seed_(seed), texts_(std::move(texts)) {}
+
+void any_entry_cache::expect(uint64_t request,
+                             std::optional<double> similarity) {
+  const std::lock_guard hold{lock_};
+  request_ = request;
+  similarity_ = similarity;
+}
+
+std::vector<planning::match> any_entry_cache::find(std::string_view key,
+                                                   std::string_view, size_t) {
+  const std::lock_guard hold{lock_};
+  if (!similarity_ || texts_.empty())
+    return {};
+  core::philox random{seed_, core::purpose::sampling,
+                      core::request_id{request_ + 1}};
+  auto found = inner().near(key, texts_[random.below(texts_.size())], 1);
+  for (auto& x : found)
+    x.similarity = *similarity_;
+  return found;
+}
+
+void any_entry_cache::learn(std::string_view, std::string_view text) {
+  know(std::string{text});
+}
+
+void any_entry_cache::know(std::string text) {
+  const std::lock_guard hold{lock_};
+  texts_.push_back(std::move(text));
+}
+
+by_image_cache::by_image_cache(std::shared_ptr<index::kept_work> inner,
+                               std::vector<std::string> texts, core::extent px,
+                               std::shared_ptr<const gpu::image_scorer> scorer)
+  : study_cache(std::move(inner)),
+    px_(px),
+    scorer_(std::move(scorer)),
+    unread_(std::move(texts)) {}
+
+planning::compared by_image_cache::compares() const {
+  return planning::compared::images;
+}
+
+void by_image_cache::know(std::string text) {
+  const std::lock_guard hold{lock_};
+  unread_.push_back(std::move(text));
+}
+
+void by_image_cache::add_near(std::string_view key, std::string_view text) {
+  for (auto& x : inner().near(key, text, entries_of_text)) {
+    if (images_.contains(x.entry))
+      continue;
+    const auto bytes = inner().image(x.entry, px_, 0);
+    // The entry may have states and no image.
+    if (!bytes)
+      continue;
+    std::vector<uint8_t> rgb(px_.pixels() * 3);
+    std::memcpy(rgb.data(), (*bytes)->data(),
+                std::min(rgb.size(), (*bytes)->size()));
+    auto vector = scorer_->embed_image(rgb, px_);
+    if (!vector) {
+      core::log_warn("the image of entry {}: {}", x.entry, vector.why().text);
+      continue;
+    }
+    images_.emplace(x.entry, known_image{x, std::move(*vector)});
+  }
+}
+
+std::vector<planning::match> by_image_cache::find(std::string_view key,
+                                                  std::string_view text,
+                                                  size_t most) {
+  const std::lock_guard hold{lock_};
+  for (const auto& x : std::exchange(unread_, {}))
+    add_near(key, x);
+  const auto wanted = scorer_->embed_prompt(text);
+  if (!wanted) {
+    core::log_warn("'{}': {}", text, wanted.why().text);
+    return {};
+  }
+  std::vector<planning::match> out;
+  for (const auto& [entry, x] : images_) {
+    auto found = x.entry;
+    found.similarity = std::clamp(
+      std::inner_product(wanted->begin(), wanted->end(), x.vector.begin(), 0.0),
+      0.0, 1.0);
+    out.push_back(std::move(found));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.similarity > b.similarity;
+  });
+  out.resize(std::min(out.size(), most));
+  return out;
+}
+
+void by_image_cache::learn(std::string_view key, std::string_view text) {
+  const std::lock_guard hold{lock_};
+  add_near(key, text);
+}
+
+} // namespace atelier::runtime::reuse_study

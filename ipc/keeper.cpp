@@ -38,8 +38,10 @@ uint32_t& count_of(slot_census& census, slot_state state) {
 keeper::keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
                uint32_t first_generation)
   : arena_(arena) {
+  uint32_t places = 0;
   for (auto kind : all_kinds) {
     auto k = index_of(kind);
+    first_place_[k] = std::exchange(places, places + counts[k]);
     slots_[k].resize(counts[k]);
     for (auto& x : slots_[k])
       x.generation = first_generation;
@@ -51,7 +53,7 @@ keeper::keeper(uint32_t arena, std::array<uint32_t, slot_kinds> counts,
   }
 }
 
-std::optional<std::vector<slot_ref>> keeper::grant(
+std::optional<granted_slots> keeper::grant(
   core::ticket writer, process_life in, std::span<const slot_kind> kinds,
   const std::array<uint32_t, slot_kinds>& reserve) {
   if (doomed(in))
@@ -62,8 +64,7 @@ std::optional<std::vector<slot_ref>> keeper::grant(
   for (size_t k = 0; !kinds.empty() && k < slot_kinds; ++k)
     if (free_[k].size() < wanted[k] + reserve[k])
       return std::nullopt;
-  std::vector<slot_ref> granted;
-  granted.reserve(kinds.size());
+  std::optional<granted_slots> granted{std::in_place};
   for (auto kind : kinds) {
     auto k = index_of(kind);
     auto slot = free_[k].back();
@@ -73,8 +74,9 @@ std::optional<std::vector<slot_ref>> keeper::grant(
       x.generation = 1;
     x.writer = writer;
     x.in = in;
+    link(place_of(kind, slot), x);
     move(kind, x, slot_state::granted);
-    granted.push_back({arena_, slot, x.generation, kind});
+    granted->push_back({arena_, slot, x.generation, kind});
   }
   return granted;
 }
@@ -119,15 +121,19 @@ void keeper::supersede(const slot_ref& slot) {
 }
 
 void keeper::end_request(core::request_id request) {
-  for (auto kind : all_kinds) {
-    auto& slots = slots_[index_of(kind)];
-    for (uint32_t i = 0; i < slots.size(); ++i) {
-      auto& x = slots[i];
-      if (x.state == slot_state::free || x.writer.id != request)
-        continue;
-      x.superseded = true;
-      free_if_done(kind, i);
-    }
+  const auto first = of_request_.find(request);
+  if (first == of_request_.end())
+    return;
+  ending_.clear();
+  for (auto at = first->second; at != no_place; at = entry_at(at).next)
+    ending_.push_back(at);
+  // By kind and number, so that the order of grants does not decide which slot
+  // is granted next.
+  std::sort(ending_.begin(), ending_.end());
+  for (const auto at : ending_) {
+    entry_at(at).superseded = true;
+    const auto kind = kind_at(at);
+    free_if_done(kind, at - first_place_[index_of(kind)]);
   }
 }
 
@@ -171,6 +177,12 @@ uint32_t keeper::count(slot_kind kind) const {
 }
 
 std::string keeper::check() const {
+  size_t linked = 0;
+  for (const auto& [request, first] : of_request_)
+    for (auto at = first; at != no_place; at = entry_at(at).next, ++linked)
+      if (entry_at(at).writer.id != request)
+        return fmt::format("request {} is linked to another request's slot",
+                           request.value);
   for (auto kind : all_kinds) {
     auto k = index_of(kind);
     slot_census counted;
@@ -196,7 +208,10 @@ std::string keeper::check() const {
     }
     if (counted != census_[k])
       return fmt::format("the census of {} slots is wrong", to_string(kind));
+    linked -= counted.granted + counted.quarantined + counted.held;
   }
+  if (linked != 0)
+    return "the used slots are not those of the requests";
   return {};
 }
 
@@ -214,6 +229,45 @@ keeper::entry* keeper::find(const slot_ref& slot) {
   return const_cast<entry*>(std::as_const(*this).find(slot));
 }
 
+uint32_t keeper::place_of(slot_kind kind, uint32_t index) const {
+  return first_place_[index_of(kind)] + index;
+}
+
+slot_kind keeper::kind_at(uint32_t place) const {
+  size_t k = 0;
+  while (place - first_place_[k] >= slots_[k].size())
+    ++k;
+  return all_kinds[k];
+}
+
+const keeper::entry& keeper::entry_at(uint32_t place) const {
+  const auto k = index_of(kind_at(place));
+  return slots_[k][place - first_place_[k]];
+}
+
+keeper::entry& keeper::entry_at(uint32_t place) {
+  return const_cast<entry&>(std::as_const(*this).entry_at(place));
+}
+
+void keeper::link(uint32_t place, entry& x) {
+  auto& first = of_request_.try_emplace(x.writer.id, no_place).first->second;
+  x.previous = no_place;
+  x.next = std::exchange(first, place);
+  if (x.next != no_place)
+    entry_at(x.next).previous = place;
+}
+
+void keeper::unlink(const entry& x) {
+  if (x.next != no_place)
+    entry_at(x.next).previous = x.previous;
+  if (x.previous != no_place)
+    entry_at(x.previous).next = x.next;
+  else if (x.next != no_place)
+    of_request_[x.writer.id] = x.next;
+  else
+    of_request_.erase(x.writer.id);
+}
+
 void keeper::move(slot_kind kind, entry& x, slot_state to) {
   auto& census = census_[index_of(kind)];
   --count_of(census, x.state);
@@ -227,6 +281,7 @@ void keeper::free_if_done(slot_kind kind, uint32_t index) {
   if (x.state != slot_state::held || !x.superseded || !x.readers.empty())
     return;
   move(kind, x, slot_state::free);
+  unlink(x);
   x.superseded = false;
   x.writer = {};
   x.in = {};

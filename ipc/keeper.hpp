@@ -5,11 +5,15 @@
 #include <atelier/core/result.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 
+#include <boost/container/small_vector.hpp>
+
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace atelier::ipc {
@@ -40,6 +44,10 @@ struct process_life {
                                     const process_life&) = default;
 };
 
+/// The slots of one grant, one for each requested kind. No stage of Atelier's
+/// takes more than fit into it without an allocation.
+using granted_slots = boost::container::small_vector<slot_ref, 4>;
+
 /// The only allocator of a host's slots. It is a pure state machine, without a
 /// clock, and has no memory but its own.
 ///
@@ -65,7 +73,7 @@ public:
   /// missing. `reserve[kind]` slots of each kind must stay free afterwards,
   /// including kinds that are not requested. If `kinds` is empty, none must.
   /// Grants none to a life that was suspected or is dead.
-  std::optional<std::vector<slot_ref>> grant(
+  std::optional<granted_slots> grant(
     core::ticket writer, process_life in, std::span<const slot_kind> kinds,
     const std::array<uint32_t, slot_kinds>& reserve = {});
 
@@ -118,8 +126,20 @@ private:
     process_life in;
     bool superseded = false;
     std::vector<reader> readers;
+    /// The slots of the same request before and after it in a list.
+    uint32_t previous = no_place;
+    uint32_t next = no_place;
   };
 
+  /// The number of a slot among those of all kinds.
+  static constexpr uint32_t no_place = std::numeric_limits<uint32_t>::max();
+
+  uint32_t place_of(slot_kind kind, uint32_t index) const;
+  slot_kind kind_at(uint32_t place) const;
+  entry& entry_at(uint32_t place);
+  const entry& entry_at(uint32_t place) const;
+  void link(uint32_t place, entry& x);
+  void unlink(const entry& x);
   entry* find(const slot_ref& slot);
   const entry* find(const slot_ref& slot) const;
   void move(slot_kind kind, entry& x, slot_state to);
@@ -129,6 +149,13 @@ private:
 
   uint32_t arena_;
   std::array<std::vector<entry>, slot_kinds> slots_;
+  /// The number of a kind's first slot among those of all kinds.
+  std::array<uint32_t, slot_kinds> first_place_;
+  /// The first of each request's slots: a request that ends would otherwise
+  /// look at every slot of the arena.
+  std::unordered_map<core::request_id, uint32_t> of_request_;
+  /// The slots of the request that ends; kept for its memory.
+  std::vector<uint32_t> ending_;
   std::array<std::vector<uint32_t>, slot_kinds> free_;
   std::array<slot_census, slot_kinds> census_;
   /// The last life of each process that was suspected or is dead.

@@ -92,7 +92,7 @@ std::optional<core::error> slots::too_few_for(std::string_view route,
 
 // -- dispatches ---------------------------------------------------------------
 
-std::optional<std::vector<ipc::slot_ref>> slots::open(
+std::optional<ipc::granted_slots> slots::open(
   core::ticket dispatch, ipc::process_life writer,
   std::span<const ipc::slot_kind> kinds, const slot_counts& reserve) {
   auto out = keeper_.grant(dispatch, writer, kinds, reserve);

@@ -170,9 +170,10 @@ public:
   std::string check() const;
 
 private:
-  std::optional<std::vector<ipc::slot_ref>> open(
-    core::ticket dispatch, ipc::process_life writer,
-    std::span<const ipc::slot_kind> kinds, const slot_counts& reserve);
+  std::optional<ipc::granted_slots> open(core::ticket dispatch,
+                                         ipc::process_life writer,
+                                         std::span<const ipc::slot_kind> kinds,
+                                         const slot_counts& reserve);
 
   slot_counts counts_;
   std::shared_ptr<ipc::slot_store> store_;

@@ -220,6 +220,32 @@ BOOST_AUTO_TEST_CASE(the_generation_wraps_past_zero) {
   BOOST_TEST(slot_in(k, slot_state::free).generation == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_requests_slots_are_freed_by_kind_and_number) {
+  keeper k{7, {2, 4, 0}};
+  constexpr std::array kinds{slot_kind::image, slot_kind::state,
+                             slot_kind::image};
+  constexpr std::array one_image{slot_kind::image};
+  const auto first = k.grant(alice, life_of(1), kinds)->front();
+  const auto of_bob = k.grant(bob, life_of(1), one_image)->front();
+  const auto later = k.grant({alice.id, 2}, life_of(1), one_image)->front();
+  k.confirm_exit(life_of(1));
+  k.end_request(alice.id);
+  BOOST_TEST((k.state_of(of_bob) == slot_state::held));
+  BOOST_TEST(!k.state_of(first));
+  BOOST_TEST(!k.state_of(later));
+  BOOST_TEST(k.census(slot_kind::image).free == 3u);
+  BOOST_TEST(k.census(slot_kind::state).free == 2u);
+  BOOST_TEST(k.check() == "");
+  // The last freed one is granted first.
+  const auto again =
+    k.grant(alice, life_of(2),
+            std::array{slot_kind::image, slot_kind::image, slot_kind::image});
+  BOOST_REQUIRE(again.has_value());
+  BOOST_TEST((*again)[0].slot == 3u);
+  BOOST_TEST((*again)[1].slot == 1u);
+  BOOST_TEST((*again)[2].slot == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(long_random_runs_keep_the_invariants) {
   std::mt19937_64 rng{test::seed()};
   auto below = [&](uint32_t n) { return static_cast<uint32_t>(rng() % n); };

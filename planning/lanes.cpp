@@ -3,6 +3,8 @@
 // tenants' turns share the cursors over a lane.
 #include <atelier/planning/lanes.hpp>
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,16 +42,18 @@ bool seek(cursor& c, core::time_point from, core::time_point now,
   return true;
 }
 
-// Reading the first few rows of a queue needs no more parts at a time.
+// Reading the first few rows of a queue needs no more parts at a time, and that
+// of a tenant no more cursors. They are read for every dispatch, so they need
+// no memory of the heap.
 constexpr size_t usual_parts = 32;
+constexpr size_t usual_cursors = 4;
+
+// Lanes whose queues are kept without entries.
+constexpr size_t most_kept = 32;
 
 // Yields the nodes of parts of trees, the most urgent first.
 class urgent_first {
 public:
-  urgent_first() {
-    parts_.reserve(usual_parts);
-  }
-
   void clear() {
     parts_.clear();
   }
@@ -151,7 +155,7 @@ private:
     add_tree(t->right);
   }
 
-  std::vector<part> parts_;
+  boost::container::small_vector<part, usual_parts> parts_;
 };
 
 // Reads what one tenant has in the lanes that are served, best first.
@@ -194,19 +198,21 @@ private:
     const int64_t level =
       std::max_element(cursors_.begin(), cursors_.end(), lower)->level;
     rows_.clear();
-    std::erase_if(cursors_, [&](cursor& c) {
+    const auto read = [&](cursor& c) {
       if (c.level != level)
         return false;
       rows_.add(c);
       return c.to == core::time_point::max()
           || !seek(c, c.to + core::timespan{1}, now_, ageing_);
-    });
+    };
+    cursors_.erase(std::remove_if(cursors_.begin(), cursors_.end(), read),
+                   cursors_.end());
   }
 
   core::time_point now_;
   core::timespan ageing_;
   core::time_point oldest_ = core::never;
-  std::vector<cursor> cursors_;
+  boost::container::small_vector<cursor, usual_cursors> cursors_;
   urgent_first rows_;
 };
 
@@ -271,12 +277,13 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
   return true;
 }
 
-bool lanes::remove(core::request_id request) {
+std::optional<core::lane_id> lanes::remove(core::request_id request) {
   const auto at = nodes_.find(request);
   if (at == nodes_.end())
-    return false;
+    return std::nullopt;
   waiting_node& node = at->second;
-  const auto from = queues_.find(node.lane);
+  const auto lane = node.lane;
+  const auto from = queues_.find(lane);
   auto& all = from->second.by_tenant;
   const auto own = all.find(node.entry.tenant);
   own->second[static_cast<size_t>(node.entry.prio)].erase(node);
@@ -284,23 +291,36 @@ bool lanes::remove(core::request_id request) {
                   [](const auto& tree) { return tree.root() == nullptr; }))
     all.erase(own);
   --accounts_.at(node.entry.tenant).waiting;
-  if (--from->second.count == 0)
+  if (--from->second.count == 0 && queues_.size() > most_kept)
     queues_.erase(from);
   nodes_.erase(at);
-  return true;
+  return lane;
 }
 
 std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
                                  core::time_point now, core::timespan ageing,
                                  size_t most) const {
+  boost::container::small_vector<const queue*, 8> queues;
+  size_t entries = 0;
+  for (const auto lane : served)
+    if (const auto at = queues_.find(lane);
+        at != queues_.end() && at->second.count > 0
+        && std::find(queues.begin(), queues.end(), &at->second)
+             == queues.end()) {
+      queues.push_back(&at->second);
+      entries += at->second.count;
+    }
+  // Most dispatches find one entry: there is nothing to compare it with.
+  if (entries == 1 && most > 0) {
+    const trees& own = queues.front()->by_tenant.begin()->second;
+    const auto filled = std::find_if(own.begin(), own.end(), [](const auto& x) {
+      return x.root() != nullptr;
+    });
+    return {filled->root()->entry};
+  }
   std::vector<turn> turns;
-  for (size_t i = 0; i < served.size(); ++i) {
-    const auto seen = served.first(i);
-    const auto at = queues_.find(served[i]);
-    if (at == queues_.end()
-        || std::find(seen.begin(), seen.end(), served[i]) != seen.end())
-      continue;
-    for (const auto& [tenant, all] : at->second.by_tenant) {
+  for (const auto* from : queues)
+    for (const auto& [tenant, all] : from->by_tenant) {
       auto to = std::find_if(turns.begin(), turns.end(),
                              [&](const turn& x) { return x.tenant == tenant; });
       if (to == turns.end()) {
@@ -311,7 +331,6 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
       for (size_t prio = 0; prio < all.size(); ++prio)
         to->rows.add(all[prio], prio);
     }
-  }
   for (turn& x : turns)
     x.unserved = std::max(accounts_.at(x.tenant).served, x.rows.oldest());
   std::vector<waiting> found;
@@ -385,7 +404,7 @@ std::vector<core::request_id> lanes::of(core::lane_id lane) const {
 }
 
 bool lanes::empty(core::lane_id lane) const {
-  return !queues_.contains(lane);
+  return size(lane) == 0;
 }
 
 size_t lanes::size() const {

@@ -5,6 +5,8 @@
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/waiting_tree.hpp>
 
+#include <boost/container/flat_map.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +37,8 @@ public:
   /// priority and deadline. Returns false if the request already waits.
   bool push_front(core::lane_id lane, const waiting& entry);
 
-  /// Removes a request from its lane.
-  bool remove(core::request_id request);
+  /// Removes a request from its lane, and returns that lane, if it waits.
+  std::optional<core::lane_id> remove(core::request_id request);
 
   /// Returns the entries of the lanes `served`, best first, at most `most`. One
   /// tenant's entries are ordered by priority (raised by one after `ageing` of
@@ -70,8 +72,9 @@ private:
   using trees = std::array<waiting_tree, 3>;
 
   struct queue {
-    /// Only tenants with entries in the lane.
-    std::map<core::tenant_id, trees> by_tenant;
+    /// Only tenants with entries in the lane. Every reader reads all of them,
+    /// so that inserting one may cost as much.
+    boost::container::flat_map<core::tenant_id, trees> by_tenant;
     size_t count = 0;
   };
 
@@ -86,7 +89,8 @@ private:
   bool put(core::lane_id where, const waiting& entry, int64_t order);
   void enter(core::tenant_id tenant);
 
-  /// Only lanes with entries.
+  /// Lanes with entries, and a few without: single entries that come and leave
+  /// do not make their queue each time.
   std::map<core::lane_id, queue> queues_;
   /// Tenants with entries, and tenants that received more than the waiting
   /// tenant with the minimum.

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(nothing_waits_at_first) {
   BOOST_TEST(sut.of(first).empty());
   BOOST_TEST(best_of(sut).empty());
   BOOST_TEST(!sut.contains(core::request_id{1}));
-  BOOST_TEST(!sut.remove(core::request_id{1}));
+  BOOST_TEST(!sut.remove(core::request_id{1}).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(one_waits_until_removed) {
@@ -115,9 +115,30 @@ BOOST_AUTO_TEST_CASE(one_waits_until_removed) {
   BOOST_TEST(sut.size(first) == 1u);
   BOOST_TEST(sut.empty(second));
   BOOST_TEST(best_of(sut) == ids{7});
-  BOOST_TEST(sut.remove(core::request_id{7}));
+  BOOST_TEST(sut.remove(core::request_id{7}).has_value());
   BOOST_TEST(sut.empty(first));
-  BOOST_TEST(!sut.remove(core::request_id{7}));
+  BOOST_TEST(!sut.remove(core::request_id{7}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_emptied_lane_is_like_one_that_never_was) {
+  lanes sut;
+  sut.push(first, waits(7));
+  sut.remove(core::request_id{7});
+  BOOST_TEST(best_of(sut).empty());
+  BOOST_TEST(sut.of(first).empty());
+  sut.push(second, waits(8));
+  BOOST_TEST(best_of(sut) == ids{8});
+  BOOST_TEST(best_of(sut, 0, 10s, 0).empty());
+  sut.push(first, waits(9));
+  BOOST_TEST((best_of(sut) == ids{8, 9}));
+  // More than are kept.
+  for (uint32_t i = 0; i < 100; ++i)
+    sut.push(core::lane_id{10 + i}, waits(10 + i));
+  for (uint32_t i = 0; i < 100; ++i) {
+    BOOST_TEST((sut.remove(core::request_id{10 + i}) == core::lane_id{10 + i}));
+    BOOST_TEST(sut.empty(core::lane_id{10 + i}));
+  }
+  BOOST_TEST((best_of(sut) == ids{8, 9}));
 }
 
 BOOST_AUTO_TEST_CASE(a_request_waits_once) {
@@ -206,7 +227,7 @@ BOOST_AUTO_TEST_CASE(moved_lanes_keep_what_waits) {
   from.push(second, waits(2));
   lanes sut{std::move(from)};
   BOOST_TEST(best_of(sut) == (ids{1, 2}));
-  BOOST_TEST(sut.remove(core::request_id{1}));
+  BOOST_TEST(sut.remove(core::request_id{1}).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
@@ -224,7 +245,7 @@ BOOST_AUTO_TEST_CASE(equals_the_naive_lanes) {
           random.below(static_cast<uint64_t>(spread)));
       };
       if (random.below(3) == 0) {
-        BOOST_REQUIRE(sut.remove(who) == model.remove(who));
+        BOOST_REQUIRE(sut.remove(who).has_value() == model.remove(who));
       } else {
         auto entry = waits(who.value, some_time(),
                            static_cast<core::priority>(random.below(3)));

@@ -136,8 +136,8 @@ std::string hub::check_rows() const {
 }
 
 std::string hub::check_queues() const {
-  std::map<core::lane_id, uint32_t> held_up;
-  std::map<core::lane_id, uint32_t> under_way;
+  queues::counts held_up;
+  queues::counts under_way;
   for (const auto& [id, r] : requests_.all())
     if (const auto lane = queues_.where(id)) {
       const auto marks = marks_of(r);

@@ -107,7 +107,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
 
 worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   const auto& offers = queues_.offered(lane);
-  auto* best = &workers_.at(offers.begin()->second);
+  auto* best = &workers_.at(offers.begin()->worker);
   // The least loaded worker is the soonest if its batch has a free place and
   // all devices are of one kind.
   const bool alike = !forecast_.several_kinds();

@@ -9,7 +9,7 @@ namespace atelier::actors {
 
 namespace {
 
-void count_down(std::map<core::lane_id, uint32_t>& of, core::lane_id lane) {
+void count_down(queues::counts& of, core::lane_id lane) {
   if (const auto i = of.find(lane); --i->second == 0)
     of.erase(i);
 }
@@ -34,13 +34,12 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
 }
 
 void queues::remove(core::request_id request, marks as) {
-  if (const auto lane = lanes_.where(request)) {
+  if (const auto lane = lanes_.remove(request)) {
     if (as.held_up)
       count_down(held_up_, *lane);
     if (as.under_way)
       count_down(under_way_, *lane);
   }
-  lanes_.remove(request);
 }
 
 void queues::hold_up(core::lane_id lane) {
@@ -82,11 +81,11 @@ size_t queues::size(core::lane_id lane) const {
   return lanes_.size(lane);
 }
 
-const std::map<core::lane_id, uint32_t>& queues::under_way() const {
+const queues::counts& queues::under_way() const {
   return under_way_;
 }
 
-const std::map<core::lane_id, uint32_t>& queues::held_up() const {
+const queues::counts& queues::held_up() const {
   return held_up_;
 }
 
@@ -112,20 +111,22 @@ void queues::starve(core::lane_id lane) {
 }
 
 void queues::feed() {
-  dirty_.merge(starved_);
+  dirty_.insert(starved_.begin(), starved_.end());
   starved_.clear();
 }
 
 std::optional<core::lane_id> queues::next() {
   if (dirty_.empty())
     return std::nullopt;
-  return dirty_.extract(dirty_.begin()).value();
+  const auto lane = *dirty_.begin();
+  dirty_.erase(dirty_.begin());
+  return lane;
 }
 
 // -- workers with free seats --------------------------------------------------
 
 void queues::offer(core::lane_id lane, uint32_t taken, core::worker_id worker) {
-  open_[lane].emplace(taken, worker);
+  open_[lane].insert({taken, worker});
   touch_waiting(lane);
 }
 

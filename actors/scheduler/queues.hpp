@@ -5,14 +5,15 @@
 #include <atelier/core/time.hpp>
 #include <atelier/planning/lanes.hpp>
 
+#include <boost/container/flat_map.hpp>
+#include <boost/container/flat_set.hpp>
+
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace atelier::actors {
@@ -20,7 +21,8 @@ namespace atelier::actors {
 /// Holds the queues of requests, the workers with free seats that serve them,
 /// and the queues that must be looked at again. This part of the scheduler
 /// knows requests and workers only by their numbers; it has no row, no worker
-/// and no slot.
+/// and no slot. Its tables change several times for each request, so they are
+/// flat: they keep their memory, and most hold a few entries.
 ///
 /// Invariants (see check): requests that are counted for a queue wait in it.
 /// Threads: one at a time.
@@ -65,11 +67,14 @@ public:
   size_t size() const;
   size_t size(core::lane_id lane) const;
 
+  /// Numbers of requests by queue; only queues that have some.
+  using counts = boost::container::flat_map<core::lane_id, uint32_t>;
+
   /// Returns the number of requests under way, by queue.
-  const std::map<core::lane_id, uint32_t>& under_way() const;
+  const counts& under_way() const;
 
   /// Returns the number of requests held up, by queue.
-  const std::map<core::lane_id, uint32_t>& held_up() const;
+  const counts& held_up() const;
 
   /// Whether requests that can continue are held up in these queues.
   bool delays_again(std::span<const core::lane_id> lanes) const;
@@ -92,8 +97,16 @@ public:
 
   // -- workers with free seats ------------------------------------------------
 
+  /// A worker with a free seat.
+  struct offered_seat {
+    uint32_t taken = 0;
+    core::worker_id worker;
+
+    friend auto operator<=>(const offered_seat&, const offered_seat&) = default;
+  };
+
   /// Workers by their taken seats, the least loaded one first.
-  using offers = std::set<std::pair<uint32_t, core::worker_id>>;
+  using offers = boost::container::flat_set<offered_seat>;
 
   /// Notes that a worker has a free seat for a queue; the queue is looked at
   /// again if it is not empty.
@@ -110,11 +123,11 @@ public:
 private:
   core::timespan ageing_;
   planning::lanes lanes_;
-  std::map<core::lane_id, offers> open_;
-  std::set<core::lane_id> dirty_;
-  std::set<core::lane_id> starved_;
-  std::map<core::lane_id, uint32_t> held_up_;
-  std::map<core::lane_id, uint32_t> under_way_;
+  boost::container::flat_map<core::lane_id, offers> open_;
+  boost::container::flat_set<core::lane_id> dirty_;
+  boost::container::flat_set<core::lane_id> starved_;
+  counts held_up_;
+  counts under_way_;
 };
 
 } // namespace atelier::actors

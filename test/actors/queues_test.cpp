@@ -90,14 +90,14 @@ BOOST_AUTO_TEST_CASE(the_least_loaded_worker_is_offered_first) {
   BOOST_TEST(sut.offered(left).empty());
   sut.offer(left, 3, busy);
   sut.offer(left, 0, idle);
-  BOOST_TEST((sut.offered(left).begin()->second == idle));
+  BOOST_TEST((sut.offered(left).begin()->worker == idle));
   BOOST_TEST(touched().empty());
   push(right, one);
   touched();
   sut.offer(right, 3, busy);
   BOOST_TEST((touched() == std::vector{right}));
   sut.withdraw(left, 0, idle);
-  BOOST_TEST((sut.offered(left).begin()->second == busy));
+  BOOST_TEST((sut.offered(left).begin()->worker == busy));
   sut.withdraw(left, 2, busy);
   BOOST_TEST(sut.offered(left).size() == 1u);
 }

@@ -306,7 +306,8 @@ private:
   void take_seat(row& r, const dispatched& x, worker& w, core::time_point now);
   void withdraw(worker& w);
   void offer(worker& w);
-  planning::worker_view view_of(const worker& w) const;
+  /// Writes the view of a worker over another one.
+  void view_into(planning::worker_view& out, const worker& w) const;
   core::timespan allowance_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: the slots of a dispatch

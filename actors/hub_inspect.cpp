@@ -10,13 +10,15 @@
 namespace atelier::actors {
 
 const planning::cluster_view& hub::cluster() const {
-  if (workers_.look([this](const worker& w) { return view_of(w); }))
+  if (workers_.look([this](const worker& w, planning::worker_view& out) {
+        view_into(out, w);
+      }))
     forecast_.see(workers_.seen());
   return workers_.seen();
 }
 
-planning::worker_view hub::view_of(const worker& w) const {
-  auto out = w.view;
+void hub::view_into(planning::worker_view& out, const worker& w) const {
+  out = w.view;
   for (const auto who : w.has) {
     const auto v = out_.at(who).variant;
     const auto at = std::lower_bound(out.running.begin(), out.running.end(), v);
@@ -24,7 +26,7 @@ planning::worker_view hub::view_of(const worker& w) const {
       out.running.insert(at, v);
   }
   if (!tells_rows_)
-    return out;
+    return;
   for (const auto who : w.has) {
     const auto& x = out_.at(who);
     out.rows.push_back(
@@ -36,7 +38,6 @@ planning::worker_view hub::view_of(const worker& w) const {
       const auto& r = requests_.at(id);
       out.rows.push_back({masked_as_it_runs(r), steps_left(r), false});
     }
-  return out;
 }
 
 const counters& hub::counts() const {
@@ -165,7 +166,10 @@ std::string hub::check_views() const {
   size_t listed = 0;
   for (const auto& x : cluster().workers) {
     const auto* w = workers_.find(x.worker);
-    if (w == nullptr || !workers_.is_seen(*w) || view_of(*w) != x)
+    planning::worker_view now;
+    if (w != nullptr)
+      view_into(now, *w);
+    if (w == nullptr || !workers_.is_seen(*w) || now != x)
       return fmt::format("the view of worker {} is out of date",
                          x.worker.value);
     ++listed;

@@ -235,25 +235,11 @@ void workers::members_changed() {
   members_changed_ = true;
 }
 
-bool workers::look(
-  const std::function<planning::worker_view(const worker&)>& view) const {
-  const bool all = std::exchange(members_changed_, false);
-  if (all) {
-    seen_.workers.clear();
-    for (const auto& [id, w] : all_)
-      if (is_seen(w))
-        seen_.workers.push_back(view(w));
-  } else {
-    for (const auto id : outdated_) {
-      const auto i = std::lower_bound(
-        seen_.workers.begin(), seen_.workers.end(), id,
-        [](const auto& x, core::worker_id y) { return x.worker < y; });
-      if (i != seen_.workers.end() && i->worker == id)
-        *i = view(all_.at(id));
-    }
-  }
-  outdated_.clear();
-  return all;
+planning::worker_view* workers::seen_view(core::worker_id id) const {
+  const auto i = std::lower_bound(
+    seen_.workers.begin(), seen_.workers.end(), id,
+    [](const auto& x, core::worker_id y) { return x.worker < y; });
+  return i != seen_.workers.end() && i->worker == id ? &*i : nullptr;
 }
 
 const planning::cluster_view& workers::seen() const {

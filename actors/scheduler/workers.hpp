@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace atelier::actors {
@@ -161,11 +162,28 @@ public:
   /// The workers, their hosting or their reported facts changed.
   void members_changed();
 
-  /// Updates `seen` with the results of `view` for the workers. If only a few
-  /// views changed, it asks only for those, since policies look for every
-  /// request. Returns whether it asked for all.
-  bool look(
-    const std::function<planning::worker_view(const worker&)>& view) const;
+  /// Updates `seen`: `view(worker, into)` writes a worker's view over its last
+  /// one, whose memory it keeps. If only a few views changed, it asks only for
+  /// those, since policies look for every request. Returns whether it asked for
+  /// all.
+  template <class F>
+  bool look(const F& view) const {
+    if (!members_changed_ && outdated_.empty())
+      return false;
+    const bool all = std::exchange(members_changed_, false);
+    if (all) {
+      seen_.workers.clear();
+      for (const auto& [id, w] : all_)
+        if (is_seen(w))
+          view(w, seen_.workers.emplace_back());
+    } else {
+      for (const auto id : outdated_)
+        if (auto* const last = seen_view(id))
+          view(all_.at(id), *last);
+    }
+    outdated_.clear();
+    return all;
+  }
 
   /// Returns the views of policies, as of the last `look`.
   const planning::cluster_view& seen() const;
@@ -177,6 +195,9 @@ public:
   std::string check() const;
 
 private:
+  /// Returns the last view of a worker; null if policies do not see it.
+  planning::worker_view* seen_view(core::worker_id id) const;
+
   std::map<core::worker_id, worker> all_;
   std::map<worker_address, core::worker_id> addresses_;
   uint32_t next_ = 1;

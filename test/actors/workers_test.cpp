@@ -45,9 +45,9 @@ struct rig {
   }
 
   bool look() {
-    return sut.look([this](const worker& w) {
+    return sut.look([this](const worker& w, planning::worker_view& out) {
       ++asked;
-      return w.view;
+      out = w.view;
     });
   }
 };

@@ -31,10 +31,7 @@ philox_block philox4x32(philox_block c, philox_key key) {
 }
 
 philox::philox(uint64_t seed, purpose why, request_id whose)
-  : key_{low(seed), high(seed)},
-    request_(whose.value),
-    why_(why),
-    block_(block_at(0)) {}
+  : key_{low(seed), high(seed)}, request_(whose.value), why_(why), block_{} {}
 
 philox_block philox::block_at(uint64_t index) const {
   // The counter holds, without overlap, 56 bits of the block's number, 8 bits
@@ -49,15 +46,15 @@ philox_block philox::block_at(uint64_t index) const {
 void philox::seek(uint64_t index) {
   ATELIER_EXPECTS(index < 1ull << 58, "the stream has 2^58 words");
   index_ = index;
-  block_ = block_at(index);
+  if (index_ % 4 != 0)
+    block_ = block_at(index_);
 }
 
 uint32_t philox::next_u32() {
-  const uint32_t word = block_[index_ % 4];
-  ++index_;
+  // A block is made when its first word is taken: most decisions draw nothing.
   if (index_ % 4 == 0)
     block_ = block_at(index_);
-  return word;
+  return block_[index_++ % 4];
 }
 
 uint64_t philox::next_u64() {

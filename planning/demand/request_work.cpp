@@ -19,14 +19,17 @@ bool has_own_work(const core::request& wanted) {
 
 double relative_work(const variant_table& x, const core::request& wanted) {
   const variant_profile& v = x.costs;
-  const auto own = core::to_seconds(x.steps.at(1, v.native_px)) * v.steps;
+  const auto usual = x.steps.at(1, v.native_px);
+  const auto own = core::to_seconds(usual) * v.steps;
   if (!(own > 0))
     return 1;
   auto runs = wanted.fixed.steps.value_or(v.steps);
   if (wanted.source && wanted.fixed.strength)
     runs = core::steps_of_share(wanted.fixed.sampler.value_or(v.sampler), runs,
                                 *wanted.fixed.strength);
-  return core::to_seconds(x.steps.at(1, drawn_px(v, wanted))) * runs / own;
+  const auto px = drawn_px(v, wanted);
+  const auto step = px == v.native_px ? usual : x.steps.at(1, px);
+  return core::to_seconds(step) * runs / own;
 }
 
 profile at_requested_work(profile known,

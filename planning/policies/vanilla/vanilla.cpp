@@ -53,8 +53,10 @@ core::result<core::variant_id> pinned(const core::pins& fixed,
 }
 
 bool runs(const route& r, core::variant_id v) {
-  return r.legs.size() == 1
-      && r.legs.front().any_of == std::vector<core::variant_id>{v};
+  if (r.legs.size() != 1)
+    return false;
+  const auto& variants = r.legs.front().any_of;
+  return variants.size() == 1 && variants.front() == v;
 }
 
 } // namespace

@@ -118,21 +118,21 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
 hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
                                    worker& w, bool pool, core::time_point now) {
   while (!queue.empty()) {
-    planning::taken chosen;
-    if (pool) {
-      chosen.join.push_back(queue.front().request);
-    } else {
+    auto id = queue.front().request;
+    std::vector<core::request_id> late;
+    if (!pool) {
       // One at a time, so that a shared queue's rows spread over its workers.
-      auto view = w.view;
-      view.seats_free = 1;
-      chosen = config_.policy->take(view, queue, *plan_, now);
+      const auto free = std::exchange(w.view.seats_free, 1u);
+      auto chosen = config_.policy->take(w.view, queue, *plan_, now);
+      w.view.seats_free = free;
+      late = std::move(chosen.late);
+      for (const auto x : late)
+        if (auto* r = requests_.find(x))
+          expire(x, *r, now);
+      if (chosen.join.empty())
+        return late.empty() ? dispatching::nobody : dispatching::went;
+      id = chosen.join.front();
     }
-    for (const auto id : chosen.late)
-      if (auto* r = requests_.find(id))
-        expire(id, *r, now);
-    if (chosen.join.empty())
-      return chosen.late.empty() ? dispatching::nobody : dispatching::went;
-    const auto id = chosen.join.front();
     if (dispatch(id, w, now))
       return dispatching::went;
     records_.slot_wait();
@@ -140,8 +140,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     const auto whose = requests_.at(id).request->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
-          || std::find(chosen.late.begin(), chosen.late.end(), x.request)
-               != chosen.late.end();
+          || std::find(late.begin(), late.end(), x.request) != late.end();
     });
   }
   return dispatching::no_slots;
@@ -201,13 +200,14 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
   const auto* held = grant_for_stage(who, r, w);
   if (held == nullptr)
     return std::nullopt;
-  run_stage x;
+  std::optional<work> made{std::in_place, std::in_place_type<run_stage>};
+  auto& x = std::get<run_stage>(*made);
   x.ticket = who;
   x.stage = static_cast<uint16_t>(r.stage);
   x.slots = held->told();
   x.is_short = path_.at(r.stage).is_short(r.order);
   x.order = r.order;
-  return x;
+  return made;
 }
 
 std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
@@ -226,7 +226,8 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   if (r.source)
     slots_.read(who, w.address.process, held::source, r.source);
   const auto& next = r.plan->routes[r.route.value].legs[r.leg];
-  denoise d;
+  std::optional<work> made{std::in_place, std::in_place_type<denoise>};
+  auto& d = std::get<denoise>(*made);
   d.ticket = who;
   d.recipe = r.recipe;
   d.text = r.request->text;
@@ -243,7 +244,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   if (next.check)
     d.judge = next.check->judge;
   order_captures(who, r, w, d);
-  return d;
+  return made;
 }
 
 void hub::order_captures(core::ticket who, const row& r, const worker& w,

@@ -77,8 +77,10 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
                                   "policy {} chose no route that can be run",
                                   config_.policy->name()),
                        {}, now);
-    r.plan = plan_;
-    r.slots = route_slots_;
+    if (r.plan != plan_) {
+      r.plan = plan_;
+      r.slots = route_slots_;
+    }
     r.route = go.route;
     r.match = go.match;
     if (found && !ports_.found) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/policies/atelier/detail/counts.hpp>
+#include <atelier/planning/policies/atelier/detail/exact_counts.hpp>
+#include <atelier/planning/policies/atelier/detail/lean_problem.hpp>
 #include <atelier/planning/policies/atelier/detail/master.hpp>
 #include <atelier/planning/policies/atelier/solve.hpp>
 
@@ -12,7 +14,6 @@ namespace atelier::planning::unified {
 namespace {
 
 using core::ec;
-using form = master::form;
 
 core::result<void> sound(std::string_view what, size_t at, double x,
                          double least = 0) {
@@ -33,8 +34,8 @@ core::result<void> inside(std::string_view what, size_t at, size_t index,
 }
 
 // Rounds parts of devices to whole ones: rounds down, then adds one to the
-// pools whose part is worth most, then gives the rest to pools that need no
-// load.
+// pools whose part is worth most, then gives the rest to used pools that need
+// no load.
 std::vector<uint32_t> rounded(const problem& asked,
                               std::span<const double> parts,
                               std::span<const double> worth) {
@@ -64,23 +65,7 @@ std::vector<uint32_t> rounded(const problem& asked,
       ++out[p];
       --left[kind(p)];
     }
-  std::vector<uint32_t> wanted(asked.hostings.size(), 0);
-  for (size_t p = 0; p < pools; ++p)
-    wanted[asked.pools[p].of] += out[p];
-  // This headroom costs nothing.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return parts[a] > parts[b]; });
-  for (const size_t p : order) {
-    const uint32_t h = asked.pools[p].of;
-    if (out[p] == 0 || wanted[h] >= asked.hostings[h].now)
-      continue;
-    const auto more = static_cast<uint32_t>(
-      std::min<int64_t>(left[kind(p)], asked.hostings[h].now - wanted[h]));
-    out[p] += more;
-    wanted[h] += more;
-    left[kind(p)] -= more;
-  }
-  return out;
+  return with_headroom(asked, std::move(out));
 }
 
 } // namespace
@@ -155,9 +140,10 @@ core::result<decision> spread(const problem& asked,
   return spread_over(asked, count, with, {});
 }
 
-core::result<decision> solve(const problem& asked, const solve_options& with) {
-  if (auto ok = validate(asked); !ok)
-    return std::move(ok).why();
+namespace {
+
+core::result<decision> solve_lean(const problem& asked,
+                                  const solve_options& with) {
   uint64_t devices = 0;
   for (const device_kind& k : asked.kinds)
     devices += k.alive;
@@ -172,7 +158,7 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
   std::vector<uint32_t> used;
   std::vector<char> likely(asked.pools.size(), 0);
   for (uint32_t pass = 0; pass < std::max(with.passes, 1u); ++pass) {
-    master m{asked, form::parts, busy};
+    master m{asked, busy};
     m.add_first();
     for (const uint32_t i : used)
       m.add(i);
@@ -204,8 +190,14 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
       break;
   }
 
+  const bool few = devices <= with.exact_devices;
+  const bool exact = few && asked.columns.size() <= with.exact_columns;
+  // Whole counts that are compared exactly need every column.
+  auto of_counts = with;
+  if (exact)
+    of_counts.rounds = 0;
   const auto out = [&](std::vector<uint32_t> count) {
-    return spread_over(asked, count, with, used);
+    return spread_over(asked, count, of_counts, used);
   };
   std::vector<uint32_t> floored;
   for (const double part : parts)
@@ -226,26 +218,32 @@ core::result<decision> solve(const problem& asked, const solve_options& with) {
   // Free headroom may be a loss if it splits a pool, so the counts without it
   // are tried too.
   offer(out(floored));
-  const bool few = devices <= with.exact_devices;
-  if (few && asked.columns.size() <= with.exact_columns) {
-    // The counts are found with the busy shares of the parts, and judged with
-    // those of whole devices.
-    master m{asked, form::whole, busy};
-    for (uint32_t i = 0; i < asked.columns.size(); ++i)
-      m.add(i);
-    if (m.solve(0, with.exact_effort, 0)) {
-      std::vector<uint32_t> count;
-      for (const double n : m.devices())
-        count.push_back(static_cast<uint32_t>(n));
-      offer(out(std::move(count)));
+  if (!exact || !search_all_counts(asked, of_counts, *best))
+    search_counts(asked, of_counts, few ? with.looks : with.looks_of_many,
+                  likely, *best);
+  auto spare = with_headroom(asked, best->count);
+  if (spare != best->count)
+    if (auto more = out(std::move(spare));
+        more && !better(best->values, more->values)) {
+      more->solves += best->solves;
+      best = std::move(more);
     }
-  }
-  search_counts(asked, with, few ? with.looks : with.looks_of_many, likely,
-                *best);
   count_in(*best, bound);
   best->bound = bound.bound;
   best->worth = bound.worth;
   return best;
+}
+
+} // namespace
+
+core::result<decision> solve(const problem& asked, const solve_options& with) {
+  if (auto ok = validate(asked); !ok)
+    return std::move(ok).why();
+  const auto lean = without_replaceable(asked);
+  auto made = solve_lean(lean.asked, with);
+  if (!made)
+    return made;
+  return widened(lean, std::move(*made), asked.columns.size());
 }
 
 } // namespace atelier::planning::unified

@@ -33,14 +33,15 @@ double capacity_of(const problem& asked, std::span<const uint32_t> count) {
 }
 
 // Returns the pools that may take a pool's devices: first those of the same
-// hosting, which cost no load.
-std::vector<uint32_t> targets_of(const problem& asked, uint32_t from) {
+// hosting, which cost no load. Pools that answer nothing gain nothing.
+std::vector<uint32_t> targets_of(const problem& asked,
+                                 std::span<const char> answers, uint32_t from) {
   std::vector<uint32_t> out;
   const uint32_t h = asked.pools[from].of;
   for (const bool own : {true, false})
     for (uint32_t p = 0; p < asked.pools.size(); ++p) {
       const uint32_t other = asked.pools[p].of;
-      if (p != from && (other == h) == own
+      if (p != from && answers[p] != 0 && (other == h) == own
           && asked.hostings[other].kind == asked.hostings[h].kind)
         out.push_back(p);
     }
@@ -61,8 +62,11 @@ core::result<decision> spread_over(const problem& asked,
                                    std::span<const uint32_t> count,
                                    const solve_options& with,
                                    std::span<const uint32_t> hints) {
-  master m{asked, master::form::fixed, busy_with(asked, as_parts(count)),
-           count};
+  const auto busy = busy_with(asked, as_parts(count));
+  std::vector<device_range> ranges;
+  for (size_t p = 0; p < count.size(); ++p)
+    ranges.push_back({count[p], count[p], busy[p], 0, busy[p]});
+  master m{asked, ranges};
   m.add_first();
   for (const uint32_t i : hints)
     m.add(i);
@@ -73,6 +77,14 @@ core::result<decision> spread_over(const problem& asked,
     return std::move(ok).why();
   auto out = m.found();
   out.count.assign(count.begin(), count.end());
+  return out;
+}
+
+std::vector<char> pools_that_answer(const problem& asked) {
+  std::vector<char> out(asked.pools.size(), 0);
+  for (const column& c : asked.columns)
+    for (const pool_work& w : c.works())
+      out[w.pool] = 1;
   return out;
 }
 
@@ -93,6 +105,7 @@ void search_counts(const problem& asked, const solve_options& with,
                    uint32_t looks, std::span<const char> likely,
                    decision& best) {
   std::set<std::vector<uint32_t>> seen{best.count};
+  const auto answers = pools_that_answer(asked);
   // Equal counts are compared with these values, so that noise does not add up.
   auto most = best.values;
   // Tries counts. Returns whether they are better than `best`, which they then
@@ -136,7 +149,7 @@ void search_counts(const problem& asked, const solve_options& with,
     for (uint32_t from = 0; from < asked.pools.size(); ++from) {
       if (best.count[from] == 0)
         continue;
-      for (const uint32_t to : targets_of(asked, from))
+      for (const uint32_t to : targets_of(asked, answers, from))
         if ((likely[to] == 0) == all && move(from, to))
           return true;
       if (looks == 0)
@@ -151,7 +164,7 @@ void search_counts(const problem& asked, const solve_options& with,
     auto all = begin;
     all[to] += std::exchange(all[from], 0);
     bool replaced = false;
-    for (const uint32_t other : targets_of(asked, to)) {
+    for (const uint32_t other : targets_of(asked, answers, to)) {
       if (all[other] == 0)
         continue;
       for (const auto& [less, more] :
@@ -169,7 +182,7 @@ void search_counts(const problem& asked, const solve_options& with,
     for (uint32_t from = 0; from < asked.pools.size() && looks > 0; ++from) {
       if (best.count[from] == 0)
         continue;
-      for (const uint32_t to : targets_of(asked, from))
+      for (const uint32_t to : targets_of(asked, answers, from))
         if (best.count[to] == 0 && replace(from, to))
           return true;
     }

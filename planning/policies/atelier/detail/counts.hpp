@@ -21,6 +21,9 @@ core::result<decision> spread_over(const problem& asked,
                                    const solve_options& with,
                                    std::span<const uint32_t> hints);
 
+/// By pool: whether a column has work for it.
+std::vector<char> pools_that_answer(const problem& asked);
+
 /// Returns the columns that take requests.
 std::vector<uint32_t> used_columns(const decision& d);
 

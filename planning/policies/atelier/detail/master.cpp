@@ -27,23 +27,31 @@ double sum_of_rates(const problem& asked) {
 
 } // namespace
 
-master::master(const problem& asked, form as, std::vector<double> busy,
-               std::span<const uint32_t> count)
-  : asked_(asked),
-    form_(as),
-    busy_(std::move(busy)),
-    in_(asked.columns.size(), 0),
-    of_class_(asked.classes.size()),
-    scale_(1 + sum_of_rates(asked)) {
-  for (uint32_t i = 0; i < asked.columns.size(); ++i)
-    of_class_[asked.columns[i].of].push_back(i);
-  add_classes();
-  if (as == form::parts)
-    add_devices_in_parts();
-  else
-    add_devices(count);
+master::master(const problem& asked, std::vector<double> busy)
+  : asked_(asked), busy_(std::move(busy)) {
+  begin();
+  add_devices_in_parts();
   add_mixes();
   first_answer_ = lp_.columns.size();
+}
+
+master::master(const problem& asked, std::span<const device_range> ranges)
+  : asked_(asked), ranges_(ranges.begin(), ranges.end()) {
+  for (const device_range& r : ranges_)
+    busy_.push_back(r.busy);
+  begin();
+  add_devices();
+  add_mixes();
+  first_answer_ = lp_.columns.size();
+}
+
+void master::begin() {
+  in_.assign(asked_.columns.size(), 0);
+  of_class_.resize(asked_.classes.size());
+  scale_ = 1 + sum_of_rates(asked_);
+  for (uint32_t i = 0; i < asked_.columns.size(); ++i)
+    of_class_[asked_.columns[i].of].push_back(i);
+  add_classes();
 }
 
 lp_column_id master::plain_column(double most) {
@@ -126,44 +134,46 @@ void master::add_devices_in_parts() {
   }
 }
 
-void master::add_devices(std::span<const uint32_t> count) {
-  const bool fixed = form_ == form::fixed;
+void master::add_devices() {
+  std::vector<double> alive;
   for (const device_kind& k : asked_.kinds)
-    kind_row_.push_back(plain_row(lp_relation::at_most, k.alive));
-  std::vector<double> wanted(asked_.hostings.size(), 0.0);
-  for (size_t p = 0; p < asked_.pools.size() && fixed; ++p)
-    wanted[asked_.pools[p].of] += count[p];
-  for (uint32_t h = 0; h < asked_.hostings.size(); ++h)
-    hosting_row_.push_back(
-      plain_row(lp_relation::at_most, asked_.hostings[h].now - wanted[h]));
+    alive.push_back(k.alive);
+  std::vector<double> now;
+  for (const hosting& h : asked_.hostings)
+    now.push_back(h.now);
+  for (size_t p = 0; p < ranges_.size(); ++p)
+    if (ranges_[p].least == ranges_[p].most) {
+      const uint32_t h = asked_.pools[p].of;
+      now[h] -= ranges_[p].least;
+      alive[asked_.hostings[h].kind] -= ranges_[p].least;
+    }
+  for (const double left : alive)
+    kind_row_.push_back(plain_row(lp_relation::at_most, std::max(left, 0.0)));
+  for (const double left : now)
+    hosting_row_.push_back(plain_row(lp_relation::at_most, left));
   for (uint32_t p = 0; p < asked_.pools.size(); ++p) {
-    const pool& x = asked_.pools[p];
-    const hosting& h = asked_.hostings[x.of];
+    const device_range& r = ranges_[p];
     pool_row_.emplace_back();
     load_.emplace_back();
-    device_.emplace_back();
-    if (fixed && count[p] == 0)
+    if (r.most == 0)
       continue;
-    const double part = load_part(x.of);
-    const double busy = busy_[p];
-    pool_row_.back() =
-      plain_row(lp_relation::at_most, fixed ? busy * count[p] : 0);
-    const auto a = plain_column(fixed ? count[p] : asked_.kinds[h.kind].alive);
+    const uint32_t of = asked_.pools[p].of;
+    const hosting& h = asked_.hostings[of];
+    const bool given = r.least == r.most;
+    pool_row_.back() = plain_row(lp_relation::at_most,
+                                 given ? r.rise * r.most + r.start : r.start);
+    const auto a = plain_column(r.most);
     load_.back() = a;
     gains_[2][a.value] = -asked_.load_price * h.load_seconds;
-    term(*pool_row_.back(), a, busy * part);
-    term(hosting_row_[x.of], a, -1);
-    if (fixed)
+    term(*pool_row_.back(), a, r.busy * load_part(of));
+    term(hosting_row_[of], a, -1);
+    if (given)
       continue;
-    const auto n = plain_column(asked_.kinds[h.kind].alive);
-    lp_.columns[n.value].whole = true;
-    device_.back() = n;
-    term(*pool_row_.back(), n, -busy);
-    term(hosting_row_[x.of], n, 1);
+    const auto n = plain_column(r.most);
+    lp_.columns[n.value].least = r.least;
+    term(*pool_row_.back(), n, -r.rise);
+    term(hosting_row_[of], n, 1);
     term(kind_row_[h.kind], n, 1);
-    const auto own = plain_row(lp_relation::at_most, 0);
-    term(own, a, 1);
-    term(own, n, -1);
   }
 }
 
@@ -187,7 +197,7 @@ void master::each_term(const column& c, Visit visit) const {
   if (const auto row = fresh_row_[c.of]; row && c.fresh)
     visit(*row, 1.0);
   for (const pool_work& w : c.works()) {
-    if (form_ != form::parts) {
+    if (!ranges_.empty()) {
       visit(*pool_row_[w.pool], w.seconds);
       continue;
     }
@@ -207,10 +217,8 @@ bool master::add(uint32_t i) {
   if (in_[i] != 0)
     return false;
   const column& c = asked_.columns[i];
-  if (form_ == form::fixed)
-    for (const pool_work& w : c.works())
-      if (!pool_row_[w.pool])
-        return false;
+  if (!runs(c))
+    return false;
   in_[i] = 1;
   answers_.push_back(i);
   const auto x = plain_column(lp_infinity);
@@ -228,7 +236,7 @@ bool master::add(uint32_t i) {
 }
 
 bool master::runs(const column& c) const {
-  if (form_ != form::fixed)
+  if (ranges_.empty())
     return true;
   const auto works = c.works();
   return std::all_of(works.begin(), works.end(), [&](const pool_work& w) {
@@ -284,7 +292,7 @@ uint32_t master::price(const lp_solution& at, size_t phase, size_t most) {
   std::vector<char> runs(asked_.pools.size(), 1);
   for (size_t p = 0; p < of_pool.size(); ++p) {
     const pool& x = asked_.pools[p];
-    if (form_ == form::parts)
+    if (ranges_.empty())
       of_pool[p] =
         (dual(hosting_row_[x.of]) + dual(kind_row_[asked_.hostings[x.of].kind]))
         / busy_[p];
@@ -357,7 +365,8 @@ core::result<lp_solution> master::solve_phase(size_t phase, uint64_t effort,
   return at;
 }
 
-core::result<void> master::solve(uint32_t rounds, uint64_t effort, double gap) {
+core::result<bool> master::solve(uint32_t rounds, uint64_t effort, double gap,
+                                 const phase_values* than, double noisy) {
   std::optional<lp_basis> basis;
   for (size_t phase = 0; phase < 3; ++phase) {
     for (uint32_t round = 0;; ++round) {
@@ -365,16 +374,13 @@ core::result<void> master::solve(uint32_t rounds, uint64_t effort, double gap) {
       if (!at)
         return std::move(at).why();
       value_[phase] = bound_[phase] = at->objective;
-      if (form_ != form::whole)
-        basis = at->basis;
+      basis = at->basis;
       at_[phase] = std::move(*at);
       // If nothing is refused or missing, no column improves the phase.
       if (phase < 2 && value_[phase] > -noise * scale_) {
         bound_[phase] = 0;
         break;
       }
-      if (form_ == form::whole)
-        break;
       // The first call only computes the distance from the bound, the second
       // one adds useful columns.
       const bool last = round >= rounds;
@@ -390,8 +396,18 @@ core::result<void> master::solve(uint32_t rounds, uint64_t effort, double gap) {
     if (phase < 2)
       lp_.rows[cap_[phase]->value].bound =
         std::max(0.0, -value_[phase]) + 1e-8 * scale_;
+    if (than == nullptr)
+      continue;
+    const double gain =
+      bound_[phase]
+      - std::array{-than->refused, -than->shortfall, than->gain}[phase];
+    if (gain < -noisy || (phase == 2 && gain <= noisy))
+      return false;
+    // The values are ahead whatever the later phases add.
+    if (gain > noisy)
+      than = nullptr;
   }
-  return {};
+  return true;
 }
 
 decision master::found() const {
@@ -424,17 +440,10 @@ decision master::found() const {
 std::vector<double> master::devices() const {
   const auto& x = at_[2].values;
   std::vector<double> out(asked_.pools.size(), 0.0);
-  if (form_ == form::whole) {
-    for (size_t p = 0; p < out.size(); ++p)
-      out[p] = std::round(x[device_[p].value]);
-    return out;
-  }
   for (size_t i = 0; i < answers_.size() && first_answer_ + i < x.size(); ++i)
     for (const pool_work& w : asked_.columns[answers_[i]].works())
       out[w.pool] +=
         std::max(0.0, x[first_answer_ + i]) * w.seconds / busy_[w.pool];
-  if (form_ == form::fixed)
-    return out;
   // Loading devices are divided among the pools of the hosting in proportion.
   std::vector<double> used(asked_.hostings.size(), 0.0);
   for (size_t p = 0; p < out.size(); ++p)
@@ -447,6 +456,18 @@ std::vector<double> master::devices() const {
   return out;
 }
 
+std::vector<double> master::work() const {
+  const auto& x = at_[2].values;
+  std::vector<double> out(asked_.pools.size(), 0.0);
+  for (size_t i = 0; i < answers_.size() && first_answer_ + i < x.size(); ++i)
+    for (const pool_work& w : asked_.columns[answers_[i]].works())
+      out[w.pool] += std::max(0.0, x[first_answer_ + i]) * w.seconds;
+  for (size_t p = 0; p < out.size(); ++p)
+    if (pool_row_[p])
+      out[p] += x[load_[p].value] * busy_[p] * load_part(asked_.pools[p].of);
+  return out;
+}
+
 std::vector<double> master::worth_of_pools() const {
   const double noisy = noise * scale_;
   const size_t phase = -value_[0] > noisy ? 0 : -value_[1] > noisy ? 1 : 2;
@@ -454,7 +475,7 @@ std::vector<double> master::worth_of_pools() const {
   std::vector<double> out(asked_.pools.size(), 0.0);
   for (size_t p = 0; p < out.size(); ++p) {
     const uint32_t h = asked_.pools[p].of;
-    if (form_ == form::parts)
+    if (ranges_.empty())
       out[p] = duals[hosting_row_[h].value]
              + duals[kind_row_[asked_.hostings[h].kind].value];
     else if (pool_row_[p])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/atelier/problems.hpp"
 #include "support/scale.hpp"
+#include <atelier/planning/policies/atelier/detail/lean_problem.hpp>
 #include <atelier/planning/solver/linear_program.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -130,10 +131,8 @@ phase_values written_out(const problem& p, const std::vector<uint32_t>& n) {
       loads.bound += n[k];
       loads.terms.push_back({a, 1});
       const double part = std::min(1.0, p.hostings[h].load_seconds / p.period);
-      lp_row work{"",
-                  {{a, p.pools[k].busy * part}},
-                  lp_relation::at_most,
-                  p.pools[k].busy * n[k]};
+      const double busy = busy_of(p.pools[k], n[k]);
+      lp_row work{"", {{a, busy * part}}, lp_relation::at_most, busy * n[k]};
       for (uint32_t i = 0; i < p.columns.size(); ++i) {
         double w = 0;
         for (const pool_work& one : p.columns[i].works())
@@ -226,6 +225,26 @@ problem two_variants(uint32_t devices, double rate) {
   light.work[0] = {1, 0.5};
   p.columns = {full, light};
   return p;
+}
+
+// Adds a pool that answers all that another one does, and waits longer.
+void add_replacement(problem& p, uint32_t of) {
+  auto other = p.pools[of];
+  other.wait *= 2;
+  ++other.seats;
+  const auto at = static_cast<uint32_t>(p.pools.size());
+  p.pools.push_back(other);
+  for (size_t i = 0, all = p.columns.size(); i < all; ++i) {
+    auto c = p.columns[i];
+    bool used = false;
+    for (uint32_t l = 0; l < c.legs; ++l)
+      if (c.work[l].pool == of) {
+        c.work[l].pool = at;
+        used = true;
+      }
+    if (used)
+      p.columns.push_back(c);
+  }
 }
 
 decision solved(const problem& p, const solve_options& with = {}) {
@@ -341,7 +360,7 @@ BOOST_AUTO_TEST_CASE(decisions_equal_trying_every_count) {
     const auto p = test::random_problem(random, {});
     const auto truth = best_of_all(p);
     solve_options exact;
-    exact.exact_effort = 1'000'000;
+    exact.exact_nodes = 1'000'000;
     exact.gap = 0;
     const auto d = solved(p, exact);
     BOOST_REQUIRE_MESSAGE(equals_best(d.values, truth),
@@ -364,6 +383,62 @@ BOOST_AUTO_TEST_CASE(decisions_equal_trying_every_count) {
                      << "; where it refuses and lacks no more it loses "
                      << 100 * lost / std::max(compared, 1e-9)
                      << " % of the quality");
+}
+
+// A busy share that rises with the devices of a pool, and pools that others
+// replace.
+BOOST_AUTO_TEST_CASE(decisions_with_waits_equal_trying_every_count) {
+  size_t replaced = 0;
+  for (size_t i = 0; i < test::scaled(10'000); ++i) {
+    auto random = test::random_of(i);
+    auto p = test::random_problem(random, {2, 6, 3, 2, 3, 10, true});
+    const auto whole = p.columns.size();
+    add_replacement(p, static_cast<uint32_t>(random.below(p.pools.size())));
+    const auto truth = best_of_all(p);
+    solve_options exact;
+    exact.exact_nodes = 1'000'000;
+    exact.looks = 0;
+    exact.gap = 0;
+    const auto d = solved(p, exact);
+    BOOST_REQUIRE_MESSAGE(equals_best(d.values, truth),
+                          "instance " << i << ": " << shown(d.values)
+                                      << " is not " << shown(truth));
+    replaced += without_replaceable(p).origin.size() == whole ? 1u : 0u;
+  }
+  BOOST_TEST(replaced > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(pools_that_answer_less_are_left_out) {
+  auto p = two_variants(4, 1);
+  const auto count = [&] {
+    return without_replaceable(p).asked.columns.size();
+  };
+  BOOST_TEST(count() == 2u);
+  add_replacement(p, 0);
+  BOOST_REQUIRE(p.columns.size() == 3u);
+  BOOST_TEST((without_replaceable(p).origin == std::vector<uint32_t>{1, 2}));
+  const auto changed = [&](auto change) {
+    const auto before = p;
+    change();
+    const auto out = count();
+    p = before;
+    return out;
+  };
+  // More work, another answer, another class, less busy devices, or another
+  // hosting is no replacement.
+  BOOST_TEST(changed([&] { p.columns[2].work[0].seconds *= 1.01; }) == 3u);
+  BOOST_TEST(changed([&] { p.columns[2].quality = 0.9; }) == 3u);
+  BOOST_TEST(changed([&] { p.columns[2].fresh = true; }) == 3u);
+  BOOST_TEST(changed([&] { p.columns[2].key = 8; }) == 3u);
+  BOOST_TEST(changed([&] { p.pools[2].busy = 0.5; }) == 3u);
+  BOOST_TEST(changed([&] { p.pools[2].of = 1; }) == 3u);
+  // A pool that answers more stays.
+  auto more = p.columns[0];
+  more.key = 9;
+  p.columns.push_back(more);
+  BOOST_TEST(count() == 4u);
+  // The decision is told by the columns of the whole problem.
+  BOOST_TEST(solved(p).taken.size() == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(generated_columns_are_as_good_as_all) {
@@ -414,7 +489,7 @@ BOOST_AUTO_TEST_CASE(one_more_device_never_makes_it_worse) {
     auto random = test::random_of(i);
     auto p = test::random_problem(random, {});
     solve_options exact;
-    exact.exact_effort = 1'000'000;
+    exact.exact_nodes = 1'000'000;
     const auto before = solved(p, exact);
     ++p.kinds[random.below(p.kinds.size())].alive;
     const auto after = solved(p, exact);

@@ -155,9 +155,11 @@ public:
   virtual kept_counts counts() const = 0;
 
   /// Returns a page of the entries. May wait for a disk.
-  /// Errors: ec::io_failed.
-  virtual core::result<std::vector<kept_entry>> list(
-    const entry_page& which) = 0;
+  /// Errors: ec::io_failed; ec::not_found: the cache does not list entries,
+  ///         which is the default.
+  virtual core::result<std::vector<kept_entry>> list(const entry_page&) {
+    return core::fail(core::ec::not_found, "the cache does not list entries");
+  }
 };
 
 } // namespace atelier::index

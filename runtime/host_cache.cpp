@@ -72,6 +72,11 @@ public:
                     [&] { return own_->counts(); });
   }
 
+  result<std::vector<index::kept_entry>> list(
+    const index::entry_page& which) override {
+    return asked("list", [&] { return own_->list(which); });
+  }
+
 private:
   const std::shared_ptr<index::kept_work> own_;
 };

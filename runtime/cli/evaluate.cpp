@@ -39,7 +39,7 @@ CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
   auto& reuse = into.reuse;
   sub->add_flag("--cache", reuse.cache,
                 "Measure what the policies that reuse earlier work gain, "
-                "through an engine for each; goes on where it was stopped");
+                "through an engine for each; continues where it was stopped");
   add("--warm", reuse.warm, "N",
       "Requests that only fill the cache (default: 1500; with --texts: 0)");
   add("--measured", reuse.measured, "N",

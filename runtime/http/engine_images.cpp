@@ -52,7 +52,7 @@ atelier::result<std::vector<cache_entry>> engine_images::cache_entries(
 }
 
 std::optional<failure> engine_images::host_model(const std::string& model,
-                                                   bool there) {
+                                                 bool there) {
   const auto x = get();
   if (x == nullptr)
     return failure{"unavailable", "the server is starting: its models load",

@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(entries_of_the_cache_are_listed_page_by_page) {
   BOOST_TEST(rest["has_more"] == false);
   BOOST_TEST(rest["data"].size() == 2u);
   BOOST_TEST(rest["data"][0]["entry"] == 8);
-  // The server has no key of this name any more.
+  // The server has no key of this name any longer.
   BOOST_TEST(!rest["data"][1].contains("key"));
   BOOST_TEST(list({{"key", "alice"}})->body()["data"].size() == 2u);
   BOOST_TEST(list({{"key", ""}})->body()["data"].size() == 1u);

@@ -78,9 +78,8 @@ public:
       look_into(std::move(upper));
     }
     return complete_
-        && std::none_of(rest().begin(), rest().end(), [&](const open_part& x) {
-             return ahead(x.bound);
-           });
+        && std::none_of(rest().begin(), rest().end(),
+                        [&](const open_part& x) { return ahead(x.bound); });
   }
 
 private:
@@ -90,9 +89,9 @@ private:
 
   // Whether values are ahead of the best ones by more than noise.
   bool ahead(const phase_values& x) const {
-    for (const double more : {best_.values.refused - x.refused,
-                              best_.values.shortfall - x.shortfall,
-                              x.gain - best_.values.gain})
+    for (const double more :
+         {best_.values.refused - x.refused,
+          best_.values.shortfall - x.shortfall, x.gain - best_.values.gain})
       if (std::abs(more) > noise_)
         return more > 0;
     return false;
@@ -117,14 +116,14 @@ private:
     if (std::any_of(left.begin(), left.end(), [](int64_t n) { return n < 0; }))
       return false;
     for (size_t p = 0; p < within.size(); ++p)
-      within[p].second = static_cast<uint32_t>(
-        std::min<int64_t>(within[p].second,
-                          within[p].first + left[kind_of(asked_.pools[p])]));
+      within[p].second = static_cast<uint32_t>(std::min<int64_t>(
+        within[p].second, within[p].first + left[kind_of(asked_.pools[p])]));
     return true;
   }
 
   // The lowest line from a range's first point that is above all others.
-  device_range range_of(size_t p, const std::pair<uint32_t, uint32_t>& n) const {
+  device_range range_of(size_t p,
+                        const std::pair<uint32_t, uint32_t>& n) const {
     const auto& does = work_[p];
     device_range out;
     out.least = n.first;
@@ -173,14 +172,14 @@ private:
       const double on_line = std::clamp(
         ranges[p].rise > 0 ? (work[p] - ranges[p].start) / ranges[p].rise : 0.0,
         static_cast<double>(least), static_cast<double>(most));
-      const double off = needed[p] - on_line
-                       + 1e-9 * static_cast<double>(most - least);
+      const double off =
+        needed[p] - on_line + 1e-9 * static_cast<double>(most - least);
       if (off <= furthest)
         continue;
       furthest = off;
       part.pool = p;
-      part.below = std::clamp(static_cast<uint32_t>(on_line + 1e-9), least,
-                              most - 1);
+      part.below =
+        std::clamp(static_cast<uint32_t>(on_line + 1e-9), least, most - 1);
     }
     if (furthest < 0)
       return;
@@ -278,8 +277,8 @@ std::vector<uint32_t> with_headroom(const problem& asked,
     uint32_t& there = wanted[asked.pools[p].of];
     if (count[p] == 0 || there >= h.now || left[h.kind] <= 0)
       continue;
-    const auto more = static_cast<uint32_t>(
-      std::min<int64_t>(left[h.kind], h.now - there));
+    const auto more =
+      static_cast<uint32_t>(std::min<int64_t>(left[h.kind], h.now - there));
     count[p] += more;
     there += more;
     left[h.kind] -= more;

@@ -115,9 +115,8 @@ lean_problem without_replaceable(const problem& asked) {
   out.asked.columns.clear();
   for (uint32_t i = 0; i < asked.columns.size(); ++i) {
     const auto works = asked.columns[i].works();
-    if (!std::all_of(works.begin(), works.end(), [&](const pool_work& w) {
-          return stays[w.pool] != 0;
-        }))
+    if (!std::all_of(works.begin(), works.end(),
+                     [&](const pool_work& w) { return stays[w.pool] != 0; }))
       continue;
     out.asked.columns.push_back(asked.columns[i]);
     out.origin.push_back(i);

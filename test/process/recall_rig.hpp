@@ -59,11 +59,9 @@ struct recall_rig {
             "policy.name='" + policy + "'",
             "planner.profile='" + (folder.path / "measured.json").string()
               + "'",
-            "arena.capture_slots=8",
-            "cache.memory_mib=16",
+            "arena.capture_slots=8", "cache.memory_mib=16",
             // A busy machine is no slow disk.
-            "cache.disk_wait_ms=60000",
-            "scheduler.facts_ms=2000"};
+            "cache.disk_wait_ms=60000", "scheduler.facts_ms=2000"};
   }
 
   std::unique_ptr<engine> start(mode how,

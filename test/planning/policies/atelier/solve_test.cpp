@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(pools_that_answer_less_are_left_out) {
   more.key = 9;
   p.columns.push_back(more);
   BOOST_TEST(count() == 4u);
-  // The decision is told by the columns of the whole problem.
+  // The decision has the columns of the whole problem.
   BOOST_TEST(solved(p).taken.size() == 4u);
 }
 

@@ -49,7 +49,7 @@ public:
     double rates = 0;
     for (const request_class& c : asked.classes)
       rates += c.rate;
-    noise_ = noise_of_rates * rates + 1e-9;
+    noise_ = noise_of_rates * rates + 1e-7;
     for (const pool& p : asked.pools) {
       auto& does = work_.emplace_back();
       for (uint32_t n = 0; n <= asked.kinds[kind_of(p)].alive; ++n)

@@ -111,6 +111,8 @@ void queues::starve(core::lane_id lane) {
 }
 
 void queues::feed() {
+  if (starved_.empty())
+    return;
   dirty_.insert(starved_.begin(), starved_.end());
   starved_.clear();
 }

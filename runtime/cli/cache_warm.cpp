@@ -149,12 +149,13 @@ result<void> plan_own_engine(const warm_arguments& arguments,
   uint64_t seats = 0;
   for (const auto& device : settings.devices)
     seats += device.seats;
-  // The work of a request holds its slots a little longer than the request.
-  const auto states = std::max(1U, plan.keys->most_states());
-  const uint64_t room = settings.arena.capture_slots / (2 * states);
-  plan.pace.window =
-    std::clamp<uint64_t>(std::min(room, 2 * seats), 1, most_in_flight);
-  plan.pace.one_by_one = room == 0 && plan.keys->most_states() > 0;
+  // The states of a request are captured only where slots are free for them.
+  const auto states = plan.keys->most_states();
+  if (states > 0)
+    plan.pace.batch = settings.arena.capture_slots / states;
+  plan.pace.window = std::clamp<uint64_t>(
+    states > 0 ? std::min(plan.pace.batch, 2 * seats) : 2 * seats, 1,
+    most_in_flight);
   plan.pace.grace = settings.processes.grace;
   return {};
 }

@@ -67,13 +67,18 @@ void warm_run::submit_more() {
     // A request to stop counts at once, also between many refusals.
     if (interrupted_.count() > 0)
       return stop_early();
-    if (pace_.one_by_one && next_ > 0)
+    if (pace_.batch > 0 && in_batch_ >= pace_.batch) {
+      if (!running_.empty())
+        return;
       service_.settle(pace_.grace);
+      in_batch_ = 0;
+    }
     if (!submit(next_)) {
       full_ = true;
       return;
     }
     ++next_;
+    ++in_batch_;
   }
 }
 

@@ -24,9 +24,10 @@ namespace atelier::runtime::cli {
 struct warm_pace {
   /// The maximum number of requests that are submitted and not yet answered.
   uint64_t window = 1;
-  /// Each request waits until the work of the one before is kept, because there
-  /// is room for the work of one only.
-  bool one_by_one = false;
+  /// After so many requests, the next one waits until the work of all is kept:
+  /// a device may draw faster than a disk keeps, and there is room for the work
+  /// of so many only. 0: any number.
+  uint64_t batch = 0;
   /// How long to wait for cancelled requests, and for the last work to be kept.
   std::chrono::nanoseconds grace{0};
 };
@@ -72,6 +73,8 @@ private:
   bool bar_shown_ = false;
   std::vector<std::optional<std::string>> routes_;
   uint64_t next_ = 0;
+  /// Requests that were submitted since the work of all was kept.
+  uint64_t in_batch_ = 0;
   /// Maps an index of the list to its request, for submitted and unanswered
   /// ones.
   std::map<uint64_t, uint64_t> running_;

@@ -24,7 +24,7 @@ struct fixture : test::scratch_folder {
   study_plan plan(const std::string& name, std::vector<std::string> systems) {
     study_plan out;
     out.set = {"cache.encoder=''", "devices[0].executor=test_card",
-               "policy.judges=''"};
+               "devices[0].test_card_step_ms=1", "policy.judges=''"};
     out.folder = path / name;
     out.variant = "card@10";
     out.warm = few;

@@ -24,7 +24,7 @@ bool is_simulated(const study_system& x) {
 
 /// Requests follow each other without waiting for a device.
 std::vector<planning::traced_arrival> trace_of(
-  std::span<const answered_line> lines) {
+  std::span<const answered_line> lines, core::extent px) {
   std::vector<planning::traced_arrival> out;
   double seconds = 0;
   for (const auto& x : lines) {
@@ -32,6 +32,7 @@ std::vector<planning::traced_arrival> trace_of(
     each.seconds = seconds;
     each.content = x.number;
     each.request = static_cast<uint32_t>(x.number);
+    each.px = px;
     out.push_back(each);
     seconds += 2 * x.total_ms / 1000 + 1;
   }
@@ -82,7 +83,7 @@ result<std::vector<simulated_system>> simulate_systems(
     if (!policy)
       return policy.why();
     x.policy = std::move(*policy);
-    x.trace = trace_of(lines);
+    x.trace = trace_of(lines, of.setup.px);
     x.workers = 1;
     x.max_batch = 1;
     // The engine's own, so that equal requests draw equal numbers.

@@ -29,6 +29,7 @@ constexpr uint64_t most_entries = 10'000'000;
 
 /// No search is left out because it is late.
 constexpr uint32_t facts_ms = 60'000;
+constexpr uint32_t disk_wait_ms = 60'000;
 
 /// The time of a search in plans, until one was measured.
 constexpr core::timespan retrieval = std::chrono::milliseconds{10};
@@ -172,6 +173,7 @@ result<study_setup> read_setup(const study_plan& plan) {
   if (settings->arena.capture_slots < capture_slots)
     out.set.push_back(fmt::format("arena.capture_slots={}", capture_slots));
   out.set.push_back(fmt::format("scheduler.facts_ms={}", facts_ms));
+  out.set.push_back(fmt::format("cache.disk_wait_ms={}", disk_wait_ms));
   out.set.push_back(fmt::format("cache.entries={}", most_entries));
   out.set.emplace_back("cache.answers=0");
   const auto known = know_variants(*settings);

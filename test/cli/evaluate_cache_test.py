@@ -115,7 +115,8 @@ def case_what_has_no_effect_is_told(program):
             (["--cache", "-o", "x", "--variants", "card"],
              r"--variants: .*card"),
             (["--cache", "-o", "x", "--texts", "none"], r"none"),
-            (["--cache", "-o", "x", "--variants", "card@1"],
+            (["--cache", "-o", "x", "--variants", "card@1", "--set",
+              "devices[0].executor=test_card"],
              r"card@1 has no steps to skip")):
         code, out, err = program.run(["evaluate", *arguments])
         expect(code in (2, 3) and re.search(pattern, err), arguments, code, err)

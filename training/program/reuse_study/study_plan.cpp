@@ -27,7 +27,7 @@ using core::result;
 constexpr uint32_t capture_slots = 16;
 constexpr uint64_t most_entries = 10'000'000;
 
-/// No search is left out because it is late.
+/// No search is left out because it is late, and no disk because it is slow.
 constexpr uint32_t facts_ms = 60'000;
 constexpr uint32_t disk_wait_ms = 60'000;
 

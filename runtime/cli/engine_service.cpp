@@ -29,18 +29,22 @@ public:
     return engine_->stop(grace);
   }
 
-  /// An answered request holds slots until its work is kept.
+  /// An answered request holds slots until its work is kept, but not in the
+  /// moment between its answer and the order to keep it: the rest must last.
   bool settle(std::chrono::nanoseconds most) override {
     constexpr std::chrono::milliseconds pause{2};
+    constexpr int looks_at_rest = 25;
     const auto until = std::chrono::steady_clock::now() + most;
-    for (;;) {
+    for (int at_rest = 0; at_rest < looks_at_rest;) {
       const auto now = engine_->status();
-      if (now.waiting == 0 && now.running == 0 && now.slots_in_use == 0)
-        return true;
+      const bool rests =
+        now.waiting == 0 && now.running == 0 && now.slots_in_use == 0;
+      at_rest = rests ? at_rest + 1 : 0;
       if (std::chrono::steady_clock::now() >= until)
         return false;
       std::this_thread::sleep_for(pause);
     }
+    return true;
   }
 
   std::vector<uint64_t> batches() override {

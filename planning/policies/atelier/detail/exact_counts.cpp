@@ -77,9 +77,9 @@ public:
       upper[part.pool].first = part.below + 1;
       look_into(std::move(upper));
     }
-    return complete_
-        && std::none_of(rest().begin(), rest().end(),
-                        [&](const open_part& x) { return ahead(x.bound); });
+    for (; complete_ && !open_.empty(); open_.pop())
+      complete_ = !ahead(open_.top().bound);
+    return complete_;
   }
 
 private:
@@ -95,14 +95,6 @@ private:
       if (std::abs(more) > noise_)
         return more > 0;
     return false;
-  }
-
-  // Empties the queue.
-  std::vector<open_part> rest() {
-    std::vector<open_part> out;
-    for (; !open_.empty(); open_.pop())
-      out.push_back(open_.top());
-    return out;
   }
 
   // Limits a range to what the other pools' fewest devices leave. Returns

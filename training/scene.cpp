@@ -101,7 +101,7 @@ std::optional<std::string_view> fault_of(const scene& x) {
       return v >= it->radius + 1 && v <= scene_side - it->radius - 1;
     };
     if (!inside(it->centre.x) || !inside(it->centre.y))
-      return "an object reaches out of the picture";
+      return "an object reaches out of the image";
     if (!stands_out(*it, ground))
       return "an object stands out too little";
     for (auto other = x.objects.begin(); other != it; ++other) {

@@ -9,8 +9,10 @@ namespace atelier::actors {
 
 namespace {
 
+// A count that is missing, which is a fault, becomes one that queues::check
+// finds.
 void count_down(queues::counts& of, core::lane_id lane) {
-  if (const auto i = of.find(lane); --i->second == 0)
+  if (const auto i = of.try_emplace(lane, 0).first; --i->second == 0)
     of.erase(i);
 }
 

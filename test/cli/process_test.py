@@ -244,7 +244,7 @@ BROKEN = [
     (b"[[devices]]\nvariants = ['a@4', 'card']\n",
      r"c\.toml:2: devices\[0\]\.variants: \"card\" is not NAME@STEPS"),
     (b"[[devices]]\nvariants = ['card@2']\n",
-     r"devices\[0\]\.variants: .*card@2.*names no model"),
+     r"devices\[0\]\.variants: .*card@2.*names a model"),
     (b"[[devices]]\nexecutor = 'magic'\n",
      r"devices\[0\]\.executor: .*magic.*test_card"),
     (b"[processes]\nmode = 'triple'\n", r"processes\.mode: .*single.*split"),

@@ -288,9 +288,11 @@ core::result<void> catalog::read_vectors(
       x.number = static_cast<uint64_t>(rows.get_number(0));
       x.encoder = rows.get_text(1);
       const auto bytes = rows.get_bytes(2);
-      x.vector.resize(bytes.size() / sizeof(float));
-      std::memcpy(x.vector.data(), bytes.data(),
-                  x.vector.size() * sizeof(float));
+      if (bytes.size() >= sizeof(float)) {
+        x.vector.resize(bytes.size() / sizeof(float));
+        std::memcpy(x.vector.data(), bytes.data(),
+                    x.vector.size() * sizeof(float));
+      }
       take(std::move(x));
     }
   });

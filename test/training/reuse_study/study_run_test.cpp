@@ -204,6 +204,8 @@ BOOST_AUTO_TEST_CASE(texts_of_others_are_only_searched_for) {
     BOOST_TEST(all[2].similarity > 0.999);
     BOOST_TEST(all[3].reused == "");
   }
+  x.texts.back() = "a ship in a calm";
+  BOOST_TEST(why(x).find("another evaluation") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_that_cannot_run_is_refused) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/image/codec.hpp>
+#include <atelier/core/sha256.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
@@ -75,9 +76,13 @@ std::string text_of(const study_plan& x) {
                              {"height", x.px.height},
                              {"set", set},
                              {"config", x.config_file}};
-  // A text of another file would be another request.
-  if (!x.texts.empty())
+  if (!x.texts.empty()) {
     out["texts"] = x.texts.size();
+    core::sha256_stream all;
+    for (const auto& text : x.texts)
+      all.update(std::as_bytes(std::span{text.c_str(), text.size() + 1}));
+    out["sha256"] = core::to_hex(all.finish());
+  }
   return out.dump(2) + "\n";
 }
 

@@ -131,7 +131,7 @@ private:
     uint32_t next = no_place;
   };
 
-  /// The number of a slot among those of all kinds.
+  /// Stands for no slot. Places number the slots of all kinds.
   static constexpr uint32_t no_place = std::numeric_limits<uint32_t>::max();
 
   uint32_t place_of(slot_kind kind, uint32_t index) const;

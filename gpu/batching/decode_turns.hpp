@@ -41,7 +41,7 @@ public:
   size_t first(std::span<const core::ticket> images) const;
 
   /// Returns whether a part of this image may run before the next step of these
-  /// rows (decode_share.hpp describes the rest).
+  /// rows. The other parameters are those of decode_share.hpp.
   bool may_go(core::ticket image, std::span<const core::ticket> rows,
               core::timespan spent, core::timespan part,
               core::timespan step) const;

@@ -104,8 +104,8 @@ public:
 
   size_t size() const;
 
-  /// Returns the memory of all held vectors, including those that are gone but
-  /// still linked, and of the graphs, including the one that is being built.
+  /// Returns the memory of all vectors, including removed ones that a graph
+  /// still links, and of the graphs, including the one that is being built.
   uint64_t bytes() const;
 
 private:

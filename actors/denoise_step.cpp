@@ -250,7 +250,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     }
     const auto first = e.steps_run == 0 && e.steps_done == 0;
     if (first) {
-      e.opening = x.opening;
+      e.opening = opening_each;
       if (x.first_step != core::never)
         e.first_step_ns = x.first_step.time_since_epoch().count();
     }

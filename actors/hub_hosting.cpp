@@ -227,10 +227,9 @@ void hub::tell_waiting() {
                    [&](auto a, auto b) { return since[a] < since[b]; });
   auto there = cluster();
   there.unhosted = std::exchange(unhosted_, {});
-  if (plan_->grouped) {
-    there.waiting = records_.counts().waiting_shared;
+  there.waiting = records_.counts().waiting_shared;
+  if (plan_->grouped)
     told_waiting_ = queues_.size();
-  }
   ports_.watch->cluster_changed(std::move(there));
 }
 

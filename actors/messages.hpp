@@ -236,6 +236,8 @@ struct denoised {
   uint32_t steps_done = 0;
   /// Steps of this attempt only.
   uint32_t steps_run = 0;
+  /// Its share of the time in which it was opened, with the rows that began at
+  /// the same time.
   core::timespan text{0};
   core::timespan denoise{0};
   core::timespan decode{0};

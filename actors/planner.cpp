@@ -169,7 +169,10 @@ planner_actor::behavior_type planner(self_of<planner_actor, planner_state> self,
       auto& there = self->state.there;
       // Unhosted variants that no plan has answered yet are not forgotten.
       auto unhosted = std::exchange(there.unhosted, {});
+      auto waiting = std::exchange(there.waiting, {});
       there = x.there;
+      if (there.waiting.empty())
+        there.waiting = std::move(waiting);
       for (const auto v : there.unhosted)
         std::erase(unhosted, v);
       unhosted.insert(unhosted.end(), there.unhosted.begin(),

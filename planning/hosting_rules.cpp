@@ -23,7 +23,8 @@ bool has(const std::vector<core::variant_id>& hosting, core::variant_id v) {
 /// Returns the number of waiting legs, by variant, for all its hosts.
 std::vector<uint64_t> waiting_for(const demand& asked,
                                   const cluster_view& there) {
-  auto out = asked.waiting_shared;
+  // The demand may be of a moment before the last legs began.
+  auto out = there.waiting.empty() ? asked.waiting_shared : there.waiting;
   for (const core::variant_id v : there.unhosted) {
     if (out.size() <= v.value)
       out.resize(v.value + 1, 0);

@@ -352,4 +352,28 @@ BOOST_AUTO_TEST_CASE(rows_that_nobody_waits_with_are_all_opened) {
   BOOST_TEST((last_run() == rows{row(2), row(3), row(4)}));
 }
 
+BOOST_AUTO_TEST_CASE(each_row_tells_its_share_of_a_common_opening) {
+  start(8);
+  give(work(1, 2));
+  device->ran(1, {1}, {}, 8ms, 10ms);
+  run();
+  give(work(2, 2));
+  give(work(3, 2));
+  // The row that goes on waits, but opens nothing.
+  device->ran(1, {2}, {}, 0ms, 10ms);
+  run();
+  BOOST_TEST((last_run() == rows{row(2), row(3)}));
+  device->ran(1, {1, 1}, {}, 12ms, 10ms);
+  run();
+  device->ran(1, {2, 2}, {}, 0ms, 10ms);
+  run();
+  for (uint64_t id = 1; id <= 3; ++id)
+    decoded(id);
+  BOOST_REQUIRE(replies().size() == 3u);
+  BOOST_TEST(replies()[0].text.count() == core::timespan{8ms}.count());
+  BOOST_TEST(replies()[1].text.count() == core::timespan{6ms}.count());
+  BOOST_TEST(replies()[2].text.count() == core::timespan{6ms}.count());
+  BOOST_TEST(replies()[1].denoise.count() == core::timespan{20ms}.count());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -196,6 +196,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
   prepare_all();
   BOOST_TEST_REQUIRE(rig->clusters.size() == told + 1);
   BOOST_TEST((rig->clusters.back().unhosted == std::vector{slow}));
+  BOOST_TEST(rig->clusters.back().waiting.at(slow.value) > 0u);
   BOOST_TEST(rig->sut->cluster().unhosted.empty());
   // While a worker loads the variant, no other worker need load it.
   publish({slow}, 4, joining::step);

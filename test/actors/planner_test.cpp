@@ -24,6 +24,7 @@ struct watched_policy : planning::vanilla {
     if (throws)
       throw std::runtime_error("no basis");
     last_now = asked.now;
+    last_waiting = there.waiting;
     last_step = known.variants[0].step[0].took;
     auto next = vanilla::replan(asked, known, there, previous);
     next.provisional = hasty;
@@ -33,6 +34,7 @@ struct watched_policy : planning::vanilla {
   bool throws = false;
   bool hasty = false;
   mutable core::time_point last_now;
+  mutable numbers last_waiting;
   mutable core::timespan last_step{0};
 };
 
@@ -149,6 +151,21 @@ BOOST_AUTO_TEST_CASE(what_waits_without_a_host_gets_one) {
   BOOST_TEST(heard->plans.front()->workers.at(0).hosting.empty());
   BOOST_TEST((heard->plans.back()->workers.at(0).hosting
               == std::vector{core::variant_id{1}}));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_told_to_the_next_plan_alone) {
+  planning::cluster_view there;
+  there.workers.resize(1);
+  auto waiting = there;
+  waiting.unhosted = {core::variant_id{0}};
+  waiting.waiting = {3};
+  caf::anon_send(planner, actors::cluster_changed{waiting});
+  caf::anon_send(planner, actors::cluster_changed{there});
+  advance(5ms);
+  BOOST_REQUIRE(!heard->plans.empty());
+  BOOST_TEST((policy->last_waiting == numbers{3}));
+  advance(config.period);
+  BOOST_TEST(policy->last_waiting.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_made_in_haste_is_followed_by_one_more) {

@@ -81,6 +81,15 @@ BOOST_AUTO_TEST_CASE(what_waits_keeps_the_host_that_has_it) {
   BOOST_TEST((hosting_waiting(both, asking({0, 2}), known, there) == both));
 }
 
+BOOST_AUTO_TEST_CASE(what_waited_before_the_last_report_keeps_no_host) {
+  auto there = hosting_now({light});
+  there.unhosted = {heavy};
+  const auto made = plan_of({heavy});
+  BOOST_TEST((hosting_waiting(made, asking({1, 0}), known, there) != made));
+  there.waiting = {0, 3};
+  BOOST_TEST((hosting_waiting(made, asking({1, 0}), known, there) == made));
+}
+
 BOOST_AUTO_TEST_CASE(a_lane_that_another_serves_has_its_host) {
   auto made = plan_of({light, light});
   made.workers[1].also_serves = {lane_of(heavy)};

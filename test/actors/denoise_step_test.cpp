@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(each_row_tells_its_share_of_a_common_opening) {
   run();
   give(work(2, 2));
   give(work(3, 2));
-  // The row that goes on waits, but opens nothing.
+  // The first row is complete, and nothing is opened.
   device->ran(1, {2}, {}, 0ms, 10ms);
   run();
   BOOST_TEST((last_run() == rows{row(2), row(3)}));

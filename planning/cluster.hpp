@@ -106,9 +106,8 @@ struct cluster_view {
   /// The last retrievals, oldest first; present if the policy requests a plan
   /// because of them.
   std::vector<retrieval_sample> retrievals = {};
-  /// By variant: legs in the lane that all its hosts serve. Present with
-  /// variants without hosts, and with rows without seats if the plan groups;
-  /// else empty.
+  /// By variant: legs in the lane that all its hosts serve. Present if a
+  /// variant has no host, or if the plan groups and rows found no seat.
   std::vector<uint64_t> waiting = {};
   /// The last reported costs of running variants: first on devices of any kind,
   /// then, if there are several kinds, by kind. Empty: no measurement, or no

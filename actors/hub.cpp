@@ -98,11 +98,18 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   queues_.push(lane, entry, at, marks_of(r));
 }
 
+void hub::discount_ahead(core::tenant_id whose) {
+  requests_.count_ahead(whose, false);
+  // Another row may be prepared now, before a trial of a suspect begins.
+  queues_.feed(recall_lane);
+  queues_.feed(prepare_lane);
+}
+
 void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   const auto at = queues_.where(id);
   if (at && r.phase == phase::denoising) {
     count_waiting(r.recipe.variant, *at, false);
-    requests_.count_ahead(r.request->tenant, false);
+    discount_ahead(r.request->tenant);
   }
   queues_.remove(id, marks_of(r));
   r.took.queue += now - r.waiting_since;

@@ -253,6 +253,8 @@ private:
   void finish_with(core::request_id id, row& r, uint32_t done,
                    core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, queues::end at);
+  /// Counts a row as no longer prepared and waiting for a device.
+  void discount_ahead(core::tenant_id whose);
   void leave_lane(core::request_id id, row& r, core::time_point now);
   void answer_row(core::request_id id, row& r, core::time_point now);
   void end_row(core::request_id id, row& r, row_state as, core::error why,

@@ -287,7 +287,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   if (r.phase == phase::denoising) {
     x.steps = core::steps_to_run(r.recipe);
     x.masked = masked_as_it_runs(r);
-    requests_.count_ahead(x.tenant, false);
+    discount_ahead(x.tenant);
     x.steps_left = steps_left(r);
     queues_.charge(r.request->tenant,
                    forecast_.least_on(rest_of(r), w.view.device_kind), now);

@@ -119,6 +119,11 @@ void queues::feed() {
   starved_.clear();
 }
 
+void queues::feed(core::lane_id lane) {
+  if (starved_.erase(lane) != 0)
+    dirty_.insert(lane);
+}
+
 std::optional<core::lane_id> queues::next() {
   if (dirty_.empty())
     return std::nullopt;

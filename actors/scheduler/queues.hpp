@@ -91,6 +91,8 @@ public:
 
   /// Marks every queue whose next request found no slot to be looked at again.
   void feed();
+  /// The same for one queue.
+  void feed(core::lane_id lane);
 
   /// Returns a queue that must be looked at, each once.
   std::optional<core::lane_id> next();

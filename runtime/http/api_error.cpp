@@ -85,15 +85,15 @@ unsigned status_of(std::string_view code) {
   return meaning_of(code).status;
 }
 
-bool is_told(std::string_view code) {
-  return meaning_of(code).told;
+bool is_told(const failure& why) {
+  return meaning_of(why.code).told || why.text == starting_text;
 }
 
 reply_message error_reply(error_shape how, const failure& why,
                           std::string_view param) {
   const auto& means = meaning_of(why.code);
   auto text = why.text;
-  if (!means.told) {
+  if (!is_told(why)) {
     static std::atomic<uint64_t> count{0};
     const auto number = ++count;
     core::log_error("error {} reported to a client: {}: {}", number, why.code,

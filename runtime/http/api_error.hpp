@@ -14,9 +14,13 @@ namespace atelier::runtime::http {
 /// any other code.
 unsigned status_of(std::string_view code);
 
-/// Returns whether clients may read the texts of errors of that code, because
-/// they describe what a client sent.
-bool is_told(std::string_view code);
+/// The text of a failure, `unavailable`, before the engine has started.
+inline constexpr std::string_view starting_text =
+  "the server is starting: its models load";
+
+/// Returns whether clients may read the text of a failure, because it describes
+/// what a client sent, or that the server is starting or stopping.
+bool is_told(const failure& why);
 
 /// Returns a reply with the reason for a failure, in the format of the API.
 /// Adds Retry-After if the failure carries a time. Texts of codes that only

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/engine_images.hpp>
 
+#include <chrono>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace atelier::runtime::http {
+
+namespace {
+
+failure starting() {
+  return {"unavailable", std::string{starting_text}, std::chrono::seconds{1}};
+}
+
+} // namespace
 
 void engine_images::attach(std::unique_ptr<engine> x) {
   const std::unique_lock guard{mutex_};
@@ -19,8 +30,7 @@ std::variant<uint64_t, failure> engine_images::submit(const generation& wanted,
                                                       callbacks calls) {
   const auto x = get();
   if (x == nullptr)
-    return failure{"unavailable", "the server is starting: its models load",
-                   std::chrono::seconds{1}};
+    return starting();
   auto handed_in = x->submit(wanted, std::move(calls));
   if (auto* refusal = std::get_if<failure>(&handed_in))
     return std::move(*refusal);
@@ -46,8 +56,7 @@ atelier::result<std::vector<cache_entry>> engine_images::cache_entries(
   const cache_query& which) const {
   const auto x = get();
   if (x == nullptr)
-    return failure{"unavailable", "the server is starting: its models load",
-                   std::chrono::seconds{1}};
+    return starting();
   return x->cache_entries(which);
 }
 
@@ -55,8 +64,7 @@ std::optional<failure> engine_images::host_model(const std::string& model,
                                                  bool there) {
   const auto x = get();
   if (x == nullptr)
-    return failure{"unavailable", "the server is starting: its models load",
-                   std::chrono::seconds{1}};
+    return starting();
   return x->host_model(model, there);
 }
 

@@ -108,7 +108,14 @@ BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
   BOOST_TEST(sut.delays_again(lanes));
   sut.starve(left);
   BOOST_TEST(!sut.delays_again(lanes));
+  sut.feed(right);
+  BOOST_TEST(!sut.delays_again(lanes));
+  sut.feed(left);
+  BOOST_TEST(sut.delays_again(lanes));
+  touched();
+  sut.starve(left);
   sut.feed();
+  BOOST_TEST((touched() == std::vector{left}));
   sut.remove(one, {true, false});
   BOOST_TEST(!sut.delays_again(lanes));
   BOOST_TEST(sut.held_up().empty());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/engine_images.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
@@ -36,6 +37,12 @@ BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {
   const auto x = sut.submit({}, {});
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(x));
   BOOST_TEST(std::get<failure>(x).code == "unavailable");
+  // Clients may know why, and when to come back.
+  const auto told = error_reply(error_shape::openai, std::get<failure>(x));
+  BOOST_TEST(told.status == 503u);
+  BOOST_TEST(told.body.find("the server is starting") != std::string::npos);
+  BOOST_TEST_REQUIRE(!told.headers.empty());
+  BOOST_TEST(told.headers.back().first == "Retry-After");
   BOOST_TEST(!sut.cancel(1));
   BOOST_TEST(sut.status().workers.empty());
   BOOST_TEST(sut.variants().empty());

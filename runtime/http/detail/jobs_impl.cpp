@@ -307,7 +307,7 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   for (const auto& row : x->rows)
     if (row.handed_in && !row.ended)
       requests.push_back(row.request);
-  if (how == job_state::failed && !is_told(why.code))
+  if (how == job_state::failed && !is_told(why))
     core::log_error("job {} failed: {}: {}", x->known.id, why.code, why.text);
   x->known.state = how;
   x->known.why = std::move(why);

@@ -125,10 +125,9 @@ reply_message failure_reply(error_shape how, const failure& why) {
 
 reply_json failure_json(const failure& why) {
   return {{"code", why.code},
-          {"message", is_told(why.code)
-                        ? why.text
-                        : "the server could not do this (" + why.code
-                            + "); its log says why"}};
+          {"message", is_told(why) ? why.text
+                                   : "the server could not do this (" + why.code
+                                       + "); its log says why"}};
 }
 
 void note_handed_in(const api_context& with, const request_message& asked) {

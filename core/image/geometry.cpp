@@ -23,31 +23,34 @@ uint8_t light_or_dark(const uint8_t* rgb) {
 }
 
 bitmap with_rows_scaled(const pixel_view& from, uint32_t to,
-                        const stop_type& stop) {
-  return detail::scale_rows(from, detail::windows_of(from.px.width, to), stop);
+                        const stop_type& stop, scaling_filter by) {
+  return detail::scale_rows(from, detail::windows_of(from.px.width, to, by),
+                            stop);
 }
 
 bitmap with_columns_scaled(const pixel_view& from, uint32_t to,
-                           const stop_type& stop) {
-  return detail::scale_columns(from, detail::windows_of(from.px.height, to),
+                           const stop_type& stop, scaling_filter by) {
+  return detail::scale_columns(from, detail::windows_of(from.px.height, to, by),
                                stop);
 }
 
-bitmap scaled(const pixel_view& from, core::extent to, const stop_type& stop) {
+bitmap scaled(const pixel_view& from, core::extent to, const stop_type& stop,
+              scaling_filter by) {
   const bool rows = to.width != from.px.width;
   const bool columns = to.height != from.px.height;
   // The image between the passes has whole bytes, so the order of the passes
   // matters.
   if (to.width > from.px.width && to.height < from.px.height)
-    return with_rows_scaled(with_columns_scaled(from, to.height, stop).view(),
-                            to.width, stop);
+    return with_rows_scaled(
+      with_columns_scaled(from, to.height, stop, by).view(), to.width, stop,
+      by);
   if (rows && columns)
-    return with_columns_scaled(with_rows_scaled(from, to.width, stop).view(),
-                               to.height, stop);
+    return with_columns_scaled(
+      with_rows_scaled(from, to.width, stop, by).view(), to.height, stop, by);
   if (rows)
-    return with_rows_scaled(from, to.width, stop);
+    return with_rows_scaled(from, to.width, stop, by);
   if (columns)
-    return with_columns_scaled(from, to.height, stop);
+    return with_columns_scaled(from, to.height, stop, by);
   return {to, from.channels, {from.bytes.begin(), from.bytes.end()}};
 }
 
@@ -81,7 +84,8 @@ void for_each_place(core::extent from, uint32_t orientation, F use) {
 } // namespace
 
 core::result<bitmap> resize(const pixel_view& from, core::extent to,
-                            const std::function<bool()>& stop) {
+                            const std::function<bool()>& stop,
+                            scaling_filter by) {
   const auto known =
     from.channels == 1 || from.channels == 3 || from.channels == 4;
   const auto shaped = known && from.px.pixels() > 0
@@ -92,7 +96,7 @@ core::result<bitmap> resize(const pixel_view& from, core::extent to,
                 from.bytes.size(), from.channels, from.px.width, from.px.height,
                 to.width, to.height);
   try {
-    return scaled(from, to, stop);
+    return scaled(from, to, stop, by);
   } catch (const detail::given_up&) {
     return fail(ec::bad_payload,
                 "scaling an image of {}x{} takes longer than it may",

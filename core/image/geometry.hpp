@@ -9,19 +9,29 @@
 
 namespace atelier::image {
 
+/// The filter by which neighbouring pixels are weighed.
+enum class scaling_filter : uint8_t {
+  /// Lanczos' filter of three lobes.
+  lanczos,
+  /// Cubic pieces, with the parameter -0.5.
+  bicubic,
+  bilinear,
+};
+
 /// Scales pixels of one, three or four channels to `to`, regardless of their
-/// proportions. Uses Lanczos' filter of three lobes, widened if the image
-/// shrinks. Each channel, including A, is scaled separately. The result has the
-/// same bits on every machine, which are those of Pillow.
+/// proportions. The filter is widened if the image shrinks. Each channel,
+/// including A, is scaled separately. The result has the same bits on every
+/// machine, which are those of Pillow.
 /// @param stop called for each row; scaling stops when it returns true
 /// Errors:  ec::invalid_argument if the bytes do not fit the extent or a side
 ///          is 0; ec::out_of_resources; ec::bad_payload if stopped.
 /// Threads: any.
-/// Source:  Pillow 13, Image.resize(size, LANCZOS) on 8 bits (Resample.c).
+/// Source:  Pillow 13, Image.resize(size, FILTER) on 8 bits (Resample.c).
 ///          Older versions scale rows before columns even if the image becomes
 ///          wider and shorter.
 core::result<bitmap> resize(const pixel_view& from, core::extent to,
-                            const std::function<bool()>& stop = {});
+                            const std::function<bool()>& stop = {},
+                            scaling_filter by = scaling_filter::lanczos);
 
 /// Returns the image turned for viewing. Takes one additional byte a pixel
 /// while it works.

@@ -5,7 +5,9 @@ set(model_sources
   models/bert/detail/bert_names.cpp
   models/bert/sentence_folder.cpp
   models/clip/clip_text_config.cpp
+  models/clip/clip_vision_config.cpp
   models/clip/detail/text_names.cpp
+  models/clip/image_preparation.cpp
   models/families.cpp
   models/files/detail/float_types.cpp
   models/files/detail/folder_links.cpp
@@ -73,10 +75,13 @@ set(model_torch_sources
   models/bert/bert_text.cpp
   models/clip/clip_encoder.cpp
   models/clip/clip_text.cpp
+  models/clip/clip_vision.cpp
+  models/clip/detail/tower_layers.cpp
   models/denoiser.cpp
   models/embedding/detail/bert_embedder.cpp
   models/embedding/detail/clip_embedder.cpp
   models/embedding/detail/unit_vectors.cpp
+  models/embedding/image_embedder.cpp
   models/embedding/text_embedder.cpp
   models/family_loaders.cpp
   models/judge/clip_layers.cpp

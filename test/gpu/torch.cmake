@@ -10,6 +10,7 @@ atelier_add_test(gpu_text_and_images
     ${CMAKE_CURRENT_LIST_DIR}/device/prompt_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/clip_text_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/image_embedder_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/prompt_classifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/text_embedder_test.cpp

@@ -4,8 +4,9 @@
 // code_images read
 //   reads a file, writes a line "WIDTH HEIGHT CHANNELS TEXT_BYTES", the text
 //   and the pixels.
-// code_images scale WIDTH HEIGHT
-//   reads a file, writes its image upright and scaled, as three channels.
+// code_images scale WIDTH HEIGHT FILTER
+//   reads a file, writes its image upright and scaled by the filter (lanczos,
+//   bicubic or bilinear), as three channels.
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/geometry.hpp>
 
@@ -74,7 +75,12 @@ int scale_file(char** args) {
       core::fail(core::ec::internal, "the header tells another size"));
   const core::extent to{static_cast<uint32_t>(std::stoul(args[0])),
                         static_cast<uint32_t>(std::stoul(args[1]))};
-  const auto scaled = image::resize(whole.view(), to);
+  const std::string by = args[2];
+  const auto scaled =
+    image::resize(whole.view(), to, {},
+                  by == "bicubic"    ? image::scaling_filter::bicubic
+                  : by == "bilinear" ? image::scaling_filter::bilinear
+                                     : image::scaling_filter::lanczos);
   if (!scaled)
     return fail(scaled.why());
   write_output(scaled->bytes);
@@ -88,7 +94,7 @@ int main(int argc, char** argv) {
     return write_file(argv + 2);
   if (argc == 2 && std::string{argv[1]} == "read")
     return read_file();
-  if (argc == 4 && std::string{argv[1]} == "scale")
+  if (argc == 5 && std::string{argv[1]} == "scale")
     return scale_file(argv + 2);
   return 2;
 }

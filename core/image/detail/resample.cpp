@@ -13,8 +13,8 @@ namespace atelier::image::detail {
 
 namespace {
 
-/// Number of the filter's lobes on each side.
-constexpr double reach = 3;
+/// Number of lobes of Lanczos' filter on each side.
+constexpr double lobes = 3;
 
 /// Weights are multiples of 2^-22. Their products with the 8 bits of a pixel
 /// and a bit of overshoot fit 32 bits.
@@ -29,7 +29,37 @@ double sinc(double x) {
 }
 
 double lanczos(double x) {
-  return x >= -reach && x < reach ? sinc(x) * sinc(x / reach) : 0;
+  return x >= -lobes && x < lobes ? sinc(x) * sinc(x / lobes) : 0;
+}
+
+double bicubic(double x) {
+  constexpr double a = -0.5;
+  const double y = std::abs(x);
+  if (y < 1)
+    return ((a + 2) * y - (a + 3)) * y * y + 1;
+  return y < 2 ? (((y - 5) * y + 8) * y - 4) * a : 0;
+}
+
+double bilinear(double x) {
+  return std::max(1 - std::abs(x), 0.0);
+}
+
+struct filter_shape {
+  double (*weight)(double);
+  /// The filter is 0 further away than that.
+  double reach;
+};
+
+filter_shape shape_of(scaling_filter by) {
+  switch (by) {
+    case scaling_filter::bicubic:
+      return {bicubic, 2};
+    case scaling_filter::bilinear:
+      return {bilinear, 1};
+    case scaling_filter::lanczos:
+      break;
+  }
+  return {lanczos, lobes};
 }
 
 uint8_t to_byte(int32_t sum) {
@@ -85,7 +115,8 @@ void scale_columns_of(const uint8_t* from, size_t stride,
 
 } // namespace
 
-std::vector<window> windows_of(uint32_t from, uint32_t to) {
+std::vector<window> windows_of(uint32_t from, uint32_t to, scaling_filter by) {
+  const auto [weight_at, reach] = shape_of(by);
   const double scale = static_cast<double>(from) / to;
   const double wider = std::max(scale, 1.0);
   const double support = reach * wider;
@@ -102,7 +133,7 @@ std::vector<window> windows_of(uint32_t from, uint32_t to) {
     double sum = 0;
     for (auto k = begin; k < end; ++k) {
       exact.push_back(
-        lanczos((static_cast<double>(k) - centre + 0.5) * (1 / wider)));
+        weight_at((static_cast<double>(k) - centre + 0.5) * (1 / wider)));
       sum += exact.back();
     }
     all[i].first = static_cast<uint32_t>(begin);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/image/geometry.hpp>
 #include <atelier/core/image/pixels.hpp>
 
 #include <cstdint>
@@ -17,9 +18,10 @@ struct window {
   std::vector<int32_t> weights;
 };
 
-/// Returns the windows of Lanczos' filter of three lobes for scaling one side
-/// from `from` pixels to `to`. They have the same bits on every machine.
-std::vector<window> windows_of(uint32_t from, uint32_t to);
+/// Returns the windows of a filter for scaling one side from `from` pixels to
+/// `to`. They have the same bits on every machine.
+std::vector<window> windows_of(uint32_t from, uint32_t to,
+                               scaling_filter by = scaling_filter::lanczos);
 
 /// Returns windows that use only the pixels of [offset, offset + size). The
 /// first and the last of these replace the pixels before and after the range.

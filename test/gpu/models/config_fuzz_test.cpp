@@ -6,6 +6,8 @@
 #include "support/seed.hpp"
 #include <atelier/gpu/models/bert/bert_config.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/clip/clip_vision_config.hpp>
+#include <atelier/gpu/models/clip/image_preparation.hpp>
 #include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
@@ -93,6 +95,24 @@ const std::vector<std::string> texts = {
   "text_config": {"hidden_act": "gelu", "hidden_size": 1280,
   "num_attention_heads": 20, "projection_dim": 1280,
   "num_hidden_layers": 32}})"};
+
+const std::vector<std::string> image_towers = {
+  R"({"model_type": "clip", "projection_dim": 768, "text_config": {},
+  "vision_config": {"hidden_act": "quick_gelu", "hidden_size": 1024,
+  "image_size": 224, "intermediate_size": 4096, "layer_norm_eps": 1e-05,
+  "model_type": "clip_vision_model", "num_attention_heads": 16,
+  "num_channels": 3, "num_hidden_layers": 24, "patch_size": 14,
+  "projection_dim": 768}})",
+  R"({"vision_config": {}})"};
+
+const std::vector<std::string> preparations = {
+  R"({"crop_size": {"height": 224, "width": 224}, "do_center_crop": true,
+  "do_convert_rgb": true, "do_normalize": true, "do_rescale": true,
+  "do_resize": true, "image_mean": [0.48, 0.46, 0.41],
+  "image_std": [0.27, 0.26, 0.28], "resample": 3,
+  "rescale_factor": 0.00392, "size": {"shortest_edge": 224}})",
+  R"({"crop_size": 224, "size": 224})",
+  R"({"do_center_crop": false, "size": {"height": 224, "width": 224}})"};
 
 const std::vector<std::string> sentences = {
   R"({"architectures": ["BertModel"], "attention_probs_dropout_prob": 0.1,
@@ -191,6 +211,18 @@ BOOST_AUTO_TEST_CASE(mutated_text_encoders_are_read_or_refused) {
                                  ""};
     return why_of(
       gpu::read_clip_text_config(part(text, names[mutate.below(3)])));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(mutated_image_towers_are_read_or_refused) {
+  fuzz(image_towers, 17, [](const std::string& text, auto&) {
+    return why_of(gpu::read_clip_vision_config(part(text, "")));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(mutated_image_preparations_are_read_or_refused) {
+  fuzz(preparations, 18, [](const std::string& text, auto&) {
+    return why_of(gpu::read_image_preparation(text, "FILE", 224));
   });
 }
 

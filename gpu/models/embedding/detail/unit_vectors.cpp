@@ -10,8 +10,8 @@ std::vector<std::vector<float>> unit_vectors(const torch::Tensor& rows) {
   const auto states = rows.to(torch::kCPU, torch::kFloat32);
   for (int64_t i = 0; i < states.size(0); ++i) {
     const auto length = states[i].norm().item<double>();
-    TORCH_CHECK(std::isfinite(length) && length > 0,
-                "a prompt's vector has the length ", length);
+    TORCH_CHECK(std::isfinite(length) && length > 0, "a vector has the length ",
+                length);
     const auto vector = (states[i] / length).contiguous();
     const auto* const first = vector.const_data_ptr<float>();
     out.emplace_back(first, first + vector.numel());

@@ -38,6 +38,9 @@ struct leftover {
   uint32_t depth = 0;
   /// The tenant of the request.
   core::tenant_id whose;
+  /// The unit vector of the image, which `kept_work::prepare` made; empty if
+  /// `keep` has to make it.
+  std::vector<float> vector;
 };
 
 /// An entry, for people.
@@ -95,19 +98,22 @@ struct kept_counts {
   /// Vectors that searches compared with theirs.
   uint64_t compared = 0;
   /// Failures of a disk to keep, return or remove something, and failures of
-  /// the text encoder.
+  /// the encoders.
   uint64_t failed = 0;
   /// Whether a disk that failed or was too slow is being left out, so that
   /// nothing is found, or nothing is kept.
   bool reads_left_out = false;
   bool writes_left_out = false;
-  /// The work of the text encoder.
+  /// Leftovers that are queued to be kept.
+  uint64_t pending = 0;
+  /// The work of the encoders.
   encoder_counts encoder;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
 };
 
-/// Results of earlier requests, found by the text of a later request.
+/// Results of earlier requests, found by the text of a later request: by the
+/// similarity of both prompts, or by that of the prompt and the image.
 ///
 /// An entry that a search found may be gone when it is requested.
 /// Threads: any.
@@ -120,9 +126,10 @@ public:
     return planning::compared::prompts;
   }
 
-  /// Returns the entries of exactly that key whose texts are nearest, at most
-  /// `most`, best first. Equally near entries are ordered from new to old. A
-  /// text that shares nothing with `text` is not found.
+  /// Returns the entries of exactly that key whose texts, or images, are
+  /// nearest to `text`, at most `most`, best first. Equally near entries are
+  /// ordered from new to old. An entry that shares nothing with `text` is not
+  /// found.
   virtual std::vector<planning::match> near(std::string_view key,
                                             std::string_view text,
                                             size_t most) = 0;
@@ -145,10 +152,18 @@ public:
   /// torn. Does nothing if the entry is gone.
   virtual void drop_torn(uint64_t entry) = 0;
 
+  /// Makes the vector of a leftover's image, if searches compare images. `keep`
+  /// does the same, but a caller that bounds its time can do it before. Returns
+  /// false if the leftover cannot be kept. Does nothing by default.
+  virtual bool prepare(leftover&) {
+    return true;
+  }
+
   /// Keeps what a request left. Returns false if it keeps nothing: the leftover
   /// is larger than everything that may be kept or evicted for it, it is empty,
-  /// its text has no words, more is kept at once than can be made searchable,
-  /// or a disk does not accept it.
+  /// its text has no words, or, if searches compare images, it has no image, an
+  /// encoder failed, more is kept at once than can be made searchable, or a
+  /// disk does not accept it.
   virtual bool keep(std::string_view key, std::string_view text,
                     leftover what) = 0;
 

@@ -49,15 +49,24 @@ uint64_t bytes_of(std::string_view key, const leftover& what,
 }
 
 memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
-               vector_options how, std::function<int64_t()> date)
+               std::shared_ptr<const image_encoder> images, vector_options how,
+               std::function<int64_t()> date)
   : most_(most),
     encoder_(std::move(encoder)),
+    images_(std::move(images)),
     date_(std::move(date)),
     shares_(std::make_unique<detail::ledger>(detail::budget{
       most.bytes, most.entries, most.tenant_floor, most.rule, most.parts})),
-    texts_(encoder_->dimensions(), how) {}
+    vectors_(encoder_->dimensions(), how) {
+  ATELIER_EXPECTS(!images_ || images_->dimensions() == encoder_->dimensions(),
+                  "images have the dimensions of texts");
+}
 
 memory::~memory() = default;
+
+planning::compared memory::compares() const {
+  return images_ ? planning::compared::images : planning::compared::prompts;
+}
 
 std::vector<float> memory::encoded(std::string_view key,
                                    std::string_view text) {
@@ -73,7 +82,7 @@ std::vector<planning::match> memory::near(std::string_view key,
                                           std::string_view text, size_t most) {
   std::vector<near_vector> found;
   if (const auto wanted = encoded(key, text); !wanted.empty())
-    found = texts_.near(key, wanted, most);
+    found = vectors_.near(key, wanted, most);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
@@ -161,13 +170,27 @@ void memory::drop_torn(uint64_t entry) {
     ++counts_.dropped_torn;
 }
 
+bool memory::prepare(leftover& what) {
+  if (!images_ || !what.vector.empty())
+    return true;
+  auto made = index::encoded(*images_, what.image, what.px);
+  what.vector = std::move(made.vector);
+  if (made.failed) {
+    const std::lock_guard hold{lock_};
+    ++counts_.failed;
+  }
+  return !what.vector.empty();
+}
+
 bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   const auto bytes = bytes_of(key, what, encoder_->dimensions());
   if ((what.states.empty() && what.image.empty()) || bytes > most_.bytes
       || most_.entries == 0)
     return false;
+  if (!prepare(what))
+    return false;
   auto entry = std::make_shared<kept>();
-  const auto vector = encoded(key, text);
+  const auto vector = images_ ? std::move(what.vector) : encoded(key, text);
   if (vector.empty())
     return false;
   entry->key = key;
@@ -192,7 +215,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
   const auto room = shares_->room_for(what.whose, bytes, 0);
-  if (!room || !texts_.add(key, last_number_ + 1, vector))
+  if (!room || !vectors_.add(key, last_number_ + 1, vector))
     return false;
   for (const auto x : *room) {
     leaving.push_back(take_out(x));
@@ -212,20 +235,22 @@ memory::kept_ptr memory::take_out(uint64_t entry) {
   by_number_.erase(at);
   shares_->remove(entry);
   answers_.erase(entry);
-  texts_.remove(out->key, entry);
+  vectors_.remove(out->key, entry);
   return out;
 }
 
 kept_counts memory::counts() const {
-  const auto of_texts = texts_.counts();
+  const auto of_vectors = vectors_.counts();
   const std::lock_guard hold{lock_};
   auto out = counts_;
   out.entries = shares_->entries();
   out.bytes = shares_->bytes();
-  out.searches_checked = of_texts.checked;
-  out.searches_agreed = of_texts.agreed;
-  out.compared = of_texts.compared;
+  out.searches_checked = of_vectors.checked;
+  out.searches_agreed = of_vectors.agreed;
+  out.compared = of_vectors.compared;
   out.encoder = encoder_->counts();
+  if (images_)
+    out.encoder.images = images_->encoded();
   return out;
 }
 

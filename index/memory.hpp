@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/eviction_rule.hpp>
+#include <atelier/index/image_encoder.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/text_encoder.hpp>
@@ -44,21 +45,25 @@ class ledger;
 } // namespace detail
 
 /// Returns the size by which a leftover counts under its key, in bytes: its
-/// payloads, its text's vector of `dimensions` elements, and its key.
+/// payloads, its vector of `dimensions` elements, and its key.
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions);
 
 /// Kept work in this process's memory. At a bound, entries are evicted in the
-/// order of the rule. A text that the encoder cannot read finds nothing and is
-/// not kept; it counts as failed.
-/// Threads: any. Texts are encoded, and bytes are read, compared and checked,
-///          without the lock.
+/// order of the rule. What an encoder cannot read finds nothing and is not
+/// kept; it counts as failed. Threads: any. Texts and images are encoded, and
+/// bytes are read, compared and
+///          checked, without the lock.
 class memory final : public kept_work {
 public:
+  /// @param images if it is set, an entry is found by the vector of its image
+  ///        instead of that of its text
   /// @param date seconds since 1970
+  /// @pre vectors of both encoders have the same number of elements
   explicit memory(
     memory_bounds most,
     std::shared_ptr<const text_encoder> encoder = words_encoder(),
+    std::shared_ptr<const image_encoder> images = nullptr,
     vector_options how = {}, std::function<int64_t()> date = [] {
       return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -66,12 +71,14 @@ public:
     });
   ~memory() override;
 
+  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
+  bool prepare(leftover& what) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
@@ -98,6 +105,8 @@ private:
 
   const memory_bounds most_;
   const std::shared_ptr<const text_encoder> encoder_;
+  /// Null if searches compare texts.
+  const std::shared_ptr<const image_encoder> images_;
   const std::function<int64_t()> date_;
   mutable std::mutex lock_;
   /// The entries' sizes, tenants and uses.
@@ -106,7 +115,7 @@ private:
   std::map<uint64_t, kept_ptr> by_number_;
   /// Payloads given.
   std::unordered_map<uint64_t, uint64_t> answers_;
-  nearest_by_key texts_;
+  nearest_by_key vectors_;
   uint64_t last_number_ = 0;
   uint64_t last_use_ = 0;
   /// Without the entries and their bytes, which `shares_` counts.

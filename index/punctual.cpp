@@ -97,6 +97,10 @@ punctual_work::~punctual_work() {
   impl_->writes.thread.run([last] { last->reset(); }, impl_->how.grace);
 }
 
+planning::compared punctual_work::compares() const {
+  return impl_->on_disk->compares();
+}
+
 std::vector<planning::match> punctual_work::near(std::string_view key,
                                                  std::string_view text,
                                                  size_t most) {
@@ -130,9 +134,13 @@ void punctual_work::drop_torn(uint64_t entry) {
                    entry);
 }
 
+bool punctual_work::prepare(leftover& what) {
+  return impl_->on_disk->prepare(what);
+}
+
 bool punctual_work::keep(std::string_view key, std::string_view text,
                          leftover what) {
-  if (!impl_->lets_through(impl_->writes))
+  if (!impl_->lets_through(impl_->writes) || !prepare(what))
     return false;
   // A call may be copied.
   auto left = std::make_shared<leftover>(std::move(what));

@@ -29,14 +29,17 @@ struct punctual_options {
 /// both count as failed. After several late reads in a row nothing is found for
 /// a while, after as many late writes nothing is kept.
 ///
-/// A search does not wait for the disk.
+/// A search does not wait for the disk, and the time in which an image is
+/// encoded does not count as the disk's.
 /// Threads: any.
 class punctual_work final : public kept_work {
 public:
-  /// @pre `near` and `counts` of the other kept work do not wait for its disk
+  /// @pre `near`, `prepare` and `counts` of the other kept work do not wait for
+  ///      its disk
   punctual_work(std::shared_ptr<kept_work> on_disk, punctual_options how);
   ~punctual_work() override;
 
+  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
@@ -44,6 +47,7 @@ public:
                               uint32_t skips) override;
   /// Does not wait until the entry has left.
   void drop_torn(uint64_t entry) override;
+  bool prepare(leftover& what) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;

@@ -29,8 +29,8 @@ public:
 };
 
 /// Drops a vector that has nothing to compare, and logs a failure.
-encoded_text checked(const text_encoder& encoder,
-                     core::result<std::vector<float>> vector) {
+encoded_vector checked(const text_encoder& encoder,
+                       core::result<std::vector<float>> vector) {
   if (!vector) {
     core::log_warn("the cache's text encoder {}: {}", encoder.name(),
                    vector.why().text);
@@ -68,15 +68,15 @@ encoder_counts text_encoder::counts() const {
   return {};
 }
 
-encoded_text encoded(const text_encoder& encoder, std::string_view key,
-                     std::string_view text) {
+encoded_vector encoded(const text_encoder& encoder, std::string_view key,
+                       std::string_view text) {
   return checked(encoder, encoder.encode_in(tenant_part(key), text));
 }
 
-std::vector<encoded_text> encoded_all(const text_encoder& encoder,
-                                      std::span<const std::string_view> texts) {
+std::vector<encoded_vector> encoded_all(
+  const text_encoder& encoder, std::span<const std::string_view> texts) {
   constexpr size_t batch = 16;
-  std::vector<encoded_text> out;
+  std::vector<encoded_vector> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(batch, texts.size()))) {
     const auto some = texts.first(std::min(batch, texts.size()));
     if (auto vectors = encoder.encode_all(some))

@@ -19,6 +19,8 @@ struct encoder_counts {
   uint64_t encoded = 0;
   /// Texts whose vectors were still known.
   uint64_t recalled = 0;
+  /// Images that a network read.
+  uint64_t images = 0;
 
   friend bool operator==(const encoder_counts&,
                          const encoder_counts&) = default;
@@ -60,22 +62,22 @@ public:
   virtual encoder_counts counts() const;
 };
 
-/// A text's vector, if it has one.
-struct encoded_text {
-  /// Empty if the encoder failed or the text has nothing to compare.
+/// The vector of a text or an image, if it has one.
+struct encoded_vector {
+  /// Empty if the encoder failed or there is nothing to compare.
   std::vector<float> vector;
   bool failed = false;
 };
 
 /// Encodes a text for a search or an entry under `key`, in the namespace of the
 /// key's tenant, and logs a failure.
-encoded_text encoded(const text_encoder& encoder, std::string_view key,
-                     std::string_view text);
+encoded_vector encoded(const text_encoder& encoder, std::string_view key,
+                       std::string_view text);
 
 /// Encodes texts in batches; if one fails, each text of its batch alone. Logs
 /// failures.
-std::vector<encoded_text> encoded_all(const text_encoder& encoder,
-                                      std::span<const std::string_view> texts);
+std::vector<encoded_vector> encoded_all(
+  const text_encoder& encoder, std::span<const std::string_view> texts);
 
 /// Returns the encoder "words", which uses vector_of.
 std::shared_ptr<const text_encoder> words_encoder();

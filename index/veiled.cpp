@@ -69,6 +69,10 @@ uint64_t number_veil::unveiled(uint64_t number) const {
 veiled_work::veiled_work(std::shared_ptr<kept_work> kept, number_veil veil)
   : kept_(std::move(kept)), veil_(veil) {}
 
+planning::compared veiled_work::compares() const {
+  return kept_->compares();
+}
+
 std::vector<planning::match> veiled_work::near(std::string_view key,
                                                std::string_view text,
                                                size_t most) {
@@ -89,6 +93,10 @@ core::result<payload> veiled_work::image(uint64_t entry, core::extent px,
 
 void veiled_work::drop_torn(uint64_t entry) {
   kept_->drop_torn(veil_.unveiled(entry));
+}
+
+bool veiled_work::prepare(leftover& what) {
+  return kept_->prepare(what);
 }
 
 bool veiled_work::keep(std::string_view key, std::string_view text,

@@ -44,12 +44,14 @@ class veiled_work final : public kept_work {
 public:
   veiled_work(std::shared_ptr<kept_work> kept, number_veil veil);
 
+  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
+  bool prepare(leftover& what) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;

@@ -29,6 +29,11 @@ store::~store() {
   impl_->write_uses();
 }
 
+planning::compared store::compares() const {
+  return impl_->with.images ? planning::compared::images
+                            : planning::compared::prompts;
+}
+
 std::vector<planning::match> store::near(std::string_view key,
                                          std::string_view text, size_t most) {
   auto& my = *impl_;
@@ -85,10 +90,23 @@ void store::drop_torn(uint64_t entry) {
   impl_->drop_torn(entry);
 }
 
+bool store::prepare(leftover& what) {
+  if (!impl_->with.images || !what.vector.empty())
+    return true;
+  auto made = index::encoded(*impl_->with.images, what.image, what.px);
+  what.vector = std::move(made.vector);
+  if (made.failed) {
+    const std::lock_guard hold{impl_->lock};
+    ++impl_->counts.failed;
+  }
+  return !what.vector.empty();
+}
+
 bool store::keep(std::string_view key, std::string_view text, leftover what) {
-  if (what.states.empty() && what.image.empty())
+  if ((what.states.empty() && what.image.empty()) || !prepare(what))
     return false;
-  const auto vector = impl_->encoded(key, text);
+  const auto vector =
+    impl_->with.images ? std::move(what.vector) : impl_->encoded(key, text);
   if (vector.empty())
     return false;
   ATELIER_EXPECTS(std::adjacent_find(what.states.begin(), what.states.end(),
@@ -133,6 +151,8 @@ kept_counts store::counts() const {
   out.reads_left_out = !impl_->reads.lets_through(now);
   out.writes_left_out = now < impl_->writes_out_until;
   out.encoder = impl_->with.encoder->counts();
+  if (impl_->with.images)
+    out.encoder.images = impl_->with.images->encoded();
   return out;
 }
 

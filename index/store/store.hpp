@@ -4,6 +4,7 @@
 #include <atelier/core/eviction_rule.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/index/image_encoder.hpp>
 #include <atelier/index/kept_work.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/index/vectors/vector_index.hpp>
@@ -28,6 +29,10 @@ struct store_options {
   /// Its vectors are used to compare texts. If it has an identity, they are
   /// stored under it; a start encodes the texts of its scope without a vector.
   std::shared_ptr<const text_encoder> encoder = words_encoder();
+  /// If it is set, an entry is found by the vector of its image instead of that
+  /// of its text, and entries without an image are not found. A start encodes
+  /// the images of its scope without a vector.
+  std::shared_ptr<const image_encoder> images{};
   /// The maximum size of all entries, as `stored_bytes` counts it, and their
   /// maximum number.
   uint64_t disk_bytes = 0;
@@ -96,12 +101,14 @@ public:
 
   ~store() override;
 
+  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
+  bool prepare(leftover& what) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;

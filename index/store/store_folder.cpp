@@ -81,6 +81,9 @@ core::result<store_facts> facts_of_store(const fs::path& folder) {
         out.bytes += detail::counted_bytes(row);
         out.payload_bytes += detail::payload_bytes(row);
         tenants.insert(row.whose);
+        if (std::ranges::any_of(row.parts,
+                                [](const auto& x) { return x.steps == 0; }))
+          ++out.images;
         out.oldest =
           out.oldest == 0 ? row.made : std::min(out.oldest, row.made);
         out.newest = std::max(out.newest, row.made);

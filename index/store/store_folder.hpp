@@ -21,6 +21,8 @@ struct store_facts {
   uint64_t bytes = 0;
   uint64_t payload_bytes = 0;
   uint64_t tenants = 0;
+  /// Entries with an image.
+  uint64_t images = 0;
   /// When the oldest and the newest entry were made, in seconds since 1970; 0
   /// if the store is empty.
   int64_t oldest = 0;

@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(its_facts_are_told) {
   BOOST_TEST(x.payload_bytes == 450u);
   BOOST_TEST(x.bytes == 450 + 3 * (entry_bytes + 10));
   BOOST_TEST(x.tenants == 2u);
+  BOOST_TEST(x.images == 0u);
   BOOST_TEST(x.oldest == 1'001);
   BOOST_TEST(x.newest == 1'003);
 }

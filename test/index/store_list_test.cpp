@@ -108,7 +108,9 @@ BOOST_AUTO_TEST_CASE(entries_of_other_models_have_no_key) {
 
 BOOST_AUTO_TEST_CASE(entries_in_memory_are_listed_without_their_texts) {
   index::memory sut{
-    {1 << 20, 100}, index::words_encoder(), {}, [this] { return ++date; }};
+    {1 << 20, 100}, index::words_encoder(), nullptr, {}, [this] {
+      return ++date;
+    }};
   fill(sut);
   check_pages(sut);
   const auto x = sut.list({1, 1, {}})->front();

@@ -45,7 +45,7 @@ struct entry_row {
   friend bool operator==(const entry_row&, const entry_row&) = default;
 };
 
-/// The vector of an entry's text.
+/// The vector by which an entry is found: that of its text or of its image.
 struct vector_row {
   uint64_t number = 0;
   /// The identity of its encoder.

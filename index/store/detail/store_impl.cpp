@@ -55,7 +55,11 @@ store::impl::impl(store_options options, detail::folder_lock its,
     shares({with.disk_bytes, with.entries, with.tenant_floor, with.rule,
             with.parts}),
     hot(with.memory_bytes, with.parts),
-    vectors(with.encoder->dimensions(), with.search) {}
+    vectors(with.encoder->dimensions(), with.search) {
+  ATELIER_EXPECTS(!with.images
+                    || with.images->dimensions() == with.encoder->dimensions(),
+                  "images have the dimensions of texts");
+}
 
 core::result<std::unique_ptr<store::impl>> store::impl::open(
   store_options options) {
@@ -92,8 +96,9 @@ core::result<void> store::impl::read_folder() {
   if (!known)
     return known.why();
   // Vectors are loaded by number.
-  std::map<uint64_t, std::vector<float>> texts;
-  std::map<uint64_t, std::string> unknown;
+  numbered_vectors found;
+  std::map<uint64_t, std::string> texts;
+  std::vector<kept_ptr> images;
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.uses.last);
         const auto file = there->sizes.find(row.number);
@@ -106,29 +111,39 @@ core::result<void> store::impl::read_folder() {
         auto x = std::make_shared<kept>();
         x->number = row.number;
         x->key = std::move(row.key);
-        // No search finds entries of another scope.
-        if (x->key.starts_with(with.scope)) {
-          if (auto text = known->extract(row.number))
-            texts.insert(std::move(text));
-          else
-            unknown.emplace(row.number, std::move(row.text));
-        }
         x->depth = row.depth;
         x->px = row.px;
         x->parts = std::move(row.parts);
+        // No search finds entries of another scope.
+        if (x->key.starts_with(with.scope)) {
+          if (auto vector = known->extract(row.number))
+            found.insert(std::move(vector));
+          else if (!with.images)
+            texts.emplace(row.number, std::move(row.text));
+          else if (x->part_of(0) != nullptr)
+            images.push_back(x);
+        }
         enter(std::move(x), row.whose, bytes, row.uses);
         there->sizes.erase(file);
       });
       !ok)
     return ok;
+  auto fresh = encoded_texts(texts);
+  if (!fresh)
+    return fresh.why();
+  found.merge(*fresh);
+  auto read = encoded_images(images);
+  if (!read)
+    return read.why();
+  found.merge(read->vectors);
+  for (const auto x : read->torn) {
+    there->sizes.emplace(x, take_out(x)->payload_bytes());
+    leaving.push_back(x);
+  }
   counts.dropped_torn = leaving.size();
-  auto fresh = encoded_vectors(unknown);
-  if (auto ok = keep_vectors(fresh); !ok)
-    return ok;
-  texts.merge(fresh);
-  for (const auto& [number, text] : texts)
-    vectors.load(by_number.at(number)->key, number, text);
-  texts.clear();
+  for (const auto& [number, vector] : found)
+    vectors.load(by_number.at(number)->key, number, vector);
+  found.clear();
   const auto last = rows.last_number();
   if (!last)
     return last.why();
@@ -152,11 +167,12 @@ core::result<void> store::impl::read_folder() {
       return core::fail(ec::io_failed, "{}: cannot be removed: {}", x.string(),
                         error.message());
   }
-  core::log_info(
-    "cache: {} holds {} entries of {} bytes; {} were torn, {} "
-    "files had no entry",
-    with.folder.string(), shares.entries(), shares.bytes(), counts.dropped_torn,
-    there->sizes.size() - excess.size() + there->unfinished.size());
+  core::log_info("cache: {} holds {} entries of {} bytes; {} were torn, {} "
+                 "files had no entry",
+                 with.folder.string(), shares.entries(), shares.bytes(),
+                 counts.dropped_torn,
+                 there->sizes.size() - excess.size() - read->torn.size()
+                   + there->unfinished.size());
   return {};
 }
 
@@ -281,7 +297,7 @@ std::vector<float> store::impl::encoded(std::string_view key,
   return std::move(out.vector);
 }
 
-bool store::impl::keep(entry_row row, std::span<const float> text,
+bool store::impl::keep(entry_row row, std::span<const float> vector,
                        uint64_t bytes, std::span<const payload> payloads) {
   const std::lock_guard turn{writing};
   if (!writes.lets_through(with.now()))
@@ -299,13 +315,14 @@ bool store::impl::keep(entry_row row, std::span<const float> text,
     row.number = ++last_number;
     row.uses.last = ++last_use;
   }
-  if (!vectors.add(row.key, row.number, text))
+  if (!vectors.add(row.key, row.number, vector))
     return false;
   if (!evict(*leaving) || !write(row, payloads)) {
     vectors.remove(row.key, row.number);
     return false;
   }
-  if (auto ok = keep_vectors({{row.number, {text.begin(), text.end()}}}); !ok)
+  if (auto ok = keep_vectors({{row.number, {vector.begin(), vector.end()}}});
+      !ok)
     write_failed(ok.why());
   auto x = std::make_shared<kept>();
   x->number = row.number;

@@ -69,21 +69,41 @@ struct store::impl {
   /// Removes an entry and counts it; it may be gone.
   void drop(uint64_t entry, uint64_t kept_counts::*as);
 
+  /// @param vector the one by which the entry is found
   /// @param bytes the size by which the entry counts
-  bool keep(detail::entry_row row, std::span<const float> text, uint64_t bytes,
-            std::span<const payload> payloads);
+  bool keep(detail::entry_row row, std::span<const float> vector,
+            uint64_t bytes, std::span<const payload> payloads);
 
-  /// Encodes the texts of entries. Those without a vector are left out.
-  std::map<uint64_t, std::vector<float>> encoded_vectors(
+  /// Vectors by the numbers of their entries.
+  using numbered_vectors = std::map<uint64_t, std::vector<float>>;
+
+  /// Encodes the texts of entries, and keeps the vectors. Texts without a
+  /// vector are left out.
+  core::result<numbered_vectors> encoded_texts(
     const std::map<uint64_t, std::string>& texts) const;
 
+  /// The images of entries.
+  struct read_images {
+    numbered_vectors vectors;
+    /// Entries whose bytes are not those that were kept.
+    std::vector<uint64_t> torn;
+  };
+
+  /// Reads and encodes the images of entries, and keeps the vectors. An image
+  /// that cannot be read or encoded is left out and counts as failed.
+  core::result<read_images> encoded_images(
+    const std::vector<kept_ptr>& entries);
+
+  /// Returns the identity under which vectors are kept on the disk; empty if
+  /// they are not worth it.
+  std::string identity() const;
+
   /// Reads the kept vectors of the encoder in use, by their entries.
-  core::result<std::map<uint64_t, std::vector<float>>> kept_vectors() const;
+  core::result<numbered_vectors> kept_vectors() const;
 
   /// Keeps vectors on the disk, if the encoder's are worth it. An entry whose
   /// vector is missing there is encoded again by the next start.
-  core::result<void> keep_vectors(
-    const std::map<uint64_t, std::vector<float>>& added) const;
+  core::result<void> keep_vectors(const numbered_vectors& added) const;
 
   /// Returns a text's vector; empty if it has none.
   std::vector<float> encoded(std::string_view key, std::string_view text);

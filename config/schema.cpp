@@ -18,6 +18,7 @@ constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
 constexpr std::string_view link_targets[] = {"inside", "anywhere"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
+constexpr std::string_view comparisons[] = {"prompts", "images"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
 
@@ -337,6 +338,11 @@ const option all_options[] = {
    "prompts, or of a sentence encoder (BERT). Empty: prompts are compared by "
    "their words.",
    ATELIER_AT(cache.encoder)},
+  {"cache", "compares",
+   "What a prompt is compared with: prompts (those of earlier requests) or "
+   "images (those in the cache, for policies such as crs). Images need the "
+   "folder of a CLIP model in cache.encoder, whose image encoder reads them.",
+   ATELIER_AT(cache.compares), 0, 0, form::any, comparisons},
   {"cache", "encoder_memo",
    "Maximum number of prompts whose vectors stay in memory, so that "
    "cache.encoder runs once for the search and the storing of a prompt. 0: "

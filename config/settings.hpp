@@ -195,6 +195,8 @@ struct cache_settings {
   /// A folder of a CLIP model, whose text tower compares prompts, or of a
   /// sentence encoder; empty: prompts are compared by their words.
   std::string encoder;
+  /// What searches compare a prompt with: prompts, or images.
+  std::string compares = "prompts";
   /// The maximum number of prompts whose vectors stay in memory.
   uint32_t encoder_memo = 1000;
   /// Where the cache outlives the server; empty: in memory alone.

@@ -87,9 +87,9 @@ bool queued_work::keep(std::string_view key, std::string_view text,
   }
   // A call may be copied.
   auto left = std::make_shared<leftover>(std::move(what));
-  const bool queued = impl_->thread.post(
-    [to = impl_->kept, pending, key = std::string{key},
-     text = std::string{text}, left = std::move(left)] {
+  const bool queued =
+    impl_->thread.post([to = impl_->kept, pending, key = std::string{key},
+                        text = std::string{text}, left = std::move(left)] {
       bool threw = true;
       try {
         to->keep(key, text, std::move(*left));

@@ -451,12 +451,15 @@ struct cache_status {
   /// those of them whose best entry was as similar.
   uint64_t checked = 0;
   uint64_t agreed = 0;
-  /// Failed operations of the disk and of the text encoder.
+  /// Failed operations of the disk and of the encoders.
   uint64_t failures = 0;
+  /// What a search compares a prompt with: prompts or images.
+  std::string compares = "prompts";
   /// Prompts that the text encoder's network read, and prompts whose vectors
-  /// were still in memory.
+  /// were still in memory; and images that the image encoder's network read.
   uint64_t encoded = 0;
   uint64_t recalled = 0;
+  uint64_t encoded_images = 0;
   /// The disk of cache.folder failed or was too slow and is left out for a
   /// while: nothing is found, or nothing is kept.
   bool reads_left_out = false;

@@ -119,4 +119,17 @@ core::result<encoder_identity> encoder_identity_of(
   return encoder_identity{named.filename().string(), revision_of(all.finish())};
 }
 
+core::result<std::string> image_revision_of(const config::settings& settings,
+                                            std::string_view revision) {
+  core::sha256_stream all;
+  const auto head = fmt::format("images {}\n", revision);
+  all.update(std::as_bytes(std::span{head}));
+  const std::string_view name = "preprocessor_config.json";
+  if (auto ok =
+        add_named_file(fs::path{settings.cache.encoder} / name, name, all);
+      !ok)
+    return ok.why();
+  return revision_of(all.finish());
+}
+
 } // namespace atelier::runtime

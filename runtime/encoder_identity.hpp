@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace atelier::runtime {
 
@@ -23,5 +24,11 @@ struct encoder_identity {
 /// file.
 core::result<encoder_identity> encoder_identity_of(
   const config::settings& settings);
+
+/// Returns the revision of the same folder's encoder of images: it differs if
+/// the revision of the folder does, or how images are prepared.
+/// Errors: ec::io_failed; the text names the option and the file.
+core::result<std::string> image_revision_of(const config::settings& settings,
+                                            std::string_view revision);
 
 } // namespace atelier::runtime

@@ -56,7 +56,8 @@ std::vector<stage_status> stages_of(const planning::pipeline& all,
 }
 
 cache_status cache_of(const config::cache_settings& most,
-                      const index::kept_counts& now, uint64_t captured) {
+                      const index::kept_work& kept, uint64_t captured) {
+  const auto now = kept.counts();
   cache_status out;
   out.entries = now.entries;
   out.bytes = now.bytes;
@@ -73,6 +74,9 @@ cache_status cache_of(const config::cache_settings& most,
   out.failures = now.failed;
   out.encoded = now.encoder.encoded;
   out.recalled = now.encoder.recalled;
+  out.encoded_images = now.encoder.images;
+  if (kept.compares() == planning::compared::images)
+    out.compares = "images";
   out.reads_left_out = now.reads_left_out;
   out.writes_left_out = now.writes_left_out;
   return out;
@@ -276,8 +280,8 @@ engine_status engine::status() const {
     s.loads = got->counts.loads;
     s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
     if (impl_->kept)
-      s.cache = cache_of(impl_->settings.cache, impl_->kept->counts(),
-                         got->counts.captured);
+      s.cache =
+        cache_of(impl_->settings.cache, *impl_->kept, got->counts.captured);
     s.policy = impl_->policy->name();
     s.policy_is_automatic =
       impl_->settings.policy.name == planning::automatic_name;

@@ -15,6 +15,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -85,7 +86,7 @@ core::result<void> engine::impl::begin() {
   kept = std::move(*used_kept);
   auto made_policy =
     runtime::policy_of(settings, *profile, own.policies,
-                       kept ? kept->compares() : planning::compared::prompts);
+                       kept ? std::optional{kept->compares()} : std::nullopt);
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);

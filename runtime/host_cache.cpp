@@ -61,6 +61,10 @@ public:
     });
   }
 
+  bool prepare(index::leftover& what) override {
+    return answered("prepare", false, [&] { return own_->prepare(what); });
+  }
+
   bool keep(std::string_view key, std::string_view text,
             index::leftover what) override {
     return answered("keep", false,
@@ -88,16 +92,22 @@ result<std::shared_ptr<index::kept_work>> host_cache(
   std::shared_ptr<index::kept_work> configured) {
   if (!own || !configured)
     return configured;
-  return core::guarded("extensions", "cache", {},
-                       [&]() -> result<std::shared_ptr<index::kept_work>> {
-                         auto made = own(std::move(configured));
-                         if (!made)
-                           return core::fail(
-                             core::ec::bad_config,
-                             "extensions::cache: it returned null");
-                         return std::shared_ptr<index::kept_work>{
-                           std::make_shared<bordered_cache>(std::move(made))};
-                       });
+  const auto wanted = configured->compares();
+  auto out =
+    core::guarded("extensions", "cache", {},
+                  [&]() -> result<std::shared_ptr<index::kept_work>> {
+                    auto made = own(std::move(configured));
+                    if (!made)
+                      return core::fail(core::ec::bad_config,
+                                        "extensions::cache: it returned null");
+                    return std::shared_ptr<index::kept_work>{
+                      std::make_shared<bordered_cache>(std::move(made))};
+                  });
+  if (out && (*out)->compares() != wanted)
+    core::log_info("extensions::cache: it compares prompts with {}, whatever "
+                   "cache.compares says",
+                   wanted == planning::compared::images ? "prompts" : "images");
+  return out;
 }
 
 } // namespace atelier::runtime

@@ -9,6 +9,7 @@
 #include <atelier/core/eviction_rule.hpp>
 #include <atelier/index/memory.hpp>
 #include <atelier/index/punctual.hpp>
+#include <atelier/index/queued.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/index/veiled.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -16,6 +17,7 @@
 #include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/make_executor.hpp>
+#include <atelier/runtime/make_image_encoder.hpp>
 #include <atelier/runtime/make_text_encoder.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
@@ -68,8 +70,8 @@ std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
 namespace {
 
 core::result<std::shared_ptr<index::kept_work>> stored_work_of(
-  const config::settings& x,
-  std::shared_ptr<const index::text_encoder> encoder) {
+  const config::settings& x, std::shared_ptr<const index::text_encoder> encoder,
+  std::shared_ptr<const index::image_encoder> images) {
   auto scope = kept_scope(x);
   if (!scope)
     return scope.why();
@@ -77,6 +79,7 @@ core::result<std::shared_ptr<index::kept_work>> stored_work_of(
   with.folder = x.cache.folder;
   with.scope = std::move(*scope);
   with.encoder = std::move(encoder);
+  with.images = std::move(images);
   with.disk_bytes = x.cache.disk_bytes;
   with.entries = x.cache.entries;
   with.answers = x.cache.answers;
@@ -105,16 +108,22 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   auto encoder = make_text_encoder(x);
   if (!encoder)
     return encoder.why();
+  auto images = make_image_encoder(x, **encoder);
+  if (!images)
+    return images.why();
+  const bool reads_images = *images != nullptr;
   std::shared_ptr<index::kept_work> kept;
   if (x.cache.folder.empty()) {
-    kept =
-      std::make_shared<index::memory>(bounds_of(x.cache), std::move(*encoder));
+    kept = std::make_shared<index::memory>(
+      bounds_of(x.cache), std::move(*encoder), std::move(*images));
   } else {
-    auto stored = stored_work_of(x, std::move(*encoder));
+    auto stored = stored_work_of(x, std::move(*encoder), std::move(*images));
     if (!stored)
       return stored.why();
     kept = std::move(*stored);
   }
+  if (reads_images)
+    kept = std::make_shared<index::queued_work>(std::move(kept));
   return std::shared_ptr<index::kept_work>{std::make_shared<index::veiled_work>(
     std::move(kept), index::number_veil::random())};
 }

@@ -95,7 +95,8 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
 /// Returns the store of earlier work that the settings configure; null: none.
 /// Only the control process, in which it is used, may open its folder.
 /// Errors: ec::bad_config where the folder cannot be made or opened, or another
-///         process has it open; those of make_text_encoder and kept_scope.
+///         process has it open; those of make_text_encoder, make_image_encoder
+///         and kept_scope.
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   const config::settings& x);
 

@@ -427,6 +427,16 @@ core::result<planning::profile> profile_of(const config::settings& x) {
 
 namespace {
 
+planning::compared compared_in(const config::settings& x) {
+  return x.cache.compares == "images" ? planning::compared::images
+                                      : planning::compared::prompts;
+}
+
+/// Returns whether a cache compares what the settings say: a host's may not.
+bool is_configured(const config::settings& x, planning::compared found_by) {
+  return found_by == compared_in(x);
+}
+
 /// Thresholds of images say nothing of what a cache finds by prompts, nor
 /// those of prompts of what it finds by images.
 core::result<void> check_compared(const config::settings& x,
@@ -438,16 +448,23 @@ core::result<void> check_compared(const config::settings& x,
       || wanted == found_by)
     return {};
   if (wanted == planning::compared::prompts)
-    return core::fail(core::ec::bad_config,
-                      "extensions::cache: it compares prompts with images, "
-                      "and policy '{}' compares prompts with prompts",
-                      by.name());
+    return core::fail(
+      core::ec::bad_config,
+      "{}: it compares prompts with images, and policy '{}' compares prompts "
+      "with prompts{}",
+      is_configured(x, found_by) ? "cache.compares" : "extensions::cache",
+      by.name(),
+      is_configured(x, found_by)
+        ? "; that takes cache.compares = \"prompts\", or cache.memory_mib = 0"
+        : "");
   return core::fail(
     core::ec::bad_config,
-    "cache.memory_mib: policy '{}' compares prompts with images "
-    "(reuse.images_by in the profile), and this server compares only prompts; "
-    "it takes thresholds of reuse.images that were measured so, with "
+    "{}: policy '{}' compares prompts with images (reuse.images_by in the "
+    "profile), and this cache compares prompts with prompts; that takes "
+    "cache.compares = \"images\" with a CLIP model in cache.encoder, "
+    "thresholds of reuse.images that were measured by prompts, with "
     "reuse.images_by \"prompts\", or cache.memory_mib = 0",
+    is_configured(x, found_by) ? "cache.compares" : "extensions::cache",
     by.name());
 }
 
@@ -503,10 +520,11 @@ core::result<planning::policy_ptr> plans(planning::policy_ptr x,
 
 } // namespace
 
-core::result<planning::policy_ptr> policy_of(const config::settings& x,
-                                             const planning::profile& known,
-                                             const planning::policy_list& own,
-                                             planning::compared found_by) {
+core::result<planning::policy_ptr> policy_of(
+  const config::settings& x, const planning::profile& known,
+  const planning::policy_list& own,
+  std::optional<planning::compared> of_cache) {
+  const auto found_by = of_cache.value_or(compared_in(x));
   const auto& file = x.planner.plan;
   const auto name = planning::policy_named(x.policy.name, known);
   const bool fixed = name == planning::fixed_name;

@@ -9,6 +9,7 @@
 #include <atelier/planning/profile.hpp>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace atelier::runtime {
@@ -40,7 +41,8 @@ core::result<planning::profile> profile_of(const config::settings& x);
 /// of planning::policy_for.
 /// @param known the facts of the variants that `x` hosts
 /// @param own the result of host_policies
-/// @param found_by what the cache compares prompts with
+/// @param found_by what the cache compares prompts with; none: what
+///        cache.compares says
 /// Errors: ec::bad_config for an unknown name, a plan without `fixed`, `fixed`
 /// without a plan, a missing judge, thresholds of something else than the cache
 /// compares, or a host's policy that cannot make its first plan; those of
@@ -48,7 +50,7 @@ core::result<planning::profile> profile_of(const config::settings& x);
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
   const planning::policy_list& own = {},
-  planning::compared found_by = planning::compared::prompts);
+  std::optional<planning::compared> found_by = {});
 
 /// Returns the options for opening the files of a model.
 gpu::model_file_options file_options_of(const config::model_settings& x);

@@ -68,6 +68,11 @@ private:
       add({key(c.tenants), key(c.entries)},
           fmt::format("{} leaves each tenant less than one of {}",
                       told(c.tenants), told(c.entries)));
+    if (c.compares == "images" && c.encoder.empty())
+      add({key(c.compares), key(c.encoder)},
+          fmt::format("{} needs the folder of a CLIP model, whose image "
+                      "encoder reads them, and {} compares words",
+                      told(c.compares), told(c.encoder)));
     if (c.memory_bytes > 0)
       return;
     if (!c.folder.empty())

@@ -37,15 +37,16 @@ core::result<void> check_words(const std::vector<std::string>& words) {
 
 struct cache_place {
   std::filesystem::path folder;
-  /// The configuration's rule; none if --folder names the folder.
+  /// The configuration's options; none if --folder names the folder.
   std::optional<std::string> eviction;
+  std::optional<std::string> compares;
 };
 
 /// Returns the folder of --folder, otherwise that of the configuration.
 core::result<cache_place> place_of(const cache_arguments& arguments,
                                    const common_arguments& common) {
   if (arguments.folder)
-    return cache_place{*arguments.folder, std::nullopt};
+    return cache_place{*arguments.folder, std::nullopt, std::nullopt};
   const auto set = read_common(common);
   if (!set)
     return set.why();
@@ -56,7 +57,8 @@ core::result<cache_place> place_of(const cache_arguments& arguments,
     return fail(ec::invalid_argument,
                 "--folder is missing, and the configuration has no "
                 "cache.folder");
-  return cache_place{loaded.values.cache.folder, loaded.values.cache.eviction};
+  const auto& x = loaded.values.cache;
+  return cache_place{x.folder, x.eviction, x.compares};
 }
 
 /// Returns a human-readable date; empty for 0.
@@ -106,13 +108,15 @@ exit_status stats(const cache_place& place, bool as_json,
   if (!x)
     return refuse(terminal, x.why());
   auto text =
-    fmt::format("{} entries of {} API keys\n{} bytes, {} of them payloads",
-                x->entries, x->tenants, x->bytes, x->payload_bytes);
+    fmt::format("{} entries of {} API keys\n{} with an image\n{} bytes, {} of "
+                "them payloads",
+                x->entries, x->tenants, x->images, x->bytes, x->payload_bytes);
   if (x->entries > 0)
     text +=
       fmt::format("\nmade {} to {}", date_of(x->oldest), date_of(x->newest));
   json object{{"entries", x->entries},
               {"tenants", x->tenants},
+              {"with_image", x->images},
               {"bytes", x->bytes},
               {"payload_bytes", x->payload_bytes},
               {"oldest", date_of(x->oldest)},
@@ -120,6 +124,10 @@ exit_status stats(const cache_place& place, bool as_json,
   if (place.eviction) {
     object["eviction"] = *place.eviction;
     text += fmt::format("\ncache.eviction: {}", *place.eviction);
+  }
+  if (place.compares) {
+    object["compares"] = *place.compares;
+    text += fmt::format("\ncache.compares: {}", *place.compares);
   }
   print(terminal, as_json, object, text);
   return exit_status::done;

@@ -150,6 +150,8 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"agreed", c->agreed},     {"failures", c->failures},
       {"spent", c->spent},       {"eviction", context.settings.cache.eviction},
       {"encoded", c->encoded},   {"recalled", c->recalled}};
+    all["earlier_work"]["compares"] = c->compares;
+    all["earlier_work"]["encoded_images"] = c->encoded_images;
     all["earlier_work"]["reads_left_out"] = c->reads_left_out;
     all["earlier_work"]["writes_left_out"] = c->writes_left_out;
   }

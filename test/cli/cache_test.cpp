@@ -80,6 +80,7 @@ BOOST_AUTO_TEST_CASE(what_a_cache_holds_is_told) {
   BOOST_TEST((run_there("stats") == exit_status::done), err.str());
   BOOST_TEST(printed()["entries"] == 2);
   BOOST_TEST(printed()["payload_bytes"] == 200);
+  BOOST_TEST(printed()["with_image"] == 0);
   BOOST_TEST(printed()["oldest"].get<std::string>().size() == 20u);
   BOOST_TEST((run({"stats", "--folder", folder()}) == exit_status::done));
   BOOST_TEST(out.str().starts_with("2 entries of 2 API keys\n"));
@@ -159,9 +160,18 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_the_configurations) {
   BOOST_TEST((run({"stats", "--set", "cache.folder='" + folder() + "'", "--set",
                    "cache.memory_mib=1", "--set", "cache.eviction='lcbfu'"})
               == exit_status::done));
-  BOOST_TEST(out.str().ends_with("\ncache.eviction: lcbfu\n"), out.str());
+  BOOST_TEST(out.str().ends_with("\ncache.eviction: lcbfu\n"
+                                 "cache.compares: prompts\n"),
+             out.str());
+  BOOST_TEST(
+    (run({"stats", "--json", "--set", "cache.folder='" + folder() + "'",
+          "--set", "cache.memory_mib=1", "--set", "cache.compares='images'",
+          "--set", "cache.encoder='clip'"})
+     == exit_status::done));
+  BOOST_TEST(printed()["compares"] == "images");
   BOOST_TEST((run_there("stats") == exit_status::done));
   BOOST_TEST(!printed().contains("eviction"));
+  BOOST_TEST(!printed().contains("compares"));
   BOOST_TEST((run({"stats"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("--folder is missing") != std::string::npos);
 }

@@ -104,6 +104,8 @@ settings draw(core::philox& random) {
     x.http.journal = "off";
   if (x.cache.memory_bytes == 0)
     x.cache.folder = x.cache.encoder = "";
+  if (x.cache.encoder.empty())
+    x.cache.compares = "prompts";
   x.cache.tenants = std::min(x.cache.tenants, x.cache.entries);
   // Cores need processes that can be bound, and crashes need processes that can
   // be killed.

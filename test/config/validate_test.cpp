@@ -53,6 +53,13 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
      }},
     {"cache.eviction", [](auto& x) { x.cache.eviction = "lfu"; }},
     {"cache.encoder", [](auto& x) { x.cache.encoder = "clip"; }},
+    {"cache.compares", [](auto& x) { x.cache.compares = "pixels"; }},
+    {"cache.compares", [](auto& x) { x.cache.compares = "images"; }},
+    {"cache.encoder",
+     [](auto& x) {
+       x.cache.compares = "images";
+       x.cache.encoder = "clip";
+     }},
     {"cache.folder", [](auto& x) { x.cache.folder = "cache"; }},
     {"cache.disk_mib", [](auto& x) { x.cache.disk_bytes = 0; }},
     {"cache.tenant_floor", [](auto& x) { x.cache.tenant_floor = 1.5; }},

@@ -254,12 +254,15 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.spent = 31;
   c.encoded = 37;
   c.recalled = 41;
+  c.compares = "images";
+  c.encoded_images = 43;
   c.reads_left_out = true;
   condition->refresh();
   const auto x = get("/v1/admin/caches")->body()["earlier_work"];
   BOOST_TEST(x.dump()
              == R"({"agreed":19,"bytes":300,"captured":17,"checked":23,)"
-                R"("encoded":37,"entries":2,"evicted":11,"eviction":"lru",)"
+                R"("compares":"images","encoded":37,"encoded_images":43,)"
+                R"("entries":2,"evicted":11,"eviction":"lru",)"
                 R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
                 R"("most_entries":9,"reads_left_out":true,"recalled":41,)"
                 R"("spent":31,"torn":13,"writes_left_out":false})");

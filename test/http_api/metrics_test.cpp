@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.spent = 31;
   c.encoded = 37;
   c.recalled = 41;
+  c.encoded_images = 43;
   c.writes_left_out = true;
   now.engine.cache = c;
   const auto all = text();
@@ -161,7 +162,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_left_out{operation=\"read\"} 0",
         "atelier_cache_left_out{operation=\"write\"} 1",
         "atelier_cache_encodings_total{outcome=\"encoded\"} 37",
-        "atelier_cache_encodings_total{outcome=\"recalled\"} 41"})
+        "atelier_cache_encodings_total{outcome=\"recalled\"} 41",
+        "atelier_cache_image_encodings_total 43"})
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }
 

@@ -3,10 +3,10 @@
 //
 // Usage: print_image_vectors FOLDER < IMAGES > VECTORS
 //
-// FOLDER is that of a CLIP model. IMAGES has for each image its width and height
-// as uint32, then its RGB bytes as a prefixed text. VECTORS has the number of
-// elements as uint32, then each image's vector as float32. If the folder is
-// refused, the program prints the reason and ends with status 3.
+// FOLDER is that of a CLIP model. IMAGES has for each image its width and
+// height as uint32, then its RGB bytes as a prefixed text. VECTORS has the
+// number of elements as uint32, then each image's vector as float32. If the
+// folder is refused, the program prints the reason and ends with status 3.
 #include "length_prefixed.hpp"
 #include <atelier/gpu/models/embedding/image_embedder.hpp>
 
@@ -31,11 +31,10 @@ int main(int argc, char** argv) {
     const auto bytes = reference::read_prefixed();
     if (!bytes)
       return 2;
-    const auto vector =
-      sut.embed({{sides[0], sides[1]},
-                 3,
-                 {reinterpret_cast<const uint8_t*>(bytes->data()),
-                  bytes->size()}});
+    const auto vector = sut.embed(
+      {{sides[0], sides[1]},
+       3,
+       {reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size()}});
     if (!vector) {
       std::cerr << vector.why().text << '\n';
       return 1;

@@ -33,13 +33,11 @@ struct clip_vision::impl {
     from.skip(prefix + "embeddings.position_ids");
     patches = from.take(prefix + "embeddings.patch_embedding.weight",
                         {width, 3, config.patch_size, config.patch_size});
-    class_embedding =
-      from.take(prefix + "embeddings.class_embedding", {width});
+    class_embedding = from.take(prefix + "embeddings.class_embedding", {width});
     positions = from.take(prefix + "embeddings.position_embedding.weight",
                           {config.patches() + 1, width});
     // The misspelling is that of the published files.
-    first_norm =
-      detail::tower_norm::take(from, prefix + "pre_layrnorm", shape);
+    first_norm = detail::tower_norm::take(from, prefix + "pre_layrnorm", shape);
     for (int64_t i = 0; i < config.layers; ++i)
       layers.push_back(detail::tower_layer::take(
         from, fmt::format("{}encoder.layers.{}", prefix, i), shape));
@@ -56,10 +54,9 @@ struct clip_vision::impl {
                   && pixels.size(3) == config.image_size,
                 "images have the shape ", pixels.sizes(), ", not [n, 3, ",
                 config.image_size, ", ", config.image_size, "]");
-    const auto parts =
-      at::conv2d(pixels, patches, {}, config.patch_size)
-        .flatten(2)
-        .transpose(1, 2);
+    const auto parts = at::conv2d(pixels, patches, {}, config.patch_size)
+                         .flatten(2)
+                         .transpose(1, 2);
     const auto first =
       class_embedding.expand({pixels.size(0), 1, config.hidden_size});
     auto x = first_norm(at::cat({first, parts}, 1) + positions);

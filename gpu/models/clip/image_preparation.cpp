@@ -79,9 +79,8 @@ void read_colours(detail::network_fields& in, std::string_view key,
     return;
   const bool divides = key == "image_std";
   if (values.size() != channels
-      || (divides && std::ranges::any_of(values, [](double x) {
-            return x <= 0;
-          })))
+      || (divides
+          && std::ranges::any_of(values, [](double x) { return x <= 0; })))
     return in.refuse(key, divides ? "three numbers above 0" : "three numbers");
   std::ranges::copy(values, into.begin());
 }

@@ -39,8 +39,9 @@ struct image_preparation {
 ///         the file, the key and its value.
 /// Threads: any.
 /// Source: transformers, models/clip/image_processing_pil_clip.py.
-core::result<image_preparation> read_image_preparation(
-  std::string_view text, const std::string& file, uint32_t side);
+core::result<image_preparation> read_image_preparation(std::string_view text,
+                                                       const std::string& file,
+                                                       uint32_t side);
 
 /// Returns the input for an image: [3, side, side].
 /// @param from three channels

@@ -33,22 +33,6 @@ public:
     });
   }
 
-  core::result<std::vector<float>> embed_image(std::span<const uint8_t> rgb,
-                                               core::extent px) const override {
-    return with_model_border(scorer_part, [&] {
-      const torch::NoGradGuard guard;
-      return elements(look(rgb, px));
-    });
-  }
-
-  core::result<std::vector<float>> embed_prompt(
-    std::string_view prompt) const override {
-    return with_model_border(scorer_part, [&] {
-      const torch::NoGradGuard guard;
-      return elements(read(prompt));
-    });
-  }
-
 private:
   /// Returns the image's unit vector, [1, projection].
   torch::Tensor look(std::span<const uint8_t> rgb, core::extent px) const {
@@ -64,13 +48,6 @@ private:
   /// Returns the prompt's unit vector, [1, projection].
   torch::Tensor read(std::string_view prompt) const {
     return network_->embed_texts(judge_tokens(*words_, prompt, family_tokens));
-  }
-
-  static std::vector<float> elements(const torch::Tensor& of) {
-    const auto flat = of.contiguous().view({-1});
-    TORCH_CHECK(torch::isfinite(flat).all().item<bool>(),
-                "a vector has an element that is not finite");
-    return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
   }
 
   const std::shared_ptr<const tokenizer> words_;

@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace atelier::gpu {
 
@@ -27,16 +26,6 @@ public:
   virtual core::result<double> score(std::span<const uint8_t> rgb,
                                      core::extent px,
                                      std::string_view prompt) const = 0;
-
-  /// Returns the unit vector of an image, as `score` compares it.
-  /// Errors: as score.
-  virtual core::result<std::vector<float>> embed_image(
-    std::span<const uint8_t> rgb, core::extent px) const = 0;
-
-  /// Returns the unit vector of a prompt, as `score` compares it.
-  /// Errors: as score.
-  virtual core::result<std::vector<float>> embed_prompt(
-    std::string_view prompt) const = 0;
 };
 
 /// Opens the scorer of the shipped family, or one that `atelier train export`

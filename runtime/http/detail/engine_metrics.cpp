@@ -251,7 +251,7 @@ public:
       .add(number(c.agreed), {{"outcome", "agreed"}})
       .add(number(c.checked - c.agreed), {{"outcome", "missed"}});
     counter(to_, "atelier_cache_failures_total",
-            "Failed operations of the cache's disk and text encoder.")
+            "Failed operations of the cache's disk and encoders.")
       .add(number(c.failures));
     gauge(to_, "atelier_cache_left_out",
           "1 while the disk of the cache is left out because it failed or was "
@@ -263,6 +263,10 @@ public:
             "them or their vectors were still in memory.")
       .add(number(c.encoded), {{"outcome", "encoded"}})
       .add(number(c.recalled), {{"outcome", "recalled"}});
+    counter(to_, "atelier_cache_image_encodings_total",
+            "Images that cache.encoder read, so that prompts are compared with "
+            "them.")
+      .add(number(c.encoded_images));
   }
 
   void program() {

@@ -38,8 +38,8 @@ image::bitmap disc(uint32_t side, uint8_t brightness = 255) {
     for (uint32_t x = 0; x < side; ++x) {
       const bool inside =
         std::hypot(x - middle, y - middle) < static_cast<double>(side) / 8;
-      for (const uint8_t value : {inside ? brightness : uint8_t{20},
-                                  uint8_t{20}, uint8_t{40}})
+      for (const uint8_t value :
+           {inside ? brightness : uint8_t{20}, uint8_t{20}, uint8_t{40}})
         out.bytes.push_back(value);
     }
   return out;
@@ -65,7 +65,8 @@ std::string why_not(const fs::path& folder) {
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(the_shipped_scorer_sees_what_its_network_in_training_sees) {
+BOOST_AUTO_TEST_CASE(
+  the_shipped_scorer_sees_what_its_network_in_training_sees) {
   const auto sut = load_image_embedder(shipped_scorer);
   BOOST_REQUIRE_MESSAGE(sut, (sut ? "" : sut.why().text));
   scorer_net network{family_scorer()};
@@ -142,8 +143,9 @@ BOOST_AUTO_TEST_CASE(a_folder_without_an_image_tower_is_refused_by_its_file) {
     }
   const test::scratch_folder folder;
   test::write_tiny_bert(folder.path, {{"red"}});
-  BOOST_TEST(why_not(folder.path).find("config.json: model_type: 'bert' has no "
-                                       "image tower")
+  BOOST_TEST(why_not(folder.path)
+               .find("config.json: model_type: 'bert' has no "
+                     "image tower")
              != std::string::npos);
   const fs::path text_only{ATELIER_SOURCE_DIR "/models/base/text_encoder"};
   BOOST_TEST(why_not(text_only).find("config.json: model_type: "

@@ -32,8 +32,7 @@ void refused(const std::string& text, std::string_view part,
 }
 
 auto read_tower(std::string text) {
-  return read_clip_vision_config(
-    {std::move(text), "c.json", {}, nullptr, {}});
+  return read_clip_vision_config({std::move(text), "c.json", {}, nullptr, {}});
 }
 
 void tower_refused(const std::string& text, const std::string& part) {
@@ -84,8 +83,8 @@ BOOST_AUTO_TEST_CASE(the_files_of_several_versions_are_read) {
   BOOST_TEST((x->filter == image::scaling_filter::lanczos));
   BOOST_TEST(x->factor == 0.5);
   BOOST_TEST(x->deviation[0] == 1);
-  x = read(R"({"do_center_crop": false, "size": {"height": 8, "width": 8}})",
-           8);
+  x =
+    read(R"({"do_center_crop": false, "size": {"height": 8, "width": 8}})", 8);
   BOOST_TEST_REQUIRE(bool{x});
   BOOST_TEST(!x->shortest.has_value());
 }

@@ -31,32 +31,6 @@ index::leftover left(uint8_t value) {
   return out;
 }
 
-/// Vectors of two elements: an image's by its first value, 1 or 2; a prompt's
-/// by its first letter, "1" or "2".
-class by_first final : public gpu::image_scorer {
-public:
-  core::result<double> score(std::span<const uint8_t>, core::extent,
-                             std::string_view) const override {
-    return 0.0;
-  }
-
-  core::result<std::vector<float>> embed_image(std::span<const uint8_t> rgb,
-                                               core::extent) const override {
-    return vector_of(rgb.front());
-  }
-
-  core::result<std::vector<float>> embed_prompt(
-    std::string_view prompt) const override {
-    return vector_of(static_cast<uint8_t>(prompt.front() - '0'));
-  }
-
-private:
-  static std::vector<float> vector_of(uint8_t which) {
-    return which == 1 ? std::vector<float>{1, 0}
-                      : std::vector<float>{0.6F, 0.8F};
-  }
-};
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(study_cache_test)
@@ -113,30 +87,6 @@ BOOST_AUTO_TEST_CASE(any_entry_is_found_as_often_as_others) {
   BOOST_TEST(sut.near("k", "b", 8).front().entry == once);
   sut.expect(6, std::nullopt);
   BOOST_TEST(sut.near("k", "text3", 8).empty());
-}
-
-BOOST_AUTO_TEST_CASE(an_image_is_found_by_its_own_vector) {
-  auto inner = empty_cache();
-  BOOST_TEST_REQUIRE(inner->keep("k", "first text", left(1)));
-  by_image_cache sut{inner, {"first text"}, px, std::make_shared<by_first>()};
-  BOOST_TEST((sut.compares() == planning::compared::images));
-  // The words of the prompts are alike nowhere.
-  auto near = sut.near("k", "1", 8);
-  BOOST_TEST_REQUIRE(near.size() == 1u);
-  BOOST_TEST(near.front().similarity == 1);
-  const auto one = near.front().entry;
-  BOOST_TEST(sut.keep("k", "second", left(2)));
-  near = sut.near("k", "2", 8);
-  BOOST_TEST_REQUIRE(near.size() == 2u);
-  BOOST_TEST(near[0].entry != one);
-  BOOST_TEST(near[0].similarity > 0.999);
-  BOOST_TEST(near[1].entry == one);
-  BOOST_TEST(near[1].similarity < 0.61);
-  BOOST_TEST(sut.near("k", "2", 1).size() == 1u);
-  // One that a stop left without its line.
-  BOOST_TEST_REQUIRE(inner->keep("k", "third", left(2)));
-  sut.know("third");
-  BOOST_TEST(sut.near("k", "2", 8).size() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -135,6 +135,26 @@ BOOST_AUTO_TEST_CASE(every_system_answers_the_same_requests) {
   }
 }
 
+#ifdef ATELIER_WITH_TORCH
+BOOST_AUTO_TEST_CASE(
+  crs_finds_the_images_of_a_cache_that_was_filled_by_prompts) {
+  auto x = plan("images", {"nirvana", "crs"});
+  std::ranges::replace(
+    x.set, std::string{"policy.judges=''"},
+    std::string{"policy.judges='" ATELIER_SOURCE_DIR "/models'"});
+  x.measured = 4;
+  const auto found = run(x);
+  for (const auto& line : lines(found, "crs")) {
+    // Ten entries have images, and each has some similarity to any prompt.
+    BOOST_TEST_REQUIRE(line.nearest.has_value());
+    BOOST_TEST(*line.nearest < 0.95);
+    BOOST_TEST(line.reused == (*line.nearest >= 0.25 ? "image" : ""));
+  }
+  for (const auto& line : lines(found, "nirvana"))
+    BOOST_TEST(line.nearest.value() > 0.2);
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(a_stopped_study_goes_on_as_if_it_had_not_been) {
   const std::vector<std::string> systems{"full", "nirvana", "random-entry"};
   const auto whole = run(plan("whole", systems));

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/core/log.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/training/program/reuse_study/study_cache.hpp>
 
-#include <algorithm>
-#include <cstring>
-#include <numeric>
+#include <thread>
 #include <utility>
 
 namespace atelier::runtime::reuse_study {
-
-namespace {
-
-/// The entries that are looked at around a text to find those of the text.
-constexpr size_t entries_of_text = 10;
-
-} // namespace
 
 study_cache::study_cache(std::shared_ptr<index::kept_work> inner)
   : inner_(std::move(inner)) {}
@@ -71,7 +61,12 @@ void study_cache::drop_torn(uint64_t entry) {
 
 bool study_cache::keep(std::string_view key, std::string_view text,
                        index::leftover what) {
-  const bool kept = inner_->keep(key, text, std::move(what));
+  const auto failed = inner_->counts().failed;
+  bool kept = inner_->keep(key, text, std::move(what));
+  // A cache that keeps later says so by its counts.
+  while (kept && inner_->counts().pending > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  kept = kept && inner_->counts().failed == failed;
   if (kept)
     learn(key, text);
   {
@@ -125,74 +120,6 @@ void any_entry_cache::learn(std::string_view, std::string_view text) {
 void any_entry_cache::know(std::string text) {
   const std::lock_guard hold{lock_};
   texts_.push_back(std::move(text));
-}
-
-by_image_cache::by_image_cache(std::shared_ptr<index::kept_work> inner,
-                               std::vector<std::string> texts, core::extent px,
-                               std::shared_ptr<const gpu::image_scorer> scorer)
-  : study_cache(std::move(inner)),
-    px_(px),
-    scorer_(std::move(scorer)),
-    unread_(std::move(texts)) {}
-
-planning::compared by_image_cache::compares() const {
-  return planning::compared::images;
-}
-
-void by_image_cache::know(std::string text) {
-  const std::lock_guard hold{lock_};
-  unread_.push_back(std::move(text));
-}
-
-void by_image_cache::add_near(std::string_view key, std::string_view text) {
-  for (auto& x : inner().near(key, text, entries_of_text)) {
-    if (images_.contains(x.entry))
-      continue;
-    const auto bytes = inner().image(x.entry, px_, 0);
-    // The entry may have states and no image.
-    if (!bytes)
-      continue;
-    std::vector<uint8_t> rgb(px_.pixels() * 3);
-    std::memcpy(rgb.data(), (*bytes)->data(),
-                std::min(rgb.size(), (*bytes)->size()));
-    auto vector = scorer_->embed_image(rgb, px_);
-    if (!vector) {
-      core::log_warn("the image of entry {}: {}", x.entry, vector.why().text);
-      continue;
-    }
-    images_.emplace(x.entry, known_image{x, std::move(*vector)});
-  }
-}
-
-std::vector<planning::match> by_image_cache::find(std::string_view key,
-                                                  std::string_view text,
-                                                  size_t most) {
-  const std::lock_guard hold{lock_};
-  for (const auto& x : std::exchange(unread_, {}))
-    add_near(key, x);
-  const auto wanted = scorer_->embed_prompt(text);
-  if (!wanted) {
-    core::log_warn("'{}': {}", text, wanted.why().text);
-    return {};
-  }
-  std::vector<planning::match> out;
-  for (const auto& [entry, x] : images_) {
-    auto found = x.entry;
-    found.similarity = std::clamp(
-      std::inner_product(wanted->begin(), wanted->end(), x.vector.begin(), 0.0),
-      0.0, 1.0);
-    out.push_back(std::move(found));
-  }
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-    return a.similarity > b.similarity;
-  });
-  out.resize(std::min(out.size(), most));
-  return out;
-}
-
-void by_image_cache::learn(std::string_view key, std::string_view text) {
-  const std::lock_guard hold{lock_};
-  add_near(key, text);
 }
 
 } // namespace atelier::runtime::reuse_study

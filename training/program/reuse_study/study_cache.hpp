@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/shape.hpp>
-#include <atelier/gpu/models/judge/image_scorer.hpp>
 #include <atelier/index/kept_work.hpp>
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -95,40 +92,6 @@ private:
   std::vector<std::string> texts_;
   uint64_t request_ = 0;
   std::optional<double> similarity_;
-};
-
-/// Compares prompts with the stored images themselves, by the vectors of a
-/// scorer.
-class by_image_cache final : public study_cache {
-public:
-  /// @param texts the texts of the entries that `inner` has already
-  /// @param px the size of its images
-  by_image_cache(std::shared_ptr<index::kept_work> inner,
-                 std::vector<std::string> texts, core::extent px,
-                 std::shared_ptr<const gpu::image_scorer> scorer);
-
-  planning::compared compares() const override;
-  void know(std::string text) override;
-
-private:
-  std::vector<planning::match> find(std::string_view key, std::string_view text,
-                                    size_t most) override;
-  void learn(std::string_view key, std::string_view text) override;
-  /// Adds the vectors of the entries near a text.
-  void add_near(std::string_view key, std::string_view text);
-
-  struct known_image {
-    planning::match entry;
-    std::vector<float> vector;
-  };
-
-  const core::extent px_;
-  const std::shared_ptr<const gpu::image_scorer> scorer_;
-  std::mutex lock_;
-  /// Texts of entries whose images have no vectors yet.
-  std::vector<std::string> unread_;
-  /// By the entry's number.
-  std::map<uint64_t, known_image> images_;
 };
 
 } // namespace atelier::runtime::reuse_study

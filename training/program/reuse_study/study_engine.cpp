@@ -90,33 +90,21 @@ result<std::unique_ptr<study_engine>> study_engine::start(
   } else {
     set.emplace_back("cache.memory_mib=256");
     text("cache.folder", with.cache.string());
-    text("cache.encoder",
-         system.encoder == compared_by::tower ? setup.tower : "");
+    const bool by_image = system.found == found_entries::by_image;
+    text("cache.compares", by_image ? "images" : "prompts");
+    text("cache.encoder", by_image ? setup.scorer.string()
+                          : system.encoder == compared_by::tower ? setup.tower
+                                                                 : "");
   }
   if (with.keeps_everything)
     options.extend.policies = {std::make_shared<keeping_policy>()};
-  std::shared_ptr<const gpu::image_scorer> scorer;
-#ifdef ATELIER_WITH_TORCH
-  if (system.found == found_entries::by_image) {
-    auto loaded = gpu::load_image_scorer(setup.scorer);
-    if (!loaded)
-      return loaded.why();
-    scorer = std::move(*loaded);
-  }
-#endif
   options.extend.cache = [&](std::shared_ptr<index::kept_work> inner) {
-    switch (system.found) {
-      case found_entries::any:
-        out->any_entry_ = std::make_shared<any_entry_cache>(
-          std::move(inner), with.texts, with.plan.seed);
-        out->cache_ = out->any_entry_;
-        break;
-      case found_entries::by_image:
-        out->cache_ = std::make_shared<by_image_cache>(
-          std::move(inner), with.texts, setup.px, scorer);
-        break;
-      default:
-        out->cache_ = std::make_shared<study_cache>(std::move(inner));
+    if (system.found == found_entries::any) {
+      out->any_entry_ = std::make_shared<any_entry_cache>(
+        std::move(inner), with.texts, with.plan.seed);
+      out->cache_ = out->any_entry_;
+    } else {
+      out->cache_ = std::make_shared<study_cache>(std::move(inner));
     }
     return out->cache_;
   };

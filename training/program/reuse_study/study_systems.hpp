@@ -14,7 +14,8 @@ enum class found_entries : uint8_t {
   nearest,
   /// any_entry_cache.
   any,
-  /// by_image_cache.
+  /// The nearest by the images' own vectors (cache.compares = "images"), which
+  /// the scorer's folder makes.
   by_image,
 };
 

@@ -186,6 +186,8 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
     else {
       note(r, x.notes);
       r.found_near = r.found_near || found.near;
+      if (found.prediction)
+        records_.checked(*found.prediction);
       take_facts(r, std::move(found));
     }
   }

@@ -175,6 +175,7 @@ struct counters {
   /// These are like the fields of planning::demand_window and planning::demand.
   uint64_t searched = 0;
   uint64_t hits = 0;
+  planning::prediction_tally predictions;
   std::vector<std::pair<uint32_t, uint64_t>> skips;
   std::vector<std::pair<uint32_t, uint64_t>> allowed;
   std::vector<std::vector<uint64_t>> predicted;

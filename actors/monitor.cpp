@@ -51,6 +51,8 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   w.late = counts.late - before.late;
   w.searched = counts.searched - before.searched;
   w.hits = counts.hits - before.hits;
+  w.predictions = counts.predictions;
+  w.predictions -= before.predictions;
   w.skips = risen(counts.skips, before.skips);
   w.allowed = risen(counts.allowed, before.allowed);
   for (size_t i = 0; i < counts.predicted.size(); ++i)

@@ -4,6 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/index/space_extent.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/route.hpp>
@@ -168,6 +169,25 @@ public:
                     leftover what) = 0;
 
   virtual kept_counts counts() const = 0;
+
+  /// Returns the vector by which a search under the key compares the text;
+  /// empty if the text has none, or the cache compares no vectors, which is the
+  /// default.
+  virtual std::vector<float> vector_of(std::string_view, std::string_view) {
+    return {};
+  }
+
+  /// Returns the extent of a namespace (tenant_part of the keys); none if the
+  /// cache does not count by namespaces, which is the default. Short.
+  virtual std::optional<space_extent> extent(std::string_view) const {
+    return std::nullopt;
+  }
+
+  /// Returns the vectors of a namespace's entries one after another, at most
+  /// `most`; empty if the cache does not count by namespaces.
+  virtual std::vector<float> vectors(std::string_view, size_t) const {
+    return {};
+  }
 
   /// Returns a page of the entries. May wait for a disk.
   /// Errors: ec::io_failed; ec::not_found: the cache does not list entries,

@@ -254,6 +254,19 @@ kept_counts memory::counts() const {
   return out;
 }
 
+std::vector<float> memory::vector_of(std::string_view key,
+                                     std::string_view text) {
+  return encoded(key, text);
+}
+
+std::optional<space_extent> memory::extent(std::string_view space) const {
+  return texts_.extent(space);
+}
+
+std::vector<float> memory::vectors(std::string_view space, size_t most) const {
+  return texts_.vectors(space, most);
+}
+
 core::result<std::vector<kept_entry>> memory::list(const entry_page& which) {
   std::vector<kept_entry> out;
   const std::lock_guard hold{lock_};

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/result.hpp>
+#include <atelier/index/key.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/vectors/detail/build_thread.hpp>
+
+#include <algorithm>
+#include <functional>
 
 namespace atelier::index {
 
@@ -23,15 +27,36 @@ nearest_by_key::index_ptr nearest_by_key::of(std::string_view key) const {
 bool nearest_by_key::insert(std::string_view key, uint64_t number,
                             std::span<const float> unit, at_bound then) {
   const std::lock_guard writes{writers_};
-  if (const auto there = of(key))
-    return there->add(number, unit, then);
+  if (const auto there = of(key)) {
+    if (!there->add(number, unit, then))
+      return false;
+    count(key, true);
+    return true;
+  }
   auto made =
     std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
   if (!made->add(number, unit, then))
     return false;
-  const std::lock_guard hold{lock_};
-  by_key_.emplace(key, std::move(made));
+  {
+    const std::lock_guard hold{lock_};
+    by_key_.emplace(key, std::move(made));
+  }
+  count(key, true);
   return true;
+}
+
+void nearest_by_key::count(std::string_view key, bool comes) {
+  const std::lock_guard hold{lock_};
+  const auto at =
+    by_space_
+      .try_emplace(std::string{tenant_part(key)}, space_extent{0, changes_})
+      .first;
+  ++changes_;
+  ++at->second.changes;
+  if (comes)
+    ++at->second.entries;
+  else if (--at->second.entries == 0)
+    by_space_.erase(at);
 }
 
 bool nearest_by_key::add(std::string_view key, uint64_t number,
@@ -49,6 +74,7 @@ bool nearest_by_key::remove(std::string_view key, uint64_t number) {
   const auto there = of(key);
   if (!there || !there->remove(number))
     return false;
+  count(key, false);
   if (there->size() == 0) {
     const std::lock_guard hold{lock_};
     by_key_.erase(std::string{key});
@@ -61,6 +87,34 @@ std::vector<near_vector> nearest_by_key::near(std::string_view key,
                                               size_t most) const {
   const auto there = of(key);
   return there ? there->near(unit, most) : std::vector<near_vector>{};
+}
+
+space_extent nearest_by_key::extent(std::string_view space) const {
+  const std::lock_guard hold{lock_};
+  const auto at = by_space_.find(std::string{space});
+  return at == by_space_.end() ? space_extent{0, changes_} : at->second;
+}
+
+std::vector<float> nearest_by_key::vectors(std::string_view space,
+                                           size_t most) const {
+  std::vector<index_ptr> all;
+  {
+    const std::lock_guard hold{lock_};
+    for (const auto& [key, x] : by_key_)
+      if (tenant_part(key) == space)
+        all.push_back(x);
+  }
+  std::vector<vector_index::numbered> found;
+  for (const auto& x : all)
+    x->add_all(found);
+  std::ranges::sort(found, std::ranges::greater{},
+                    [](const auto& x) { return x.number; });
+  found.resize(std::min(found.size(), most));
+  std::vector<float> out;
+  out.reserve(found.size() * dimensions_);
+  for (const auto& x : found)
+    out.insert(out.end(), x.unit->begin(), x.unit->end());
+  return out;
 }
 
 uint64_t nearest_by_key::bytes() const {

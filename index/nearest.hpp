@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/space_extent.hpp>
 #include <atelier/index/vectors/vector_index.hpp>
 
 #include <cstddef>
@@ -56,6 +57,14 @@ public:
   /// being built.
   uint64_t bytes() const;
 
+  /// Returns the extent of a namespace, which is that of the keys with this
+  /// tenant_part.
+  space_extent extent(std::string_view space) const;
+
+  /// Returns the vectors of a namespace one after another, the last added
+  /// first, at most `most`.
+  std::vector<float> vectors(std::string_view space, size_t most) const;
+
   /// Returns the counts so far under all keys.
   vector_counts counts() const;
 
@@ -68,6 +77,7 @@ private:
   bool insert(std::string_view key, uint64_t number,
               std::span<const float> unit, at_bound then);
   index_ptr of(std::string_view key) const;
+  void count(std::string_view key, bool comes);
 
   const size_t dimensions_;
   const vector_options how_;
@@ -77,6 +87,10 @@ private:
   /// Held only to find, insert or remove an index.
   mutable std::mutex lock_;
   std::unordered_map<std::string, index_ptr> by_key_;
+  /// Namespaces that have entries. The changes of one that is new begin with
+  /// those of all, so that they never repeat if it loses its entries.
+  std::unordered_map<std::string, space_extent> by_space_;
+  uint64_t changes_ = 0;
   /// The last member, so that its work ends first.
   std::unique_ptr<detail::build_thread> builder_;
 };

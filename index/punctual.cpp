@@ -162,6 +162,21 @@ kept_counts punctual_work::counts() const {
   return out;
 }
 
+std::vector<float> punctual_work::vector_of(std::string_view key,
+                                            std::string_view text) {
+  return impl_->on_disk->vector_of(key, text);
+}
+
+std::optional<space_extent> punctual_work::extent(
+  std::string_view space) const {
+  return impl_->on_disk->extent(space);
+}
+
+std::vector<float> punctual_work::vectors(std::string_view space,
+                                          size_t most) const {
+  return impl_->on_disk->vectors(space, most);
+}
+
 core::result<std::vector<kept_entry>> punctual_work::list(
   const entry_page& which) {
   constexpr core::timespan most = std::chrono::seconds{10};

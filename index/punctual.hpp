@@ -34,8 +34,9 @@ struct punctual_options {
 /// Threads: any.
 class punctual_work final : public kept_work {
 public:
-  /// @pre `near`, `prepare` and `counts` of the other kept work do not wait for
-  ///      its disk
+  /// @pre `near`, `prepare`, `counts`, `vector_of`, `extent` and `vectors` of
+  /// the
+  ///      other kept work do not wait for its disk
   punctual_work(std::shared_ptr<kept_work> on_disk, punctual_options how);
   ~punctual_work() override;
 
@@ -51,6 +52,11 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  std::vector<float> vector_of(std::string_view key,
+                               std::string_view text) override;
+  std::optional<space_extent> extent(std::string_view space) const override;
+  std::vector<float> vectors(std::string_view space,
+                             size_t most) const override;
   /// Waits for the disk at most ten seconds; a late list is no failure of it.
   core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 

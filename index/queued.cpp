@@ -114,6 +114,20 @@ kept_counts queued_work::counts() const {
   return out;
 }
 
+std::vector<float> queued_work::vector_of(std::string_view key,
+                                          std::string_view text) {
+  return impl_->kept->vector_of(key, text);
+}
+
+std::optional<space_extent> queued_work::extent(std::string_view space) const {
+  return impl_->kept->extent(space);
+}
+
+std::vector<float> queued_work::vectors(std::string_view space,
+                                        size_t most) const {
+  return impl_->kept->vectors(space, most);
+}
+
 core::result<std::vector<kept_entry>> queued_work::list(
   const entry_page& which) {
   return impl_->kept->list(which);

@@ -40,6 +40,11 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  std::vector<float> vector_of(std::string_view key,
+                               std::string_view text) override;
+  std::optional<space_extent> extent(std::string_view space) const override;
+  std::vector<float> vectors(std::string_view space,
+                             size_t most) const override;
   core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 
 private:

@@ -108,6 +108,20 @@ kept_counts veiled_work::counts() const {
   return kept_->counts();
 }
 
+std::vector<float> veiled_work::vector_of(std::string_view key,
+                                          std::string_view text) {
+  return kept_->vector_of(key, text);
+}
+
+std::optional<space_extent> veiled_work::extent(std::string_view space) const {
+  return kept_->extent(space);
+}
+
+std::vector<float> veiled_work::vectors(std::string_view space,
+                                        size_t most) const {
+  return kept_->vectors(space, most);
+}
+
 core::result<std::vector<kept_entry>> veiled_work::list(
   const entry_page& which) {
   auto page = which;

@@ -4,6 +4,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/reuse/hit_prediction.hpp>
 
 #include <cstdint>
 #include <string>
@@ -146,6 +147,8 @@ struct demand_window {
   /// one.
   uint64_t searched = 0;
   uint64_t hits = 0;
+  /// The predictions of hits that searches checked.
+  prediction_tally predictions = {};
   /// (steps skipped, requests), of hits.
   std::vector<std::pair<uint32_t, uint64_t>> skips;
   /// (steps that the match allows to skip, searches); 0 if there was no

@@ -130,6 +130,27 @@ std::vector<std::pair<uint32_t, uint64_t>> by_steps(json_reader& r,
   return out;
 }
 
+void read_predictions(json_reader& r, const json& x, const std::string& at,
+                      prediction_tally& into) {
+  const auto* all = r.find(x, at, "predictions", false);
+  if (all == nullptr)
+    return;
+  const auto here = at + ".predictions";
+  if (!all->is_object())
+    return r.complain(here, "is not an object");
+  r.expect_keys(
+    *all, here,
+    {"right_hits", "false_hits", "missed_hits", "right_misses", "checked"});
+  const auto count = [&](const char* key, uint64_t& to) {
+    r.whole(*all, here, key, 0, most_count, to, true);
+  };
+  count("right_hits", into.right_hits);
+  count("false_hits", into.false_hits);
+  count("missed_hits", into.missed_hits);
+  count("right_misses", into.right_misses);
+  count("checked", into.checked);
+}
+
 demand_window read_window(json_reader& r, const json& x,
                           const std::string& at) {
   demand_window w;
@@ -139,8 +160,9 @@ demand_window read_window(json_reader& r, const json& x,
   }
   r.expect_keys(x, at,
                 {"seconds", "arrived", "answered", "refused", "failed",
-                 "cancelled", "late", "searched", "hits", "skips", "allowed",
-                 "predicted", "confidences", "edits", "placed", "extra_work"});
+                 "cancelled", "late", "searched", "hits", "predictions",
+                 "skips", "allowed", "predicted", "confidences", "edits",
+                 "placed", "extra_work"});
   double seconds = 0;
   r.real(x, at, "seconds", 1e-3, 1e7, seconds);
   w.length = core::from_seconds(seconds);
@@ -155,6 +177,7 @@ demand_window read_window(json_reader& r, const json& x,
   count("late", w.late);
   count("searched", w.searched);
   count("hits", w.hits);
+  read_predictions(r, x, at, w.predictions);
   w.skips = by_steps(r, x, at, "skips");
   w.allowed = by_steps(r, x, at, "allowed");
   read_predicted(r, x, at, w);

@@ -9,6 +9,7 @@
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/profile.hpp>
+#include <atelier/planning/reuse/hit_prediction.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstdint>
@@ -31,6 +32,11 @@ struct need {
   /// similar entry counts.
   compared by = compared::nothing;
   bool mask = false;
+  /// The predictor that answers `hit_likely`, and that learns from a search for
+  /// `near` work.
+  predicted_from predicts = predicted_from::nothing;
+  /// The similarity from which a search hits, to that predictor.
+  double hit_from = 0;
 
   friend bool operator==(const need&, const need&) = default;
 };

@@ -4,6 +4,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/ipc/slot_ref.hpp>
+#include <atelier/planning/reuse/hit_prediction.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -152,6 +153,8 @@ struct facts {
   std::optional<std::vector<uint32_t>> tolerated;
   std::optional<bool> hit_likely;
   std::optional<std::vector<match>> near;
+  /// What the search for `near` showed of a prediction of it.
+  std::optional<checked_prediction> prediction;
   std::optional<mask_facts> mask;
   /// Ended legs in order.
   std::vector<outcome> done;

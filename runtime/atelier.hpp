@@ -429,6 +429,28 @@ struct stage_status {
   uint64_t left_out = 0;
 };
 
+/// What the predictor of matches did, for policies that have one.
+struct predictor_status {
+  /// Predictions for requests that asked before they searched.
+  uint64_t said_hits = 0;
+  uint64_t said_misses = 0;
+  /// Searches since the start that showed whether a prediction was right, and
+  /// how many of them the measured rates are of: the last thousand.
+  uint64_t checked = 0;
+  uint64_t samples = 0;
+  /// The share of predicted hits that hit, and that of hits that were
+  /// predicted; none: not measured yet.
+  std::optional<double> precision;
+  std::optional<double> recall;
+  /// The share of misses for which a hit was predicted; none: not measured yet.
+  std::optional<double> false_alarms;
+  /// Trainings since the start, those that failed, and the API keys (the
+  /// clients without a key count as one) that have a trained predictor.
+  uint64_t trainings = 0;
+  uint64_t failures = 0;
+  uint64_t trained_keys = 0;
+};
+
 /// The status of the cache of answered requests.
 struct cache_status {
   uint64_t entries = 0;
@@ -464,6 +486,7 @@ struct cache_status {
   /// while: nothing is found, or nothing is kept.
   bool reads_left_out = false;
   bool writes_left_out = false;
+  predictor_status predictor;
 };
 
 /// An entry of the cache of answered requests.

@@ -16,7 +16,9 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -55,8 +57,42 @@ std::vector<stage_status> stages_of(const planning::pipeline& all,
   return out;
 }
 
+/// Returns the rates of a predictor for the profile, in hundredths, if enough
+/// predictions were checked.
+std::optional<planning::hit_predictor> rates_of(
+  const planning::prediction_tally& x) {
+  if (x.checked < planning::enough_predictions || !x.has_rates())
+    return std::nullopt;
+  const auto rounded = [](double share) {
+    return std::round(share * 100) / 100;
+  };
+  return planning::hit_predictor{rounded(x.recall()),
+                                 rounded(x.false_alarms())};
+}
+
+predictor_status predictor_of(const index::prediction_counts& now) {
+  predictor_status out;
+  out.said_hits = now.said_hits;
+  out.said_misses = now.said_misses;
+  out.checked = now.checked;
+  const auto& last = now.recent;
+  out.samples = last.checked;
+  if (last.right_hits + last.false_hits > 0)
+    out.precision = last.precision();
+  if (last.right_hits + last.missed_hits > 0)
+    out.recall = last.recall();
+  if (last.false_hits + last.right_misses > 0)
+    out.false_alarms = last.false_alarms();
+  out.trainings = now.trainings;
+  out.failures = now.failures;
+  out.trained_keys = now.trained_spaces;
+  return out;
+}
+
 cache_status cache_of(const config::cache_settings& most,
-                      const index::kept_work& kept, uint64_t captured) {
+                      const index::kept_work& kept,
+                      const index::prediction_counts& predictions,
+                      uint64_t captured) {
   const auto now = kept.counts();
   cache_status out;
   out.entries = now.entries;
@@ -79,6 +115,7 @@ cache_status cache_of(const config::cache_settings& most,
     out.compares = "images";
   out.reads_left_out = now.reads_left_out;
   out.writes_left_out = now.writes_left_out;
+  out.predictor = predictor_of(predictions);
   return out;
 }
 
@@ -279,14 +316,18 @@ engine_status engine::status() const {
     s.judge_failures = got->counts.judge_failures;
     s.loads = got->counts.loads;
     s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
-    if (impl_->kept)
-      s.cache =
-        cache_of(impl_->settings.cache, *impl_->kept, got->counts.captured);
+    std::optional<planning::hit_predictor> measured;
+    if (impl_->kept) {
+      const auto predictions = impl_->predicts->counts();
+      measured = rates_of(predictions.recent);
+      s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
+                         got->counts.captured);
+    }
     s.policy = impl_->policy->name();
     s.policy_is_automatic =
       impl_->settings.policy.name == planning::automatic_name;
     impl_->tell_plan(*got->plan, s);
-    s.profiles = impl_->texts_of(std::move(got->profile));
+    s.profiles = impl_->texts_of(std::move(got->profile), measured);
     s.until_step = told(got->recovery.until_step);
     s.until_image = told(got->recovery.until_image);
     ready = std::move(got->recovery.ready);

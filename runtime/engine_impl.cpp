@@ -84,6 +84,8 @@ core::result<void> engine::impl::begin() {
   if (!used_kept)
     return used_kept.why();
   kept = std::move(*used_kept);
+  if (kept)
+    predicts = runtime::match_prediction_of(settings, kept);
   auto made_policy =
     runtime::policy_of(settings, *profile, own.policies,
                        kept ? std::optional{kept->compares()} : std::nullopt);
@@ -92,7 +94,7 @@ core::result<void> engine::impl::begin() {
   policy = std::move(*made_policy);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
-  auto made_stages = runtime::stages_of(settings, own.stages, kept);
+  auto made_stages = runtime::stages_of(settings, own.stages, kept, predicts);
   if (!made_stages)
     return made_stages.why();
   stages = std::move(*made_stages);
@@ -231,12 +233,15 @@ void engine::impl::tell_plan(const planning::plan& plan,
 }
 
 std::vector<profile_status> engine::impl::texts_of(
-  std::shared_ptr<const planning::profile> x) const {
+  std::shared_ptr<const planning::profile> x,
+  std::optional<planning::hit_predictor> measured) const {
   const std::lock_guard guard{telling};
-  if (x == told)
+  if (x == told && measured == told_predictor)
     return told_texts;
   told_texts.clear();
-  const auto add = [&](const std::string& kind, const planning::profile& seen) {
+  const auto add = [&](const std::string& kind, planning::profile seen) {
+    if (measured && seen.reuse)
+      seen.reuse->predictor = measured;
     told_texts.push_back(
       {kind, std::make_shared<const std::string>(planning::to_json(seen))});
   };
@@ -244,6 +249,7 @@ std::vector<profile_status> engine::impl::texts_of(
   for (const auto& k : x->kinds)
     add(k.kind, planning::seen_on(*x, k.kind));
   told = std::move(x);
+  told_predictor = measured;
   return told_texts;
 }
 
@@ -356,6 +362,8 @@ void engine::impl::end() {
     offload.reset();
     sys.reset();
   }
+  if (predicts)
+    predicts->stop();
   processes.reset();
   if (drawing)
     drawing->close();

@@ -3,6 +3,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/host_cache.hpp>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -74,6 +75,24 @@ public:
   index::kept_counts counts() const override {
     return answered("counts", index::kept_counts{},
                     [&] { return own_->counts(); });
+  }
+
+  std::vector<float> vector_of(std::string_view key,
+                               std::string_view text) override {
+    return answered("vector_of", std::vector<float>{},
+                    [&] { return own_->vector_of(key, text); });
+  }
+
+  std::optional<index::space_extent> extent(
+    std::string_view space) const override {
+    return answered("extent", std::optional<index::space_extent>{},
+                    [&] { return own_->extent(space); });
+  }
+
+  std::vector<float> vectors(std::string_view space,
+                             size_t most) const override {
+    return answered("vectors", std::vector<float>{},
+                    [&] { return own_->vectors(space, most); });
   }
 
   result<std::vector<index::kept_entry>> list(

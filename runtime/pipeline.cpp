@@ -20,6 +20,7 @@
 #include <atelier/runtime/make_image_encoder.hpp>
 #include <atelier/runtime/make_text_encoder.hpp>
 #include <atelier/runtime/pipeline.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <caf/atom.hpp>
 
@@ -128,9 +129,28 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
     std::move(kept), index::number_veil::random())};
 }
 
+std::shared_ptr<index::match_prediction> match_prediction_of(
+  const config::settings& x, std::shared_ptr<index::kept_work> kept) {
+  // Outcomes that all namespaces together remember.
+  constexpr size_t most_outcomes = 16'384;
+  index::prediction_limits most;
+  most.entries = std::min<size_t>(x.cache.entries, most.entries);
+  if (x.cache.tenants > 0) {
+    most.first_come = true;
+    most.spaces =
+      std::min<size_t>(x.cache.tenants, most_outcomes / most.least_outcomes);
+    most.outcomes = std::min(most.outcomes, most_outcomes / most.spaces);
+  }
+  // Each namespace waits at most once for each of its two predictors.
+  auto thread = std::make_unique<thread_offload>(1, 2 * most.spaces);
+  return std::make_shared<index::match_prediction>(std::move(kept),
+                                                   std::move(thread), 0, most);
+}
+
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const config::settings& x, const std::vector<actors::added_stage>& more,
-  const std::shared_ptr<index::kept_work>& kept) {
+  const std::shared_ptr<index::kept_work>& kept,
+  const std::shared_ptr<index::match_prediction>& predicts) {
   actors::standard_stages from;
   // Sides are bounded only by the pixels: a panorama is also an image.
   from.sources.side_px = UINT32_MAX;
@@ -153,7 +173,8 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
       return core::fail(core::ec::bad_config,
                         "cache.memory_mib: the cache needs capture slots, but "
                         "arena.capture_slots is 0");
-    add(from.facts, actors::search_stage{kept, pace.facts, pace.facts_share});
+    add(from.facts,
+        actors::search_stage{kept, predicts, pace.facts, pace.facts_share});
     add(from.earlier, actors::fetch_stage{kept});
     add(from.afterwards, actors::remember_stage{kept});
   }

@@ -9,6 +9,7 @@
 #include <atelier/extensions.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/index/kept_work.hpp>
+#include <atelier/index/match_prediction.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -104,12 +105,19 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
 /// which never use it; null: none.
 std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x);
 
+/// Returns the predictor of searches in that store, with a thread of its own.
+/// @param kept not null
+std::shared_ptr<index::match_prediction> match_prediction_of(
+  const config::settings& x, std::shared_ptr<index::kept_work> kept);
+
 /// Returns the stages of a request by the settings, including a host's own.
 /// @param kept the result of kept_work_of or kept_elsewhere
+/// @param predicts null: nothing is predicted, as in the other processes
 /// Errors: ec::bad_config, ec::invalid_argument: a host's stage has no place.
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const config::settings& x, const std::vector<actors::added_stage>& more,
-  const std::shared_ptr<index::kept_work>& kept);
+  const std::shared_ptr<index::kept_work>& kept,
+  const std::shared_ptr<index::match_prediction>& predicts = nullptr);
 
 /// Spawns the pools of the CPU process.
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,

@@ -215,6 +215,10 @@ void records::retrieved(const planning::retrieval_sample& x) {
   ++counts_.retrieved;
 }
 
+void records::checked(const planning::checked_prediction& x) {
+  counts_.predictions.add(x);
+}
+
 void records::allowed(uint32_t steps) {
   raise(counts_.allowed, steps);
 }

@@ -73,6 +73,9 @@ public:
   /// Notes a search that ended, and keeps the last ones.
   void retrieved(const planning::retrieval_sample& x);
 
+  /// Notes a prediction of a hit whose search ended.
+  void checked(const planning::checked_prediction& x);
+
   /// Notes how many steps the found work allows to leave out.
   void allowed(uint32_t steps);
 

@@ -3,6 +3,7 @@
 
 #include <atelier/core/request.hpp>
 #include <atelier/index/kept_work.hpp>
+#include <atelier/index/match_prediction.hpp>
 #include <atelier/planning/stage.hpp>
 
 #include <cstdint>
@@ -14,7 +15,13 @@
 namespace atelier::actors {
 
 /// Finds earlier work that is near a request, and whether a search would
-/// succeed, if its policy asks for either. Nearness is what the cache compares
+/// succeed, if its policy asks for either. The second question is answered by a
+/// predictor without a search; without a predictor by searching. The predictor
+/// learns from each search and is checked by it. To know the hits that it
+/// misses, one in planning::predicted_misses_per_search of the predicted misses
+/// is answered with yes, and may use what its search then finds.
+///
+/// Nearness is what the cache compares
 /// (kept_work::compares): unless a host's cache is in use, the similarity of
 /// two prompts, for an image of the prompt by which it was drawn. So it does
 /// not answer a policy whose thresholds are for images. If it is late or fails,
@@ -29,13 +36,18 @@ public:
     bool near = false;
     bool hit_likely = false;
     double hit_from = 0;
+    /// The predictor to ask or to teach.
+    planning::predicted_from predicts = planning::predicted_from::nothing;
+    /// The number of predicted misses for which this one would stand, if the
+    /// search is made; 0: it is not searched for, or not counted.
+    uint32_t stands_for = 0;
     /// Less similar work does not exist for the request.
     float least = 0;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
       return f(x.key, x.text, x.most, x.near, x.hit_likely, x.hit_from,
-               core::as_inspected(x.least));
+               x.predicts, x.stands_for, core::as_inspected(x.least));
     }
   };
 
@@ -46,17 +58,23 @@ public:
     /// Best first.
     std::vector<planning::match> near;
     bool hit_likely = false;
+    /// Whether the search checked a prediction, and which.
+    bool tells_prediction = false;
+    planning::checked_prediction prediction;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, done& x) {
-      return f(x.tells_near, x.tells_hit, x.near, x.hit_likely);
+      return f(x.tells_near, x.tells_hit, x.near, x.hit_likely,
+               x.tells_prediction, x.prediction);
     }
   };
 
+  /// @param predicts null: there is no predictor
   /// @param budget, budget_share bounds on the time of a search: absolute, and
   ///        as a share of the time until a request's deadline
-  search_stage(std::shared_ptr<index::kept_work> kept, core::timespan budget,
-               double budget_share);
+  search_stage(std::shared_ptr<index::kept_work> kept,
+               std::shared_ptr<index::match_prediction> predicts,
+               core::timespan budget, double budget_share);
 
   const planning::stage_row& row() const {
     return row_;
@@ -69,7 +87,11 @@ public:
   core::result<void> end(const done& found, planning::facts& known) const;
 
 private:
+  /// Teaches the predictor the outcome of a search, and checks it.
+  void learn(const work& order, bool hit, done& found) const;
+
   std::shared_ptr<index::kept_work> kept_;
+  std::shared_ptr<index::match_prediction> predicts_;
   planning::stage_row row_;
 };
 

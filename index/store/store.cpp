@@ -156,6 +156,21 @@ kept_counts store::counts() const {
   return out;
 }
 
+std::vector<float> store::vector_of(std::string_view key,
+                                    std::string_view text) {
+  return impl_->encoded(key, text);
+}
+
+// Only entries of the store's scope have vectors in memory, and a key ends with
+// its namespace.
+std::optional<space_extent> store::extent(std::string_view space) const {
+  return impl_->vectors.extent(space);
+}
+
+std::vector<float> store::vectors(std::string_view space, size_t most) const {
+  return impl_->vectors.vectors(space, most);
+}
+
 core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
   auto& my = *impl_;
   std::vector<kept_entry> out;

@@ -296,6 +296,12 @@ void vector_index::check(const state& in, std::span<const float> unit,
     ++counters_.agreed;
 }
 
+void vector_index::add_all(std::vector<numbered>& to) const {
+  const std::lock_guard hold{lock_};
+  for (const auto& [number, x] : by_number_)
+    to.push_back({number, {x, &x->unit}});
+}
+
 size_t vector_index::size() const {
   return live_;
 }

@@ -102,6 +102,15 @@ public:
   /// not found.
   std::vector<near_vector> near(std::span<const float> unit, size_t most) const;
 
+  /// A vector of the index that stays as it is.
+  struct numbered {
+    uint64_t number = 0;
+    std::shared_ptr<const std::vector<float>> unit;
+  };
+
+  /// Adds all vectors of the index to a list, in any order.
+  void add_all(std::vector<numbered>& to) const;
+
   size_t size() const;
 
   /// Returns the memory of all vectors, including removed ones that a graph

@@ -59,6 +59,8 @@ struct engine::impl {
   planning::policy_ptr policy;
   /// Null if nothing is remembered.
   std::shared_ptr<index::kept_work> kept;
+  /// Null if nothing is remembered.
+  std::shared_ptr<index::match_prediction> predicts;
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =
@@ -89,6 +91,7 @@ struct engine::impl {
   /// The profile last reported, and its text.
   mutable std::mutex telling;
   mutable std::shared_ptr<const planning::profile> told;
+  mutable std::optional<planning::hit_predictor> told_predictor;
   mutable std::vector<profile_status> told_texts;
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
@@ -111,8 +114,10 @@ struct engine::impl {
   void tell_plan(const planning::plan& plan, engine_status& s) const;
   /// Returns a profile as text, by kind of device; the last one's text is
   /// cached.
+  /// @param measured the rates of the predictor of hits, if they are measured
   std::vector<profile_status> texts_of(
-    std::shared_ptr<const planning::profile> x) const;
+    std::shared_ptr<const planning::profile> x,
+    std::optional<planning::hit_predictor> measured) const;
   void end();
 
   /// Wakes the threads that will work for the next request, ahead of it: with

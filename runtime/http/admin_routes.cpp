@@ -154,6 +154,21 @@ void admin_api::caches(const exchange_ptr& x) const {
     all["earlier_work"]["encoded_images"] = c->encoded_images;
     all["earlier_work"]["reads_left_out"] = c->reads_left_out;
     all["earlier_work"]["writes_left_out"] = c->writes_left_out;
+    const auto& p = c->predictor;
+    const auto measured = [](const std::optional<double>& x) {
+      return x ? reply_json(*x) : reply_json(nullptr);
+    };
+    all["earlier_work"]["predictor"] = {
+      {"said_hits", p.said_hits},
+      {"said_misses", p.said_misses},
+      {"checked", p.checked},
+      {"samples", p.samples},
+      {"precision", measured(p.precision)},
+      {"recall", measured(p.recall)},
+      {"false_alarms", measured(p.false_alarms)},
+      {"trainings", p.trainings},
+      {"failures", p.failures},
+      {"trained_keys", p.trained_keys}};
   }
   x->reply(json_reply(all));
 }

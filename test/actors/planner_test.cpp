@@ -313,6 +313,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   auto& c = heard->counts;
   c.searched = 5;
   c.hits = 3;
+  c.predictions = {1, 2, 3, 4, 5};
   c.skips = {{10, 2}, {20, 1}};
   c.predicted = {{1, 2}, {3}};
   c.confidences = {4, 0, 1};
@@ -324,6 +325,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.retrieved = 2;
   advance(10s);
   c.searched = 7;
+  c.predictions = {2, 4, 6, 8, 10};
   c.skips = {{10, 2}, {20, 4}};
   c.predicted = {{1, 5}, {3}, {1}};
   c.confidences = {4, 1, 1};
@@ -336,6 +338,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   const auto& w = asked.windows[1];
   BOOST_TEST(w.searched == 2u);
   BOOST_TEST(w.hits == 0u);
+  BOOST_TEST((w.predictions == planning::prediction_tally{1, 2, 3, 4, 5}));
   BOOST_REQUIRE(w.skips.size() == 1u);
   BOOST_TEST((w.skips[0] == std::pair<uint32_t, uint64_t>{20, 3}));
   BOOST_TEST(

@@ -104,6 +104,16 @@ BOOST_AUTO_TEST_CASE(who_waits_is_counted_in_and_out) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(checked_predictions_count_for_those_they_stand_for) {
+  sut.checked({true, true, 1});
+  sut.checked({true, false, 1});
+  sut.checked({false, true, 16});
+  sut.checked({false, false, 16});
+  sut.checked({false, false, 1});
+  BOOST_TEST(
+    (counts().predictions == planning::prediction_tally{1, 1, 16, 17, 5}));
+}
+
 BOOST_AUTO_TEST_CASE(scores_fall_into_bins_and_failures_into_the_lowest) {
   sut.judged(1.0);
   sut.judged(0.5);

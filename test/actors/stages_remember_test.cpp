@@ -100,7 +100,8 @@ struct fixture : test::stages_rig {
   std::vector<planning::match> near() {
     planning::row_view asking{wanted, known, costs};
     asking.asked.near = true;
-    const actors::search_stage search{kept, std::chrono::seconds{1}, 1};
+    const actors::search_stage search{kept, nullptr, std::chrono::seconds{1},
+                                      1};
     return search.run(*search.begin(asking), here)->near;
   }
 };

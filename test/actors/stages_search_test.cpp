@@ -5,6 +5,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -16,8 +22,55 @@ static_assert(stage_type<search_stage>);
 
 constexpr core::timespan budget = std::chrono::milliseconds{100};
 
+// Trains at once.
+class at_once final : public core::offload {
+public:
+  bool run(core::timespan, std::function<void()> work) override {
+    work();
+    return true;
+  }
+};
+
 struct fixture : test::stages_rig {
-  search_stage stage{kept, budget, 0.2};
+  std::shared_ptr<index::match_prediction> predicts =
+    std::make_shared<index::match_prediction>(kept, std::make_unique<at_once>(),
+                                              0);
+  search_stage stage{kept, predicts, budget, 0.2};
+
+  // Asks whether a search would hit.
+  std::optional<bool> hit_likely() {
+    auto view = asking();
+    view.asked.near = false;
+    view.asked.hit_likely = true;
+    view.asked.predicts = planning::predicted_from::entries;
+    view.asked.hit_from = 0.9;
+    planning::facts told;
+    const auto order = test::crossed(*stage.begin(view));
+    BOOST_TEST((stage.takes(order, costs) == core::timespan{0}));
+    BOOST_REQUIRE(stage.end(test::crossed(*stage.run(order, here)), told));
+    BOOST_TEST(!told.near);
+    BOOST_TEST(!told.prediction);
+    return told.hit_likely;
+  }
+
+  // Searches, after that answer, if any.
+  std::optional<planning::checked_prediction> searched(
+    std::optional<bool> answer) {
+    auto view = asking();
+    known.hit_likely = answer;
+    view.asked.predicts = planning::predicted_from::entries;
+    view.asked.hit_from = 0.9;
+    planning::facts told;
+    const auto order = test::crossed(*stage.begin(view));
+    BOOST_REQUIRE(stage.end(test::crossed(*stage.run(order, here)), told));
+    BOOST_TEST(told.near.has_value());
+    known.hit_likely.reset();
+    return told.prediction;
+  }
+
+  uint64_t searches() const {
+    return kept->counts().hits + kept->counts().misses;
+  }
 
   planning::row_view asking() {
     planning::row_view out{wanted, known, costs};
@@ -132,6 +185,85 @@ BOOST_AUTO_TEST_CASE(whether_a_search_hits_is_told_without_what_it_finds) {
   BOOST_REQUIRE(stage.end(*stage.run(*stage.begin(view), here), both));
   BOOST_TEST(both.near.has_value());
   BOOST_TEST(both.hit_likely.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_predicted_miss_is_not_searched_for) {
+  keep(one_state());
+  // Trained by the first question.
+  hit_likely();
+  BOOST_TEST(hit_likely().value());
+  wanted.text.positive = "xylophone quartet";
+  constexpr uint64_t requests = 1600;
+  const auto before = searches();
+  std::vector<uint64_t> sampled;
+  for (uint64_t id = 1; id <= requests; ++id) {
+    wanted.id = core::request_id{id};
+    const bool said = hit_likely().value();
+    // The answer depends on nothing but the request.
+    BOOST_REQUIRE(hit_likely() == said);
+    if (said)
+      sampled.push_back(id);
+  }
+  BOOST_TEST(searches() == before);
+  // One in 16, within five standard deviations.
+  BOOST_TEST(sampled.size() > 50u);
+  BOOST_TEST(sampled.size() < 150u);
+  BOOST_TEST(predicts->counts().said_misses == 2 * requests);
+  // The search of a sampled one stands for all.
+  wanted.id = core::request_id{sampled.front()};
+  const auto of = searched(true);
+  BOOST_REQUIRE(of);
+  BOOST_TEST((*of == planning::checked_prediction{false, false, 16}));
+  BOOST_TEST(searches() == before + 1);
+  BOOST_TEST(predicts->counts().recent.right_misses == 16u);
+  BOOST_TEST(predicts->counts().checked == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_search_checks_its_prediction) {
+  keep(one_state());
+  hit_likely();
+  const auto hit = searched(true);
+  BOOST_REQUIRE(hit);
+  BOOST_TEST((*hit == planning::checked_prediction{true, true, 1}));
+  // A policy that did not ask searches for each miss: it stands for itself.
+  wanted.text.positive = "xylophone quartet";
+  const auto miss = searched(std::nullopt);
+  BOOST_REQUIRE(miss);
+  BOOST_TEST((*miss == planning::checked_prediction{false, false, 1}));
+  // Similar work that the request itself refuses is a hit of the cache.
+  wanted.text.positive = "a red fox";
+  wanted.cache_similarity = 2;
+  BOOST_TEST(searched(std::nullopt).value().hit);
+  // A prompt without words shows nothing.
+  wanted.text.positive = "";
+  BOOST_TEST(!searched(std::nullopt));
+  const auto all = predicts->counts().recent;
+  BOOST_TEST(all.right_hits == 2u);
+  BOOST_TEST(all.right_misses == 1u);
+  BOOST_TEST(all.checked == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_late_answer_of_the_predictor_leads_to_a_search) {
+  keep(one_state());
+  hit_likely();
+  wanted.text.positive = "xylophone quartet";
+  // The hub said yes in its place. The search is made, but it stands for no
+  // predicted miss, unless the request is sampled.
+  const auto before = searches();
+  size_t counted = 0;
+  for (uint64_t id = 1; id <= 160; ++id) {
+    wanted.id = core::request_id{id};
+    counted += searched(true) ? 1u : 0u;
+  }
+  BOOST_TEST(searches() == before + 160);
+  BOOST_TEST(counted < 40u);
+}
+
+BOOST_AUTO_TEST_CASE(policies_without_a_predictor_teach_none) {
+  keep(one_state());
+  auto view = asking();
+  BOOST_REQUIRE(stage.run(*stage.begin(view), here));
+  BOOST_TEST((predicts->counts() == index::prediction_counts{}));
 }
 
 BOOST_AUTO_TEST_CASE(others_runs_and_tenants_are_not_found) {

@@ -257,6 +257,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.compares = "images";
   c.encoded_images = 43;
   c.reads_left_out = true;
+  c.predictor = {43, 47, 53, 50, 0.75, {}, 0.25, 59, 61, 3};
   condition->refresh();
   const auto x = get("/v1/admin/caches")->body()["earlier_work"];
   BOOST_TEST(x.dump()
@@ -264,8 +265,12 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
                 R"("compares":"images","encoded":37,"encoded_images":43,)"
                 R"("entries":2,"evicted":11,"eviction":"lru",)"
                 R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
-                R"("most_entries":9,"reads_left_out":true,"recalled":41,)"
-                R"("spent":31,"torn":13,"writes_left_out":false})");
+                R"("most_entries":9,"predictor":{"checked":53,"failures":61,)"
+                R"("false_alarms":0.25,"precision":0.75,"recall":null,)"
+                R"("said_hits":43,"said_misses":47,"samples":50,)"
+                R"("trained_keys":3,"trainings":59},"reads_left_out":true,)"
+                R"("recalled":41,"spent":31,"torn":13,)"
+                R"("writes_left_out":false})");
 }
 
 BOOST_AUTO_TEST_CASE(entries_of_the_cache_are_listed_page_by_page) {

@@ -144,12 +144,20 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.recalled = 41;
   c.encoded_images = 43;
   c.writes_left_out = true;
+  c.predictor.said_hits = 43;
+  c.predictor.said_misses = 47;
+  c.predictor.checked = 53;
+  c.predictor.samples = 50;
+  c.predictor.precision = 0.75;
+  c.predictor.trainings = 59;
+  c.predictor.failures = 61;
   now.engine.cache = c;
   const auto all = text();
   for (const auto* const line :
        {"atelier_stages_left_out_total{stage=\"classify\"} 3",
         "atelier_stages_left_out_total{stage=\"mask\"} 0",
-        "atelier_cache_entries 2", "atelier_cache_bytes 300",
+        "atelier_cache_entries 2",
+        "atelier_cache_bytes 300",
         "atelier_cache_searches_total{outcome=\"hit\"} 5",
         "atelier_cache_searches_total{outcome=\"miss\"} 7",
         "atelier_cache_evictions_total{reason=\"room\"} 11",
@@ -163,7 +171,15 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_left_out{operation=\"write\"} 1",
         "atelier_cache_encodings_total{outcome=\"encoded\"} 37",
         "atelier_cache_encodings_total{outcome=\"recalled\"} 41",
-        "atelier_cache_image_encodings_total 43"})
+        "atelier_cache_image_encodings_total 43",
+        "atelier_cache_predictions_total{predicted=\"hit\"} 43",
+        "atelier_cache_predictions_total{predicted=\"miss\"} 47",
+        "atelier_cache_predictions_checked_total 53",
+        "atelier_cache_predictor_samples 50",
+        "atelier_cache_predictor_precision 0.75",
+        "atelier_cache_predictor_recall Nan",
+        "atelier_cache_predictor_trainings_total{outcome=\"trained\"} 59",
+        "atelier_cache_predictor_trainings_total{outcome=\"failed\"} 61"})
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }
 

@@ -235,6 +235,41 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_under_another_key) {
   BOOST_TEST(counts.misses == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_namespace_counts_its_entries_and_shows_their_vectors) {
+  memory m{{1 << 20, 100}};
+  // Keys end with their tenant.
+  const std::string own = "tens";
+  BOOST_TEST(m.extent(own)->entries == 0u);
+  BOOST_TEST(m.vectors(own, 10).empty());
+  BOOST_REQUIRE(m.keep("small" + own, "a red fox", states({8})));
+  BOOST_REQUIRE(m.keep("large" + own, "a blue owl", states({8})));
+  BOOST_REQUIRE(m.keep("smallothr", "one cat", states({8})));
+  BOOST_REQUIRE(m.keep("small" + own, "two dogs", states({8})));
+  const auto before = *m.extent(own);
+  BOOST_TEST(before.entries == 3u);
+  BOOST_TEST(m.extent("othr")->entries == 1u);
+  const auto fox = m.vector_of(own, "a red fox");
+  const auto owl = m.vector_of(own, "a blue owl");
+  const auto dogs = m.vector_of(own, "two dogs");
+  BOOST_TEST(fox.size() == index::text_dimensions);
+  // The last ones come first.
+  auto last = dogs;
+  last.insert(last.end(), owl.begin(), owl.end());
+  BOOST_TEST((m.vectors(own, 2) == last));
+  last.insert(last.end(), fox.begin(), fox.end());
+  BOOST_TEST((m.vectors(own, 10) == last));
+  m.drop_torn(4);
+  BOOST_TEST((*m.extent(own) == index::space_extent{2, before.changes + 1}));
+  last.erase(last.begin(), last.begin() + index::text_dimensions);
+  BOOST_TEST((m.vectors(own, 10) == last));
+  // A namespace that was empty meanwhile never has the same changes again.
+  m.drop_torn(1);
+  m.drop_torn(2);
+  BOOST_TEST(m.extent(own)->entries == 0u);
+  BOOST_REQUIRE(m.keep("small" + own, "a red fox", states({8})));
+  BOOST_TEST(m.extent(own)->changes > before.changes + 3);
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_found_or_has_nothing_is_not_kept) {
   memory m{{1 << 20, 10}};
   BOOST_TEST(!m.keep("k", "", states({8})));

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -64,6 +65,21 @@ public:
   core::result<std::vector<index::kept_entry>> list(
     const index::entry_page& which) override {
     return kept_.list(which);
+  }
+
+  std::vector<float> vector_of(std::string_view at,
+                               std::string_view of) override {
+    return kept_.vector_of(at, of);
+  }
+
+  std::optional<index::space_extent> extent(
+    std::string_view space) const override {
+    return kept_.extent(space);
+  }
+
+  std::vector<float> vectors(std::string_view space,
+                             size_t most) const override {
+    return kept_.vectors(space, most);
   }
 
   std::atomic<bool> reads_stick = false;
@@ -140,6 +156,10 @@ BOOST_AUTO_TEST_CASE(a_disk_that_answers_is_not_noticed) {
   sut->drop_torn(2);
   // A write waits for its turn.
   BOOST_TEST(keep());
+  BOOST_TEST(sut->extent(key)->entries == 2u);
+  const auto fox = sut->vector_of(key, text);
+  BOOST_TEST(!fox.empty());
+  BOOST_TEST((sut->vectors(key, 1) == fox));
   const auto listed = sut->list({0, 10});
   BOOST_TEST_REQUIRE(bool{listed});
   BOOST_TEST(listed->size() == 2u);

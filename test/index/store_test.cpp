@@ -121,6 +121,31 @@ BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
   BOOST_TEST(nearest_of(*sut, "a red fox") == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_namespace_has_the_vectors_of_its_scope) {
+  auto with = options();
+  with.scope = "old";
+  {
+    const auto sut = open(with);
+    BOOST_REQUIRE(sut->keep("smalltens", "a red fox", kept_states({8})));
+    BOOST_REQUIRE(sut->keep("smallothr", "one cat", kept_states({8})));
+  }
+  {
+    const auto sut = open(with);
+    BOOST_TEST(sut->extent("tens")->entries == 1u);
+    BOOST_REQUIRE(sut->keep("largetens", "a blue owl", kept_states({8})));
+    BOOST_TEST(sut->extent("tens")->entries == 2u);
+    auto last = sut->vector_of("tens", "a blue owl");
+    BOOST_TEST((sut->vectors("tens", 1) == last));
+    const auto fox = sut->vector_of("tens", "a red fox");
+    last.insert(last.end(), fox.begin(), fox.end());
+    BOOST_TEST((sut->vectors("tens", 10) == last));
+  }
+  with.scope = "new";
+  const auto sut = open(with);
+  BOOST_TEST(sut->extent("tens")->entries == 0u);
+  BOOST_TEST(sut->vectors("tens", 10).empty());
+}
+
 BOOST_AUTO_TEST_CASE(an_entry_without_its_whole_file_leaves_at_the_start) {
   {
     const auto sut = open();

@@ -89,6 +89,11 @@ BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   BOOST_TEST((listed(first) == std::vector{last}));
   BOOST_TEST(listed(last).empty());
   BOOST_TEST(listed(UINT64_MAX).empty());
+  BOOST_TEST(
+    (sut.vector_of("k", "one cat") == kept->vector_of("k", "one cat")));
+  BOOST_TEST(sut.extent("k")->entries == 2u);
+  BOOST_TEST((sut.vectors("k", 10) == kept->vectors("k", 10)));
+  BOOST_TEST(!sut.vectors("k", 10).empty());
   sut.drop_torn(first);
   BOOST_TEST((code_of(sut.state(first, 5)) == ec::not_found));
   BOOST_TEST(sut.counts().entries == 1u);

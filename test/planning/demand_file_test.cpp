@@ -40,6 +40,8 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
     R"({"format": "atelier.demand", "version": 1, "backlog": 7,
         "waiting": [1, 2], "windows": [
           {"seconds": 10, "arrived": 5, "predicted": {"1": [3, 4]},
+           "predictions": {"right_hits": 1, "false_hits": 2, "missed_hits": 3,
+                           "right_misses": 4, "checked": 5},
            "skips": {"25": 1}, "allowed": {"25": 2, "0": 3}},
           {"seconds": 0.5, "arrived": 0, "late": 2, "confidences": [9],
            "extra_work": [-0.5, 2]}]})",
@@ -54,6 +56,8 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
     (d->now == core::after(d->windows[1].begin, d->windows[1].length)));
   BOOST_TEST((d->windows[0].predicted
               == std::vector<std::vector<uint64_t>>{{}, {3, 4}}));
+  BOOST_TEST(
+    (d->windows[0].predictions == planning::prediction_tally{1, 2, 3, 4, 5}));
   using by_steps = std::vector<std::pair<uint32_t, uint64_t>>;
   BOOST_TEST((d->windows[0].skips == by_steps{{25, 1}}));
   BOOST_TEST((d->windows[0].allowed == by_steps{{0, 3}, {25, 2}}));
@@ -67,6 +71,7 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "windows": [{"seconds": 0, "arrived": 1.5, "predicted": {"x": []}},
                     {"arrived": null, "confidences": [1, -2],
                      "skips": {"-1": 2, "5": "x"}, "allowed": [1],
+                     "predictions": {"right_hits": -1, "odd": 2},
                      "extra_work": [0, 1e300]}, 3]})",
     "d.json");
   BOOST_REQUIRE(!d);
@@ -78,7 +83,9 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {
         "windows[1].arrived: null", "windows[1].confidences[1]: -2",
         "windows[1].skips.-1", "windows[1].skips.5: \"x\"",
         "windows[1].allowed: is not an object", "windows[1].extra_work[1]",
-        "windows[2]: is not an object"})
+        "windows[1].predictions.right_hits: -1",
+        "windows[1].predictions.checked: is missing",
+        "windows[1].predictions.odd", "windows[2]: is not an object"})
     BOOST_TEST(says(d.why(), part), part);
 }
 

@@ -133,8 +133,7 @@ BOOST_AUTO_TEST_CASE(of_two_images_the_one_that_shows_it_is_found) {
   auto other = scene(star);
   // It is drawn although an image may be similar enough.
   other.cache = "write";
-  const auto second =
-    test::image_in(test::answers_to(*sut, {other}).front());
+  const auto second = test::image_in(test::answers_to(*sut, {other}).front());
   remembered(*sut, 2);
   check_found(drawn(*sut, circle), first);
   check_found(drawn(*sut, star), second);

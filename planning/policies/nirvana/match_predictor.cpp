@@ -41,8 +41,12 @@ match_predictor finished(const std::vector<double>& w, double offset) {
   return out;
 }
 
+// An embedding on the border that is computed again, for example in a batch of
+// another size, may differ by this much, and stays inside.
+constexpr double rounding = 1e-6;
+
 // Returns the best offset for given weights: the nu-quantile of their scores.
-double best_offset(const std::vector<double>& w, const embedding_list& list,
+double best_offset(std::span<const float> w, const embedding_list& list,
                    double nu) {
   std::vector<double> scores;
   for (size_t i = 0; i < list.size(); ++i)
@@ -60,7 +64,8 @@ bool close_to_optimum(const std::vector<double>& w, const embedding_list& list,
                       double nu, double share) {
   const double bound =
     -std::inner_product(w.begin(), w.end(), w.begin(), 0.0) / 2;
-  const match_predictor m = finished(w, best_offset(w, list, nu));
+  auto m = finished(w, 0);
+  m.offset = best_offset(m.weights, list, nu);
   return one_class_objective(m, list, nu) - bound <= share * std::abs(bound);
 }
 
@@ -166,7 +171,9 @@ match_predictor train_one_class(const embedding_list& cached,
     if (close_to_optimum(w, cached, nu, gap_share))
       break;
   }
-  return finished(w, best_offset(w, cached, nu));
+  auto out = finished(w, 0);
+  out.offset = best_offset(out.weights, cached, nu) - rounding;
+  return out;
 }
 
 match_predictor train_on_outcomes(const embedding_list& searched,

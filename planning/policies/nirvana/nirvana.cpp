@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace atelier::planning {
 
@@ -22,10 +23,11 @@ namespace {
 
 using reuse = nirvana_rules::reuse_rule;
 
-// The precision and recall of the paper's predictor, which the policy assumes.
+// The precision and recall of the paper's predictor, which the policy assumes
+// until enough predictions were checked.
 // Source: Nirvana, section 7.2.
-constexpr double predictor_precision = 0.96;
-constexpr double predictor_recall = 0.95;
+constexpr double published_precision = 0.96;
+constexpr double published_recall = 0.95;
 
 // Returns the route from noise; it is followed by one for each skip of the
 // table, then by that of the found image.
@@ -54,28 +56,77 @@ std::string origin_of_table(const reuse_profile& x) {
   return has_own_table(x) ? "of the profile" : "as published";
 }
 
-bool predictor_gains(const demand& asked, const profile& known) {
+// Returns the rates of the predictor without the costs: measured, or published.
+nirvana::predictor_record rates_in(const prediction_tally& counted) {
+  nirvana::predictor_record out;
+  if (counted.checked >= enough_predictions && counted.has_rates()) {
+    out.precision = counted.precision();
+    out.recall = counted.recall();
+    out.hits = counted.hits();
+  } else {
+    out.precision = published_precision;
+    out.recall = published_recall;
+  }
+  return out;
+}
+
+// What decides whether to ask the predictor.
+struct predictor_case {
+  nirvana::predictor_record record;
+  uint64_t checked = 0;
+  bool is_measured = false;
+  // Whether enough is known to compare searches with lost hits.
+  bool is_known = false;
+};
+
+predictor_case case_in(const demand& asked, const profile& known) {
+  predictor_case out;
   uint64_t searched = 0;
   uint64_t hits = 0;
   double saved = 0;
+  prediction_tally counted;
   const variant_profile& v = known.variants[known.reuse->full.value];
   for (const demand_window& w : asked.windows) {
     searched += w.searched;
     hits += w.hits;
+    counted += w.predictions;
     for (const auto& [skip, n] : w.skips)
       saved +=
         static_cast<double>(n)
         * (argus::request_seconds(v, {}) - argus::request_seconds(v, {}, skip));
   }
-  if (searched == 0 || hits == 0)
-    return false;
-  nirvana::predictor_record record;
-  record.precision = predictor_precision;
-  record.recall = predictor_recall;
-  record.hits = static_cast<double>(hits) / static_cast<double>(searched);
-  record.search_seconds = core::to_seconds(known.reuse->retrieval);
-  record.hit_saves = saved / static_cast<double>(hits);
-  return nirvana::predictor_pays(record);
+  out.record = rates_in(counted);
+  out.checked = counted.checked;
+  // Only measured rates come with the share of all requests that hit. The share
+  // of the searches that a predictor let through is larger.
+  out.is_measured = out.record.hits > 0;
+  out.is_known = searched > 0 && hits > 0;
+  if (!out.is_known)
+    return out;
+  if (!out.is_measured)
+    out.record.hits = static_cast<double>(hits) / static_cast<double>(searched);
+  out.record.search_seconds = core::to_seconds(known.reuse->retrieval);
+  out.record.hit_saves = saved / static_cast<double>(hits);
+  return out;
+}
+
+// Says which rates of the predictor decided.
+std::string told(const predictor_case& of, bool always) {
+  auto out = fmt::format("precision {:.3f} and recall {:.3f} ",
+                         of.record.precision, of.record.recall);
+  out += of.is_measured ? fmt::format("measured by {} searches", of.checked)
+                        : fmt::format("as published; {} of {} searches that "
+                                      "check it are counted",
+                                      of.checked, enough_predictions);
+  if (always)
+    return "asked always, " + out;
+  if (!of.is_known)
+    return "not asked, as no search has hit yet, " + out;
+  const double gain = nirvana::predictor_gain(of.record);
+  return fmt::format("{} {:.1f} ms a request, {}",
+                     gain > 0 ? "asked, as it gains"
+                              : "not asked, as it would lose",
+                     std::abs(gain) * 1000, out);
 }
 
 } // namespace
@@ -128,9 +179,12 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
   next.share.assign(1, std::vector<double>(next.routes.size(), 0.0));
   next.share[0][first] = 1;
   nirvana_memory memory;
-  memory.asks_predictor =
-    rules_.predictor
-    && (rules_.predictor_always || predictor_gains(asked, known));
+  if (rules_.predicts != predicted_from::nothing) {
+    const auto by = case_in(asked, known);
+    memory.asks_predictor = rules_.predictor_always
+                         || (by.is_known && nirvana::predictor_pays(by.record));
+    memory.predictor_of = told(by, rules_.predictor_always);
+  }
   if (resumes) {
     memory.thresholds = table;
     memory.thresholds_of = origin_of_table(*known.reuse);
@@ -155,22 +209,21 @@ choice nirvana_policy::choose(const decision_context& by) const {
   by.random.seek(0);
   if (nirvana::starts_fresh(by.random, rules_.fresh))
     return from_scratch;
+  need n;
+  n.by = rules_.by;
+  n.predicts = rules_.predicts;
+  if (n.predicts != predicted_from::nothing)
+    n.hit_from = table.empty() ? rules_.image_from : table.front().similarity;
   if (memory->asks_predictor) {
-    if (!by.known.hit_likely) {
-      need n;
-      n.hit_likely = true;
-      n.by = rules_.by;
+    n.hit_likely = !by.known.hit_likely;
+    if (n.hit_likely)
       return n;
-    }
     if (!*by.known.hit_likely)
       return from_scratch;
   }
-  if (!by.known.near) {
-    need n;
-    n.near = true;
-    n.by = rules_.by;
+  n.near = !by.known.near;
+  if (n.near)
     return n;
-  }
   if (rules_.reuse == reuse::image) {
     const auto image = static_cast<uint32_t>(by.in_force.routes.size() - 1);
     if (!by.known.near->empty()
@@ -201,17 +254,19 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules paper;
   paper.name = "nirvana-paper";
   paper.reuse = reuse::nearest;
+  paper.predicts = predicted_from::entries;
   paper.predictor_always = true;
   nirvana_rules unpredicted = paper;
   unpredicted.name = "nirvana-no-predictor";
-  unpredicted.predictor = false;
+  unpredicted.predicts = predicted_from::nothing;
+  unpredicted.predictor_always = false;
   // Baselines that return whole images. The paper does not state their
   // thresholds; 0.8 is GPTCache's default, 0.85 is ours for CLIP's texts.
   nirvana_rules gptcache;
   gptcache.name = "gptcache";
   gptcache.reuse = reuse::image;
   gptcache.image_from = 0.8;
-  gptcache.predictor = false;
+  gptcache.predicts = predicted_from::nothing;
   gptcache.fresh = 0;
   nirvana_rules pinecone = gptcache;
   pinecone.name = "pinecone";

@@ -29,8 +29,11 @@ struct nirvana_rules {
   /// Images are returned above this similarity.
   double image_from = 0;
   compared by = compared::prompts;
-  /// Whether to ask if a hit is likely: only while that gains, or always.
-  bool predictor = true;
+  /// The predictor that says whether a hit is likely, and whether it is always
+  /// asked, or only while that gains. The paper's learns from the entries; a
+  /// half-space around them accepts much that is near none, so that the default
+  /// learns from the outcomes of searches.
+  predicted_from predicts = predicted_from::outcomes;
   bool predictor_always = false;
   /// The fraction of requests that start from noise despite any match.
   double fresh = 0.02;

@@ -14,15 +14,18 @@ namespace atelier::planning {
 plan_reasons nirvana_policy::explain(const plan& made) const {
   const auto* memory = made.memory.as<nirvana_memory>();
   plan_reasons out;
-  if (memory == nullptr || memory->thresholds_of.empty())
+  if (memory == nullptr)
     return out;
   std::string skips;
   for (const auto& x : memory->thresholds)
     skips += fmt::format("{}{} {}above {:.3f}", skips.empty() ? "" : ", ",
                          x.skip, skips.empty() ? "steps " : "", x.similarity);
-  out.lines.push_back(
-    fmt::format("thresholds {}: {}", memory->thresholds_of,
-                skips.empty() ? "no skip keeps the quality" : skips));
+  if (!memory->thresholds_of.empty())
+    out.lines.push_back(
+      fmt::format("thresholds {}: {}", memory->thresholds_of,
+                  skips.empty() ? "no skip keeps the quality" : skips));
+  if (!memory->predictor_of.empty())
+    out.lines.push_back("predictor of matches: " + memory->predictor_of);
   return out;
 }
 

@@ -267,6 +267,33 @@ public:
             "Images that cache.encoder read, so that prompts are compared with "
             "them.")
       .add(number(c.encoded_images));
+    predictor(c.predictor);
+  }
+
+  void predictor(const predictor_status& p) {
+    counter(to_, "atelier_cache_predictions_total",
+            "Requests that asked whether a search would hit, by the answer of "
+            "the predictor.")
+      .add(number(p.said_hits), {{"predicted", "hit"}})
+      .add(number(p.said_misses), {{"predicted", "miss"}});
+    counter(to_, "atelier_cache_predictions_checked_total",
+            "Searches that showed whether the predictor was right.")
+      .add(number(p.checked));
+    gauge(to_, "atelier_cache_predictor_samples",
+          "The last checked predictions, of which precision and recall are "
+          "measured.")
+      .add(number(p.samples));
+    constexpr auto unknown = std::numeric_limits<double>::quiet_NaN();
+    gauge(to_, "atelier_cache_predictor_precision",
+          "Share of the predicted hits that hit; NaN until it is measured.")
+      .add(p.precision.value_or(unknown));
+    gauge(to_, "atelier_cache_predictor_recall",
+          "Share of the hits that were predicted; NaN until it is measured.")
+      .add(p.recall.value_or(unknown));
+    counter(to_, "atelier_cache_predictor_trainings_total",
+            "Trainings of predictors, by whether they succeeded.")
+      .add(number(p.trainings), {{"outcome", "trained"}})
+      .add(number(p.failures), {{"outcome", "failed"}});
   }
 
   void program() {

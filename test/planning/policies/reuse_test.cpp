@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(nirvana_resumes_as_far_as_similarity_allows) {
 BOOST_AUTO_TEST_CASE(nirvana_says_which_thresholds_decide) {
   auto s = scene_of("nirvana");
   const auto told = [&] { return s.sut->explain(s.now).lines; };
-  BOOST_TEST_REQUIRE(told().size() == 1u);
+  BOOST_TEST_REQUIRE(told().size() == 2u);
   BOOST_TEST(told()[0]
              == "thresholds of the profile: 5 steps above 0.650, 10 above "
                 "0.750, 15 above 0.850, 20 above 0.900, 25 above 0.950");
@@ -147,20 +147,24 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
 }
 
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
+  const auto asks = [](bool hit_likely, predicted_from predicts) {
+    return need{false, hit_likely, !hit_likely, compared::prompts,
+                false, predicts,   0.65};
+  };
   const auto paper = scene_of("nirvana-paper");
   BOOST_TEST((std::get<need>(paper.choose({}, {}, usual()))
-              == need{false, true, false, compared::prompts, false}));
+              == asks(true, predicted_from::entries)));
   facts no;
   no.hit_likely = false;
   BOOST_TEST(paper.route(no, {}, usual()).name == "scratch");
   facts yes;
   yes.hit_likely = true;
   BOOST_TEST((std::get<need>(paper.choose(yes, {}, usual()))
-              == need{false, false, true, compared::prompts, false}));
+              == asks(false, predicted_from::entries)));
 
   auto ours = scene_of("nirvana");
   BOOST_TEST((std::get<need>(ours.choose({}, {}, usual()))
-              == need{false, false, true, compared::prompts, false}));
+              == asks(false, predicted_from::outcomes)));
   // Searches take long and few hit, so the predictor gains.
   ours.known.reuse->retrieval = std::chrono::seconds{1};
   auto& w = ours.window(1);
@@ -169,7 +173,62 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   w.skips = {{10, 5}};
   ours.replan();
   BOOST_TEST((std::get<need>(ours.choose({}, {}, usual()))
-              == need{false, true, false, compared::prompts, false}));
+              == asks(true, predicted_from::outcomes)));
+  const auto none = scene_of("nirvana-no-predictor");
+  BOOST_TEST((std::get<need>(none.choose({}, {}, usual()))
+              == need{false, false, true, compared::prompts, false}));
+}
+
+// With the published rates it would gain.
+BOOST_AUTO_TEST_CASE(measured_rates_of_the_predictor_replace_the_published) {
+  auto s = scene_of("nirvana");
+  s.known.reuse->retrieval = std::chrono::milliseconds{200};
+  auto& w = s.window(1);
+  w.searched = 100;
+  w.hits = 5;
+  w.skips = {{10, 5}};
+  const auto asks = [&] {
+    return std::get<need>(s.choose({}, {}, usual())).hit_likely;
+  };
+  const auto told = [&] {
+    s.replan();
+    return s.sut->explain(s.now).lines.at(1);
+  };
+  const auto says = [&](const std::string& begin, const std::string& end) {
+    const auto text = told();
+    BOOST_TEST(text.starts_with("predictor of matches: " + begin), text);
+    BOOST_TEST(text.ends_with(end), text);
+  };
+  // One search too few. The predictor expects a hit of nearly all misses.
+  w.predictions = {5, 90, 0, 4, enough_predictions - 1};
+  says("asked, as it gains ",
+       ", precision 0.960 and recall 0.950 as published; 99 of 100 searches "
+       "that check it are counted");
+  BOOST_TEST(asks());
+  // It misses half of the hits, and lets nearly all misses search.
+  w.predictions = {5, 90, 5, 0, 100};
+  says("not asked, as it would lose ",
+       ", precision 0.053 and recall 0.500 measured by 100 searches");
+  BOOST_TEST(!asks());
+  w.predictions = {5, 0, 0, 95, 100};
+  says("asked, as it gains 190.0 ms a request, ",
+       "precision 1.000 and recall 1.000 measured by 100 searches");
+  BOOST_TEST(asks());
+  // The share of hits is that of all requests, not of the searches that the
+  // predictor let through, of which nearly all hit.
+  w.searched = 6;
+  says("asked, as it gains 190.0 ms a request, ",
+       "precision 1.000 and recall 1.000 measured by 100 searches");
+  // Several windows count together. Without predicted hits there is no
+  // precision.
+  s.asked.windows.back().predictions = {0, 0, 5, 95, 60};
+  says("", "as published; 60 of 100 searches that check it are counted");
+  s.window(1).predictions = {5, 0, 0, 0, 40};
+  says("", "precision 1.000 and recall 0.500 measured by 100 searches");
+  auto paper = scene_of("nirvana-paper");
+  BOOST_TEST(paper.sut->explain(paper.now).lines.at(1).starts_with(
+    "predictor of matches: asked always, precision 0.960 and recall 0.950 as "
+    "published"));
 }
 
 BOOST_AUTO_TEST_CASE(image_caches_answer_with_what_they_find) {

@@ -46,7 +46,7 @@ private:
   static planning::nirvana_rules rules() {
     planning::nirvana_rules x;
     x.name = keeps_everything;
-    x.predictor = false;
+    x.predicts = planning::predicted_from::nothing;
     x.fresh = 1;
     return x;
   }

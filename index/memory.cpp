@@ -260,11 +260,11 @@ std::vector<float> memory::vector_of(std::string_view key,
 }
 
 std::optional<space_extent> memory::extent(std::string_view space) const {
-  return texts_.extent(space);
+  return vectors_.extent(space);
 }
 
 std::vector<float> memory::vectors(std::string_view space, size_t most) const {
-  return texts_.vectors(space, most);
+  return vectors_.vectors(space, most);
 }
 
 core::result<std::vector<kept_entry>> memory::list(const entry_page& which) {

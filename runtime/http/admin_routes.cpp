@@ -155,8 +155,8 @@ void admin_api::caches(const exchange_ptr& x) const {
     all["earlier_work"]["reads_left_out"] = c->reads_left_out;
     all["earlier_work"]["writes_left_out"] = c->writes_left_out;
     const auto& p = c->predictor;
-    const auto measured = [](const std::optional<double>& x) {
-      return x ? reply_json(*x) : reply_json(nullptr);
+    const auto measured = [](const std::optional<double>& rate) {
+      return rate ? reply_json(*rate) : reply_json(nullptr);
     };
     all["earlier_work"]["predictor"] = {
       {"said_hits", p.said_hits},

@@ -136,22 +136,28 @@ BOOST_AUTO_TEST_CASE(every_system_answers_the_same_requests) {
 }
 
 #ifdef ATELIER_WITH_TORCH
+// The images of the shipped family show something, those of the test card do
+// not.
 BOOST_AUTO_TEST_CASE(
   crs_finds_the_images_of_a_cache_that_was_filled_by_prompts) {
-  auto x = plan("images", {"nirvana", "crs"});
-  std::ranges::replace(
-    x.set, std::string{"policy.judges=''"},
-    std::string{"policy.judges='" ATELIER_SOURCE_DIR "/models'"});
+  auto x = plan("images", {"crs"});
+  x.set = {"cache.encoder=''", "devices[0].executor=torch",
+           "devices[0].threads=1",
+           "models=[{name='turbo',path='" ATELIER_SOURCE_DIR "/models/turbo'}]",
+           "policy.judges='" ATELIER_SOURCE_DIR "/models'"};
+  x.variant = "turbo@4";
+  x.px = {128, 128};
   x.measured = 4;
   const auto found = run(x);
+  size_t reused = 0;
   for (const auto& line : lines(found, "crs")) {
-    // Ten entries have images, and each has some similarity to any prompt.
     BOOST_TEST_REQUIRE(line.nearest.has_value());
+    // A prompt is not as similar to an image as to itself.
     BOOST_TEST(*line.nearest < 0.95);
     BOOST_TEST(line.reused == (*line.nearest >= 0.25 ? "image" : ""));
+    reused += line.reused.empty() ? 0u : 1u;
   }
-  for (const auto& line : lines(found, "nirvana"))
-    BOOST_TEST(line.nearest.value() > 0.2);
+  BOOST_TEST(reused > 0u);
 }
 #endif
 

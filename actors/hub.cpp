@@ -101,6 +101,8 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
 void hub::discount_ahead(core::tenant_id whose) {
   requests_.count_ahead(whose, false);
   // Another row may be prepared now, before a trial of a suspect begins.
+  if (queues_.empty(pool_suspects_lane))
+    return;
   queues_.feed(recall_lane);
   queues_.feed(prepare_lane);
 }

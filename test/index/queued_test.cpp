@@ -87,14 +87,16 @@ BOOST_AUTO_TEST_CASE(nothing_waits_for_the_vector_of_an_image) {
 
 BOOST_AUTO_TEST_CASE(what_waits_at_the_end_is_kept) {
   std::thread later;
+  std::atomic<bool> ends = false;
   {
     index::queued_work sut{kept, {2, 60s}};
     BOOST_TEST(sut.keep("k", "one", picture()));
     BOOST_TEST(sut.keep("k", "two", picture()));
     later = std::thread{[&] {
-      std::this_thread::sleep_for(20ms);
+      test::eventually([&] { return ends.load(); });
       encoder->release.set_value();
     }};
+    ends = true;
   }
   later.join();
   BOOST_TEST(kept->counts().entries == 2u);

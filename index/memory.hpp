@@ -51,9 +51,9 @@ uint64_t bytes_of(std::string_view key, const leftover& what,
 
 /// Kept work in this process's memory. At a bound, entries are evicted in the
 /// order of the rule. What an encoder cannot read finds nothing and is not
-/// kept; it counts as failed. Threads: any. Texts and images are encoded, and
-/// bytes are read, compared and
-///          checked, without the lock.
+/// kept; it counts as failed.
+/// Threads: any. Texts and images are encoded, and bytes are read, compared
+///          and checked, without the lock.
 class memory final : public kept_work {
 public:
   /// @param images if it is set, an entry is found by the vector of its image

@@ -35,8 +35,7 @@ struct punctual_options {
 class punctual_work final : public kept_work {
 public:
   /// @pre `near`, `prepare`, `counts`, `vector_of`, `extent` and `vectors` of
-  /// the
-  ///      other kept work do not wait for its disk
+  ///      the other kept work do not wait for its disk
   punctual_work(std::shared_ptr<kept_work> on_disk, punctual_options how);
   ~punctual_work() override;
 

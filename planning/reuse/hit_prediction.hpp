@@ -15,7 +15,7 @@ enum class predicted_from : uint8_t {
   entries,
 };
 
-/// Of this many requests whose search is predicted to miss, one searches
+/// One of this many requests whose search is predicted to miss searches
 /// anyway. The outcomes show how many hits the predictor misses.
 inline constexpr uint32_t predicted_misses_per_search = 16;
 

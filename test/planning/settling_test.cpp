@@ -151,14 +151,19 @@ BOOST_AUTO_TEST_CASE(given_levels_take_the_load_best_first) {
   asked.workers = 4;
   const auto best = *argus::allocate_counts(levels, asked);
   BOOST_TEST((best.workers != workers));
+  double deviation = 0.1;
   const auto at = [&](double rate, int64_t now_s) {
     return argus::allocate_settled(levels, rate, rate, best, workers, state,
-                                   at_s(now_s))
+                                   at_s(now_s), deviation)
       ->workers;
   };
   BOOST_TEST((at(3, 0) == workers));
   BOOST_TEST((at(3, 119) == workers));
   BOOST_TEST((at(3, 120) == best.workers));
+  // It is not followed if it were worse for a load that chance alone explains.
+  deviation = 0.75;
+  BOOST_TEST((at(3, 121) == workers));
+  BOOST_TEST((at(3, 300) == workers));
   // The plan is followed at once if the present workers do not serve the load.
   BOOST_TEST((at(7, 130) == best.workers));
 }

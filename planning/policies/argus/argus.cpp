@@ -99,7 +99,8 @@ core::result<argus::allocation> settled(
         break;
       }
   return argus::allocate_settled(levels, rate, least, found, before,
-                                 memory.settled, now);
+                                 memory.settled, now,
+                                 memory.steady.deviation());
 }
 
 } // namespace

@@ -6,6 +6,13 @@
 
 namespace atelier::planning::argus {
 
+namespace {
+
+// In standard deviations of the load.
+constexpr double chance = 2;
+
+} // namespace
+
 core::result<allocation> allocate_within(const ladder& levels, double rate,
                                          std::span<const uint32_t> workers) {
   // Each group has one level, which it has loaded.
@@ -26,8 +33,8 @@ core::result<allocation> allocate_within(const ladder& levels, double rate,
 core::result<allocation> allocate_settled(const ladder& levels, double rate,
                                           double least, const allocation& found,
                                           std::span<const uint32_t> before,
-                                          settling& state,
-                                          core::time_point now) {
+                                          settling& state, core::time_point now,
+                                          double deviation) {
   hosting_change change;
   for (size_t v = 0; v < found.workers.size(); ++v) {
     const uint32_t had = v < before.size() ? before[v] : 0;
@@ -48,11 +55,18 @@ core::result<allocation> allocate_settled(const ladder& levels, double rate,
     return go();
   const auto serves = allocate_within(levels, least, before);
   auto same = allocate_within(levels, rate, before);
-  const auto other = allocate_within(levels, rate, found.workers);
-  if (!serves || serves->saturated || !same || !other)
+  if (!serves || serves->saturated || !same)
     return go();
-  const double kept = same->quality;
-  change.gain = kept > 0 ? other->quality / kept - 1 : 1;
+  change.gain = 1;
+  for (const double by : {-chance * deviation, 0.0, chance * deviation}) {
+    const double load = std::max(rate + by, 0.0);
+    const auto kept = allocate_within(levels, load, before);
+    const auto other = allocate_within(levels, load, found.workers);
+    if (!kept || !other)
+      return go();
+    if (kept->quality > 0)
+      change.gain = std::min(change.gain, other->quality / kept->quality - 1);
+  }
   return worth_moving(state, change, now) ? core::result<allocation>{found}
                                           : std::move(same);
 }

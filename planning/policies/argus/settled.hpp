@@ -17,13 +17,16 @@ core::result<allocation> allocate_within(const ladder& levels, double rate,
 /// Returns `found`, or the best allocation for the workers of each level in
 /// `before`. These workers stay while they serve `least` requests per second,
 /// until those of `found` are worth their loads; if they do not serve them,
-/// `found` is taken at once. Both are compared, and the load is distributed,
-/// for `rate`, which includes its headroom.
+/// `found` is taken at once. The load is distributed for `rate`, which includes
+/// its headroom. Both are compared for `rate` and for rates two deviations
+/// below and above it, and the smallest gain counts: a load that only chance
+/// changed moves no worker. `deviation` is that of the measured rate, in
+/// requests per second.
 /// Errors: those of `allocate_within`.
 core::result<allocation> allocate_settled(const ladder& levels, double rate,
                                           double least, const allocation& found,
                                           std::span<const uint32_t> before,
-                                          settling& state,
-                                          core::time_point now);
+                                          settling& state, core::time_point now,
+                                          double deviation);
 
 } // namespace atelier::planning::argus

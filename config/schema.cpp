@@ -365,10 +365,20 @@ const option all_options[] = {
    "can tell by its own entries what others store. 0: what a key does not "
    "use, others do; see tenant_floor.",
    ATELIER_AT(cache.tenants), 0, 1'000'000},
+  {"cache", "pending",
+   "Maximum number of requests whose results wait for the disk of cache.folder "
+   "or for the image encoder (cache.compares) to be stored, while searches go "
+   "on; the results of more requests are not stored. 0: each is stored at "
+   "once, and searches wait for it.",
+   ATELIER_AT(cache.pending), 0, 256},
   {"cache", "disk_wait_ms",
-   "Maximum wait for the disk of cache.folder; a slower answer counts as a "
-   "failure.",
+   "Maximum time that a request waits for the disk of cache.folder; a slower "
+   "answer counts as a failure.",
    ATELIER_AT(cache.disk_wait), 1, 60'000},
+  {"cache", "disk_write_wait_ms",
+   "Maximum time for storing a request's results on the disk of cache.folder, "
+   "for which no request waits; a slower disk counts as a failure.",
+   ATELIER_AT(cache.disk_write_wait), 1, 60'000},
   {"cache", "disk_retry_s",
    "Time for which the disk of cache.folder is left out after three failures "
    "in a row.",

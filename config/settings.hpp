@@ -208,9 +208,14 @@ struct cache_settings {
   /// The number of tenants among which the whole cache is divided in fixed
   /// equal parts; 0: it is not divided.
   uint32_t tenants = 0;
-  /// The longest wait for the disk of `folder`, and the time for which a disk
-  /// that was late several times is left out.
+  /// The maximum number of requests whose results wait to be stored; 0: each is
+  /// stored before the next search.
+  uint32_t pending = 16;
+  /// The longest waits for the disk of `folder` to return and to store a
+  /// result, and the time for which a disk that was late several times is left
+  /// out.
   core::timespan disk_wait = std::chrono::milliseconds{250};
+  core::timespan disk_write_wait = std::chrono::seconds{5};
   core::timespan disk_retry = std::chrono::seconds{30};
 };
 

@@ -105,8 +105,10 @@ struct kept_counts {
   /// nothing is found, or nothing is kept.
   bool reads_left_out = false;
   bool writes_left_out = false;
-  /// Leftovers that are queued to be kept.
+  /// Leftovers that are queued to be kept, and leftovers that were not kept
+  /// because too many were queued.
   uint64_t pending = 0;
+  uint64_t overflowed = 0;
   /// The work of the encoders.
   encoder_counts encoder;
 

@@ -42,7 +42,8 @@ struct memory::kept {
 
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions) {
-  uint64_t out = key.size() + dimensions * sizeof(float) + what.image.size();
+  uint64_t out =
+    key.size() + vector_index::bytes_of_each(dimensions) + what.image.size();
   for (const auto& x : what.states)
     out += x.bytes.size();
   return out;

@@ -45,7 +45,8 @@ class ledger;
 } // namespace detail
 
 /// Returns the size by which a leftover counts under its key, in bytes: its
-/// payloads, its vector of `dimensions` elements, and its key.
+/// payloads, its key, and its vector of `dimensions` elements with its part of
+/// the graphs that find it.
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions);
 

@@ -15,9 +15,10 @@ namespace {
 
 /// The calls of one kind: their thread, and whether they were late.
 struct direction {
-  direction(const punctual_options& how)
-    : late(how.most_late, how.retry), thread(how.grace) {}
+  direction(const punctual_options& how, core::timespan most)
+    : wait(most), late(how.most_late, how.retry), thread(how.grace) {}
 
+  const core::timespan wait;
   /// Guarded by the owner's lock.
   detail::breaker late;
   detail::call_thread thread;
@@ -26,11 +27,10 @@ struct direction {
 } // namespace
 
 struct punctual_work::impl {
-  impl(std::shared_ptr<kept_work> kept, punctual_options options)
-    : on_disk(std::move(kept)),
-      how(std::move(options)),
-      reads(how),
-      writes(how) {}
+  explicit impl(punctual_options options)
+    : how(std::move(options)),
+      reads(how, how.read_wait),
+      writes(how, how.write_wait) {}
 
   bool lets_through(const direction& x) const {
     const auto now = how.now();
@@ -44,7 +44,7 @@ struct punctual_work::impl {
             Call call) -> std::optional<decltype(call())> {
     auto out = std::make_shared<std::optional<decltype(call())>>();
     const bool in_time = by.thread.run(
-      [out, call = std::move(call)]() mutable { *out = call(); }, how.wait);
+      [out, call = std::move(call)]() mutable { *out = call(); }, by.wait);
     const auto now = how.now();
     const std::lock_guard hold{lock};
     if (in_time) {
@@ -55,7 +55,7 @@ struct punctual_work::impl {
     ++failed;
     const bool skipped = by.late.failed(now);
     core::log_warn("cache: its disk did not answer within {} ms ({}){}",
-                   core::to_ms(how.wait), doing,
+                   core::to_ms(by.wait), doing,
                    skipped ? unable : std::string_view{});
     return std::nullopt;
   }
@@ -71,11 +71,10 @@ struct punctual_work::impl {
     if (!got)
       return core::fail(core::ec::io_failed,
                         "entry {}: its disk did not answer within {} ms", entry,
-                        core::to_ms(how.wait));
+                        core::to_ms(reads.wait));
     return std::move(*got);
   }
 
-  std::shared_ptr<kept_work> on_disk;
   const punctual_options how;
   mutable std::mutex lock;
   uint64_t failed = 0;
@@ -87,55 +86,46 @@ struct punctual_work::impl {
 
 punctual_work::punctual_work(std::shared_ptr<kept_work> on_disk,
                              punctual_options how)
-  : impl_(std::make_unique<impl>(std::move(on_disk), std::move(how))) {}
+  : forwarding_work(std::move(on_disk)),
+    impl_(std::make_unique<impl>(std::move(how))) {}
 
 punctual_work::~punctual_work() {
   // Closing writes, too. A call that has not ended owns the kept work, which is
   // then closed after it.
-  auto last = std::make_shared<std::shared_ptr<kept_work>>();
-  last->swap(impl_->on_disk);
+  auto last = std::make_shared<std::shared_ptr<kept_work>>(let_go());
   impl_->writes.thread.run([last] { last->reset(); }, impl_->how.grace);
-}
-
-planning::compared punctual_work::compares() const {
-  return impl_->on_disk->compares();
 }
 
 std::vector<planning::match> punctual_work::near(std::string_view key,
                                                  std::string_view text,
                                                  size_t most) {
   if (impl_->lets_through(impl_->reads))
-    return impl_->on_disk->near(key, text, most);
+    return to()->near(key, text, most);
   const std::lock_guard hold{impl_->lock};
   ++impl_->unsearched;
   return {};
 }
 
 core::result<payload> punctual_work::state(uint64_t entry, uint32_t steps) {
-  return impl_->read(entry, [kept = impl_->on_disk, entry, steps] {
-    return kept->state(entry, steps);
-  });
+  return impl_->read(
+    entry, [kept = to(), entry, steps] { return kept->state(entry, steps); });
 }
 
 core::result<payload> punctual_work::image(uint64_t entry, core::extent px,
                                            uint32_t skips) {
-  return impl_->read(entry, [kept = impl_->on_disk, entry, px, skips] {
+  return impl_->read(entry, [kept = to(), entry, px, skips] {
     return kept->image(entry, px, skips);
   });
 }
 
 void punctual_work::drop_torn(uint64_t entry) {
-  const bool queued = impl_->writes.thread.post(
-    [kept = impl_->on_disk, entry] { kept->drop_torn(entry); });
+  const bool queued =
+    impl_->writes.thread.post([kept = to(), entry] { kept->drop_torn(entry); });
   // It is found torn again.
   if (!queued)
     core::log_warn("cache: entry {} is torn and stays, because its disk does "
                    "not answer",
                    entry);
-}
-
-bool punctual_work::prepare(leftover& what) {
-  return impl_->on_disk->prepare(what);
 }
 
 bool punctual_work::keep(std::string_view key, std::string_view text,
@@ -146,13 +136,13 @@ bool punctual_work::keep(std::string_view key, std::string_view text,
   auto left = std::make_shared<leftover>(std::move(what));
   const auto kept = impl_->made(
     impl_->writes, "writing", "; nothing is kept for a while",
-    [to = impl_->on_disk, key = std::string{key}, text = std::string{text},
+    [to = to(), key = std::string{key}, text = std::string{text},
      left = std::move(left)] { return to->keep(key, text, std::move(*left)); });
   return kept.value_or(false);
 }
 
 kept_counts punctual_work::counts() const {
-  auto out = impl_->on_disk->counts();
+  auto out = to()->counts();
   const auto now = impl_->how.now();
   const std::lock_guard hold{impl_->lock};
   out.misses += impl_->unsearched;
@@ -162,28 +152,13 @@ kept_counts punctual_work::counts() const {
   return out;
 }
 
-std::vector<float> punctual_work::vector_of(std::string_view key,
-                                            std::string_view text) {
-  return impl_->on_disk->vector_of(key, text);
-}
-
-std::optional<space_extent> punctual_work::extent(
-  std::string_view space) const {
-  return impl_->on_disk->extent(space);
-}
-
-std::vector<float> punctual_work::vectors(std::string_view space,
-                                          size_t most) const {
-  return impl_->on_disk->vectors(space, most);
-}
-
 core::result<std::vector<kept_entry>> punctual_work::list(
   const entry_page& which) {
   constexpr core::timespan most = std::chrono::seconds{10};
   auto out =
     std::make_shared<std::optional<core::result<std::vector<kept_entry>>>>();
   const bool in_time = impl_->writes.thread.run(
-    [out, kept = impl_->on_disk, which] { *out = kept->list(which); }, most);
+    [out, kept = to(), which] { *out = kept->list(which); }, most);
   if (!in_time)
     return core::fail(core::ec::io_failed,
                       "the cache's disk did not answer within {} s",

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
-#include <atelier/index/kept_work.hpp>
+#include <atelier/index/forwarding.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -12,8 +12,9 @@
 namespace atelier::index {
 
 struct punctual_options {
-  /// The maximum wait for the disk.
-  core::timespan wait = std::chrono::milliseconds{250};
+  /// The maximum waits for the disk. Requests wait for what is read.
+  core::timespan read_wait = std::chrono::milliseconds{250};
+  core::timespan write_wait = std::chrono::seconds{5};
   /// After this many late calls in a row the disk is left out for `retry`, and
   /// then tried once.
   uint32_t most_late = 3;
@@ -32,14 +33,13 @@ struct punctual_options {
 /// A search does not wait for the disk, and the time in which an image is
 /// encoded does not count as the disk's.
 /// Threads: any.
-class punctual_work final : public kept_work {
+class punctual_work final : public forwarding_work {
 public:
   /// @pre `near`, `prepare`, `counts`, `vector_of`, `extent` and `vectors` of
   ///      the other kept work do not wait for its disk
   punctual_work(std::shared_ptr<kept_work> on_disk, punctual_options how);
   ~punctual_work() override;
 
-  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
@@ -47,15 +47,9 @@ public:
                               uint32_t skips) override;
   /// Does not wait until the entry has left.
   void drop_torn(uint64_t entry) override;
-  bool prepare(leftover& what) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
-  std::vector<float> vector_of(std::string_view key,
-                               std::string_view text) override;
-  std::optional<space_extent> extent(std::string_view space) const override;
-  std::vector<float> vectors(std::string_view space,
-                             size_t most) const override;
   /// Waits for the disk at most ten seconds; a late list is no failure of it.
   core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 

@@ -18,17 +18,17 @@ struct pending_work {
   std::mutex lock;
   std::condition_variable changed;
   size_t count = 0;
-  /// Leftovers that were not kept because too many waited, or memory ran out.
+  /// Leftovers that were not kept because too many waited.
+  uint64_t overflowed = 0;
+  /// Leftovers that were not kept because memory ran out.
   uint64_t failed = 0;
 };
 
 } // namespace
 
 struct queued_work::impl {
-  impl(std::shared_ptr<kept_work> work, queued_options options)
-    : kept(std::move(work)), how(options), thread(options.grace) {}
+  explicit impl(queued_options options) : how(options), thread(options.grace) {}
 
-  const std::shared_ptr<kept_work> kept;
   const queued_options how;
   const std::shared_ptr<pending_work> pending =
     std::make_shared<pending_work>();
@@ -36,7 +36,7 @@ struct queued_work::impl {
 };
 
 queued_work::queued_work(std::shared_ptr<kept_work> kept, queued_options how)
-  : impl_(std::make_unique<impl>(std::move(kept), how)) {}
+  : forwarding_work(std::move(kept)), impl_(std::make_unique<impl>(how)) {}
 
 queued_work::~queued_work() {
   auto& pending = *impl_->pending;
@@ -47,40 +47,13 @@ queued_work::~queued_work() {
                    pending.count);
 }
 
-planning::compared queued_work::compares() const {
-  return impl_->kept->compares();
-}
-
-std::vector<planning::match> queued_work::near(std::string_view key,
-                                               std::string_view text,
-                                               size_t most) {
-  return impl_->kept->near(key, text, most);
-}
-
-core::result<payload> queued_work::state(uint64_t entry, uint32_t steps) {
-  return impl_->kept->state(entry, steps);
-}
-
-core::result<payload> queued_work::image(uint64_t entry, core::extent px,
-                                         uint32_t skips) {
-  return impl_->kept->image(entry, px, skips);
-}
-
-void queued_work::drop_torn(uint64_t entry) {
-  impl_->kept->drop_torn(entry);
-}
-
-bool queued_work::prepare(leftover& what) {
-  return impl_->kept->prepare(what);
-}
-
 bool queued_work::keep(std::string_view key, std::string_view text,
                        leftover what) {
   const auto pending = impl_->pending;
   {
     const std::lock_guard hold{pending->lock};
     if (pending->count >= impl_->how.most) {
-      ++pending->failed;
+      ++pending->overflowed;
       return false;
     }
     ++pending->count;
@@ -88,7 +61,7 @@ bool queued_work::keep(std::string_view key, std::string_view text,
   // A call may be copied.
   auto left = std::make_shared<leftover>(std::move(what));
   const bool queued =
-    impl_->thread.post([to = impl_->kept, pending, key = std::string{key},
+    impl_->thread.post([to = to(), pending, key = std::string{key},
                         text = std::string{text}, left = std::move(left)] {
       bool threw = true;
       try {
@@ -107,30 +80,12 @@ bool queued_work::keep(std::string_view key, std::string_view text,
 }
 
 kept_counts queued_work::counts() const {
-  auto out = impl_->kept->counts();
+  auto out = to()->counts();
   const std::lock_guard hold{impl_->pending->lock};
   out.failed += impl_->pending->failed;
+  out.overflowed += impl_->pending->overflowed;
   out.pending = impl_->pending->count;
   return out;
-}
-
-std::vector<float> queued_work::vector_of(std::string_view key,
-                                          std::string_view text) {
-  return impl_->kept->vector_of(key, text);
-}
-
-std::optional<space_extent> queued_work::extent(std::string_view space) const {
-  return impl_->kept->extent(space);
-}
-
-std::vector<float> queued_work::vectors(std::string_view space,
-                                        size_t most) const {
-  return impl_->kept->vectors(space, most);
-}
-
-core::result<std::vector<kept_entry>> queued_work::list(
-  const entry_page& which) {
-  return impl_->kept->list(which);
 }
 
 } // namespace atelier::index

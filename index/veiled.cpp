@@ -67,59 +67,28 @@ uint64_t number_veil::unveiled(uint64_t number) const {
 }
 
 veiled_work::veiled_work(std::shared_ptr<kept_work> kept, number_veil veil)
-  : kept_(std::move(kept)), veil_(veil) {}
-
-planning::compared veiled_work::compares() const {
-  return kept_->compares();
-}
+  : forwarding_work(std::move(kept)), veil_(veil) {}
 
 std::vector<planning::match> veiled_work::near(std::string_view key,
                                                std::string_view text,
                                                size_t most) {
-  auto out = kept_->near(key, text, most);
+  auto out = to()->near(key, text, most);
   for (auto& x : out)
     x.entry = veil_.veiled(x.entry);
   return out;
 }
 
 core::result<payload> veiled_work::state(uint64_t entry, uint32_t steps) {
-  return kept_->state(veil_.unveiled(entry), steps);
+  return to()->state(veil_.unveiled(entry), steps);
 }
 
 core::result<payload> veiled_work::image(uint64_t entry, core::extent px,
                                          uint32_t skips) {
-  return kept_->image(veil_.unveiled(entry), px, skips);
+  return to()->image(veil_.unveiled(entry), px, skips);
 }
 
 void veiled_work::drop_torn(uint64_t entry) {
-  kept_->drop_torn(veil_.unveiled(entry));
-}
-
-bool veiled_work::prepare(leftover& what) {
-  return kept_->prepare(what);
-}
-
-bool veiled_work::keep(std::string_view key, std::string_view text,
-                       leftover what) {
-  return kept_->keep(key, text, std::move(what));
-}
-
-kept_counts veiled_work::counts() const {
-  return kept_->counts();
-}
-
-std::vector<float> veiled_work::vector_of(std::string_view key,
-                                          std::string_view text) {
-  return kept_->vector_of(key, text);
-}
-
-std::optional<space_extent> veiled_work::extent(std::string_view space) const {
-  return kept_->extent(space);
-}
-
-std::vector<float> veiled_work::vectors(std::string_view space,
-                                        size_t most) const {
-  return kept_->vectors(space, most);
+  to()->drop_torn(veil_.unveiled(entry));
 }
 
 core::result<std::vector<kept_entry>> veiled_work::list(
@@ -130,7 +99,7 @@ core::result<std::vector<kept_entry>> veiled_work::list(
     return std::vector<kept_entry>{};
   if (page.after != 0)
     page.after = veil_.unveiled(page.after);
-  auto out = kept_->list(page);
+  auto out = to()->list(page);
   if (out)
     for (auto& x : *out)
       x.number = veil_.veiled(x.number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/index/kept_work.hpp>
+#include <atelier/index/forwarding.hpp>
 
 #include <array>
 #include <cstddef>
@@ -40,32 +40,21 @@ private:
 /// the entries of all tenants: two of them show how much others stored
 /// meanwhile. An entry's number changes with the secret.
 /// Threads: any.
-class veiled_work final : public kept_work {
+class veiled_work final : public forwarding_work {
 public:
   veiled_work(std::shared_ptr<kept_work> kept, number_veil veil);
 
-  planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
                                     size_t most) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
   void drop_torn(uint64_t entry) override;
-  bool prepare(leftover& what) override;
-  bool keep(std::string_view key, std::string_view text,
-            leftover what) override;
-  kept_counts counts() const override;
-  std::vector<float> vector_of(std::string_view key,
-                               std::string_view text) override;
-  std::optional<space_extent> extent(std::string_view space) const override;
-  std::vector<float> vectors(std::string_view space,
-                             size_t most) const override;
   /// Also numbers pages by veiled numbers: after one follow the entries that
   /// came later.
   core::result<std::vector<kept_entry>> list(const entry_page& which) override;
 
 private:
-  const std::shared_ptr<kept_work> kept_;
   const number_veil veil_;
 };
 

@@ -108,6 +108,8 @@ cache_status cache_of(const config::cache_settings& most,
   out.checked = now.searches_checked;
   out.agreed = now.searches_agreed;
   out.failures = now.failed;
+  out.pending = now.pending;
+  out.overflowed = now.overflowed;
   out.encoded = now.encoder.encoded;
   out.recalled = now.encoder.recalled;
   out.encoded_images = now.encoder.images;

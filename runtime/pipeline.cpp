@@ -94,7 +94,8 @@ core::result<std::shared_ptr<index::kept_work>> stored_work_of(
     return core::fail(core::ec::bad_config, "cache.folder: {}",
                       made.why().text);
   index::punctual_options pace;
-  pace.wait = x.cache.disk_wait;
+  pace.read_wait = x.cache.disk_wait;
+  pace.write_wait = x.cache.disk_write_wait;
   pace.retry = x.cache.disk_retry;
   return std::shared_ptr<index::kept_work>{
     std::make_shared<index::punctual_work>(std::move(*made), std::move(pace))};
@@ -123,8 +124,13 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
       return stored.why();
     kept = std::move(*stored);
   }
-  if (reads_images)
-    kept = std::make_shared<index::queued_work>(std::move(kept));
+  // Storing in memory alone takes no time for which anything could wait.
+  const bool may_take_long = reads_images || !x.cache.folder.empty();
+  if (may_take_long && x.cache.pending > 0) {
+    index::queued_options queue;
+    queue.most = x.cache.pending;
+    kept = std::make_shared<index::queued_work>(std::move(kept), queue);
+  }
   return std::shared_ptr<index::kept_work>{std::make_shared<index::veiled_work>(
     std::move(kept), index::number_veil::random())};
 }

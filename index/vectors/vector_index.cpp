@@ -320,4 +320,14 @@ uint64_t vector_index::bytes() const {
   return vectors + graphs + building;
 }
 
+uint64_t vector_index::bytes_of_each(size_t dimensions) {
+  constexpr uint64_t of_pointers = 2 * sizeof(entry_ptr);
+  constexpr uint64_t of_number = 64;
+  const uint64_t each = sizeof(detail::entry) + of_pointers + of_number
+                      + dimensions * sizeof(float)
+                      + 2 * detail::graph::most_bytes(1);
+  // One in `gone_share` of the vectors of a graph may be gone.
+  return each + each / (gone_share - 1);
+}
+
 } // namespace atelier::index

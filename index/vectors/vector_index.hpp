@@ -117,6 +117,11 @@ public:
   /// still links, and of the graphs, including the one that is being built.
   uint64_t bytes() const;
 
+  /// Returns a bound of the memory for each of the vectors that an index of so
+  /// many dimensions may hold, with its parts of removed vectors and of two
+  /// graphs: that of the searches, and the next one.
+  static uint64_t bytes_of_each(size_t dimensions);
+
 private:
   struct state;
   using state_ptr = std::shared_ptr<const state>;

@@ -112,8 +112,11 @@ result<void> plan_own_engine(const warm_arguments& arguments,
     return fail(ec::invalid_argument,
                 "--cacert: it has no effect without --server");
   auto with = common;
-  // No client waits, so that a slow disk is not left out. --set may differ.
-  with.set.insert(with.set.begin(), "cache.disk_wait_ms=60000");
+  // No client waits: a slow disk is not left out, and every result is stored
+  // before the next. --set may differ.
+  for (const char* set : {"cache.disk_wait_ms=60000",
+                          "cache.disk_write_wait_ms=60000", "cache.pending=0"})
+    with.set.insert(with.set.begin(), set);
   if (folder)
     with.set.push_back("cache.folder=" + toml_string(*folder));
   auto chosen = read_engine_options({arguments.model,

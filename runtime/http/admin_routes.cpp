@@ -152,6 +152,8 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"encoded", c->encoded},   {"recalled", c->recalled}};
     all["earlier_work"]["compares"] = c->compares;
     all["earlier_work"]["encoded_images"] = c->encoded_images;
+    all["earlier_work"]["pending"] = c->pending;
+    all["earlier_work"]["overflowed"] = c->overflowed;
     all["earlier_work"]["reads_left_out"] = c->reads_left_out;
     all["earlier_work"]["writes_left_out"] = c->writes_left_out;
     const auto& p = c->predictor;

@@ -65,8 +65,10 @@ def serving(program, *more, device=CARD, folder="cache"):
 
 def drawn(program, url, prompt, *more):
     code, out, err = program.run(
-        ["generate", prompt, "--server", url, "--size", "64x64", "--cache",
-         "read", "--json", "-o", "x.png", "--force", *more])
+        ["generate", prompt, "--server", url,
+         *(() if "--size" in more else ("--size", "64x64")),
+         *(() if "--cache" in more else ("--cache", "read")),
+         "--json", "-o", "x.png", "--force", *more])
     expect(code == 0, code, err)
     return json.loads(out)
 

@@ -251,6 +251,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.checked = 23;
   c.agreed = 19;
   c.failures = 29;
+  c.pending = 3;
+  c.overflowed = 21;
   c.spent = 31;
   c.encoded = 37;
   c.recalled = 41;
@@ -265,7 +267,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
                 R"("compares":"images","encoded":37,"encoded_images":43,)"
                 R"("entries":2,"evicted":11,"eviction":"lru",)"
                 R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
-                R"("most_entries":9,"predictor":{"checked":53,"failures":61,)"
+                R"("most_entries":9,"overflowed":21,"pending":3,)"
+                R"("predictor":{"checked":53,"failures":61,)"
                 R"("false_alarms":0.25,"precision":0.75,"recall":null,)"
                 R"("said_hits":43,"said_misses":47,"samples":50,)"
                 R"("trained_keys":3,"trainings":59},"reads_left_out":true,)"

@@ -139,6 +139,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.checked = 23;
   c.agreed = 19;
   c.failures = 29;
+  c.pending = 3;
+  c.overflowed = 21;
   c.spent = 31;
   c.encoded = 37;
   c.recalled = 41;
@@ -167,6 +169,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_checks_total{outcome=\"agreed\"} 19",
         "atelier_cache_checks_total{outcome=\"missed\"} 4",
         "atelier_cache_failures_total 29",
+        "atelier_cache_pending 3",
+        "atelier_cache_overflows_total 21",
         "atelier_cache_left_out{operation=\"read\"} 0",
         "atelier_cache_left_out{operation=\"write\"} 1",
         "atelier_cache_encodings_total{outcome=\"encoded\"} 37",

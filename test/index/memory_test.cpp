@@ -24,7 +24,8 @@ using index::leftover;
 using index::memory;
 
 constexpr core::extent px{8, 8};
-constexpr uint64_t text_bytes = sizeof(index::text_vector);
+const uint64_t text_bytes =
+  index::vector_index::bytes_of_each(std::tuple_size_v<index::text_vector>);
 
 std::vector<std::byte> filled(size_t bytes, uint64_t with) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(with));

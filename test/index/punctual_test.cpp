@@ -98,7 +98,7 @@ private:
 struct fixture {
   fixture() {
     // Long for a call that waits for no disk, also on a busy machine.
-    how.wait = 100ms;
+    how.read_wait = how.write_wait = 100ms;
     how.now = [this] { return core::time_point{} + seconds.load() * 1s; };
     sut = std::make_unique<index::punctual_work>(disk, how);
   }
@@ -140,7 +140,7 @@ struct fixture {
 BOOST_FIXTURE_TEST_SUITE(punctual_test, fixture)
 
 BOOST_AUTO_TEST_CASE(a_disk_that_answers_is_not_noticed) {
-  how.wait = 60s;
+  how.read_wait = how.write_wait = 60s;
   sut = std::make_unique<index::punctual_work>(disk, how);
   BOOST_TEST(keep());
   auto with_image = test::kept_states({});

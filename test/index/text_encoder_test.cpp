@@ -86,7 +86,8 @@ BOOST_AUTO_TEST_CASE(memory_compares_by_it) {
   index::memory sut{{1 << 20, 10}, encoder};
   check(sut);
   // The size counts the key, two numbers and the state.
-  BOOST_TEST(sut.counts().bytes == 2 * (1 + 2 * sizeof(float) + 8));
+  BOOST_TEST(sut.counts().bytes
+             == 2 * (1 + index::vector_index::bytes_of_each(2) + 8));
 }
 
 BOOST_AUTO_TEST_CASE(a_store_compares_by_it_also_after_a_restart) {

@@ -203,7 +203,8 @@ pid_t pid_of(const engine& x, const std::string& role) {
 bool comes_to_rest(const engine& x) {
   return eventually([&] {
     const auto s = x.status();
-    return s.slots_in_use == 0 && s.waiting == 0 && s.running == 0;
+    return s.slots_in_use == 0 && s.waiting == 0 && s.running == 0
+        && (!s.cache || s.cache->pending == 0);
   });
 }
 

@@ -253,6 +253,13 @@ public:
     counter(to_, "atelier_cache_failures_total",
             "Failed operations of the cache's disk and encoders.")
       .add(number(c.failures));
+    gauge(to_, "atelier_cache_pending",
+          "Requests whose results wait to be stored in the cache.")
+      .add(number(c.pending));
+    counter(to_, "atelier_cache_overflows_total",
+            "Requests whose results were not stored, because cache.pending "
+            "others waited.")
+      .add(number(c.overflowed));
     gauge(to_, "atelier_cache_left_out",
           "1 while the disk of the cache is left out because it failed or was "
           "too slow.")

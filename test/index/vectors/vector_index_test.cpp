@@ -138,9 +138,14 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   model all;
   uint64_t last = 0;
   const auto operations = std::max<size_t>(test::scaled(200'000), 4'000);
+  const auto bytes_of_each = index::vector_index::bytes_of_each(16);
   size_t searches = 0;
   size_t right = 0;
+  size_t largest = 0;
   for (size_t i = 0; i < operations; ++i) {
+    largest = std::max(largest, all.size());
+    if (i % 10 == 0)
+      BOOST_REQUIRE(n.bytes() <= (largest + 1) * bytes_of_each);
     // The index grows and shrinks, below the segment size and far above it.
     const bool grows = i / 1'000 % 2 == 0;
     // On a busy machine a build could run during every search, and none would

@@ -58,6 +58,7 @@ struct disk_fixture : test::attack_rig {
       settings(test::tier::memory,
                {"cache.folder='" + (folder.path / "kept").string() + "'",
                 "cache.disk_wait_ms=" + wait_ms,
+                "cache.disk_write_wait_ms=" + wait_ms,
                 "cache.disk_retry_s=" + retry_s}));
     std::unique_ptr<engine> out;
     // A call that the disk held may still have the folder.
@@ -136,6 +137,33 @@ BOOST_AUTO_TEST_CASE(a_disk_that_cannot_be_written_is_left_out) {
       sut.reset();
       disk_writes(disk_answer::at_once);
     }
+}
+
+BOOST_AUTO_TEST_CASE(no_search_waits_while_results_are_stored) {
+  constexpr size_t most_pending = 16;
+  constexpr size_t more = 4;
+  leave_images();
+  auto sut = open("3600", "60000");
+  disk_writes(disk_answer::never);
+  for (size_t i = 0; i < most_pending + more; ++i)
+    test::image_in(test::answers_to(*sut, {test::recall_rig::wanted(
+                                            "sea" + std::to_string(i))})
+                     .front());
+  auto similar = test::recall_rig::wanted(lake_prompt(0));
+  similar.cache = "read";
+  BOOST_TEST(test::image_in(test::answers_to(*sut, {similar}).front())
+               .reused.has_value());
+  BOOST_TEST(test::eventually([&] {
+    const auto told = sut->status().cache.value();
+    return told.pending == most_pending && told.overflowed == more;
+  }));
+  BOOST_TEST(sut->status().cache.value().entries == prompts);
+  disk_writes(disk_answer::at_once);
+  BOOST_TEST(test::comes_to_rest(*sut));
+  const auto told = sut->status().cache.value();
+  BOOST_TEST(told.entries == prompts + most_pending);
+  BOOST_TEST(told.failures == 0u);
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(a_disk_that_answers_again_is_used_again) {

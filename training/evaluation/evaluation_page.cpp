@@ -256,8 +256,8 @@ std::string figures(const std::vector<chart>& charts) {
 }
 
 std::string cascades_html(const evaluation& x) {
-  auto out = "<h2>Cascades</h2>\n<p>By chance: objects right if as many images "
-             "were redrawn whatever the judge says of them.</p>\n"
+  auto out = "<h2>Cascades</h2>\n<p>By chance: the objects right if as many "
+             "images were redrawn at random.</p>\n"
            + figures({chart_of_cascades(x)});
   for (const auto& cascade : x.cascades)
     out += fmt::format(

@@ -44,7 +44,7 @@ struct outcome {
 struct learner {
   /// Null if it is not trained.
   std::shared_ptr<const match_predictor> in_use;
-  /// The changes when its last training was queued; none: there was none.
+  /// The changes when its last training was queued; none: it was not trained.
   std::optional<uint64_t> trained_at;
   bool queued = false;
 

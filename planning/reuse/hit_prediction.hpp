@@ -15,7 +15,7 @@ enum class predicted_from : uint8_t {
   entries,
 };
 
-/// One of this many requests whose search is predicted to miss searches
+/// Of requests whose search is predicted to miss, one in this many searches
 /// anyway. The outcomes show how many hits the predictor misses.
 inline constexpr uint32_t predicted_misses_per_search = 16;
 
@@ -93,13 +93,13 @@ struct prediction_tally {
     return share(right_hits, right_hits + false_hits);
   }
 
-  /// Returns the fraction of hits that were predicted; 0 if there was none.
+  /// Returns the fraction of hits that were predicted; 0 without hits.
   double recall() const {
     return share(right_hits, right_hits + missed_hits);
   }
 
-  /// Returns the fraction of misses for which a hit was predicted; 0 if there
-  /// was none.
+  /// Returns the fraction of misses for which a hit was predicted; 0 without
+  /// misses.
   double false_alarms() const {
     return share(false_hits, false_hits + right_misses);
   }

@@ -130,7 +130,7 @@ result<std::optional<reuse_measurement>> plan_profile_reuse(
                 "start from them",
                 *arguments.prompts, out.prompts.size(), out.stored,
                 out.resumed);
-  // A wrong one is told before the costs are measured.
+  // A wrong encoder is reported before the costs are measured.
   auto encoder = make_text_encoder(settings);
   if (!encoder)
     return encoder.why();

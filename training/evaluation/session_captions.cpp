@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t users = 8;
 
-/// The share of captions after which their session goes on.
+/// The share of captions after which their session continues.
 constexpr double goes_on = 0.75;
 
 /// Shares of the near repeats; the others change two things.

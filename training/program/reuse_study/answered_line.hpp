@@ -11,7 +11,7 @@
 
 namespace atelier::runtime::reuse_study {
 
-/// What came of one request: a line of a system's log.
+/// The outcome of one request: a line of a system's log.
 struct answered_line {
   /// Its number in the recorded order, from 0.
   uint64_t number = 0;

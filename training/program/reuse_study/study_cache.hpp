@@ -68,8 +68,8 @@ private:
 };
 
 /// Finds any entry instead of the nearest: each with the same probability,
-/// whatever it is of. It tells the similarity that another system found for the
-/// same request, so that a policy skips equally many steps.
+/// whatever its prompt. It reports the similarity that another system found for
+/// the same request, so that a policy skips equally many steps.
 class any_entry_cache final : public study_cache {
 public:
   /// @param texts the texts of the entries that `inner` has already

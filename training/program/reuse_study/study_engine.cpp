@@ -113,7 +113,7 @@ result<std::unique_ptr<study_engine>> study_engine::start(
     return to_error(*why);
   out->engine_ = std::move(std::get<0>(started));
   // A policy's draws follow from a request's number, and a refused request
-  // takes one: an engine that goes on draws as one that was not stopped.
+  // takes one: an engine that continues draws as one that was not stopped.
   generation refused;
   refused.width = refused.height = 7;
   for (uint64_t i = 0; i < with.answered; ++i)

@@ -60,7 +60,7 @@ result<loaded_settings> load(const std::string& file,
                            != loaded.given.end()};
 }
 
-/// Returns the folder of the shipped encoder; empty if it is not there, or the
+/// Returns the folder of the shipped encoder; empty if it is missing, or the
 /// program cannot run it.
 std::string shipped_encoder() {
 #ifdef ATELIER_WITH_TORCH

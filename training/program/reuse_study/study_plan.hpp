@@ -25,8 +25,8 @@ struct study_plan {
   std::filesystem::path folder;
   /// The variant whose runs are reused, such as "base@50".
   std::string variant;
-  /// The variants of the systems `small-model` and `turbo`; empty: there is
-  /// none.
+  /// The variants of the systems `small-model` and `turbo`; empty: the
+  /// system is left out.
   std::string small;
   std::string turbo;
   std::vector<const study_system*> systems;
@@ -70,8 +70,8 @@ struct study_setup {
   /// the shipped scorer if the configuration does not say; empty: words are
   /// compared.
   std::string tower;
-  /// The folder of the scorer that compares prompts with images; empty: there
-  /// is none.
+  /// The folder of the scorer that compares prompts with images; empty: none
+  /// was found.
   std::filesystem::path scorer;
 
   const planning::variant_profile& variant() const {

@@ -60,7 +60,7 @@ inline constexpr std::string_view full_system = "full";
 /// after it.
 std::span<const study_system> study_systems();
 
-/// Returns the system of that name; null if there is none.
+/// Returns the system of that name; null if no system has it.
 const study_system* find_system(std::string_view name);
 
 } // namespace atelier::runtime::reuse_study

@@ -367,8 +367,9 @@ const option all_options[] = {
    ATELIER_AT(cache.tenants), 0, 1'000'000},
   {"cache", "pending",
    "Maximum number of requests whose results wait for the disk of cache.folder "
-   "or for the image encoder (cache.compares) to be stored, while searches go "
-   "on; the results of more requests are not stored. 0: each is stored at "
+   "or for the image encoder (cache.compares) to be stored, while searches "
+   "continue; the results of more requests are not stored. 0: each is stored "
+   "at "
    "once, and searches wait for it.",
    ATELIER_AT(cache.pending), 0, 256},
   {"cache", "disk_wait_ms",

@@ -21,11 +21,12 @@ namespace atelier::actors {
 /// misses, one in planning::predicted_misses_per_search of the predicted misses
 /// is answered with yes, and may use what its search then finds.
 ///
-/// Nearness is what the cache compares
-/// (kept_work::compares): the similarity of two prompts, for an image of the
-/// prompt by which it was drawn, or that of a prompt and an image. It does not
-/// answer a policy whose thresholds are for the other one. If it is late or
-/// fails, the request continues without its result. Threads: any.
+/// Nearness is what the cache compares (kept_work::compares): the similarity of
+/// two prompts, for an image of the prompt by which it was drawn, or that of a
+/// prompt and an image. It does not answer a policy whose thresholds are for
+/// the other one. If it is late or fails, the request continues without its
+/// result.
+/// Threads: any.
 class search_stage {
 public:
   struct work {

@@ -15,8 +15,8 @@ enum class predicted_from : uint8_t {
   entries,
 };
 
-/// Of requests whose search is predicted to miss, one in this many searches
-/// anyway. The outcomes show how many hits the predictor misses.
+/// A search is made for one in this many requests that are predicted to miss.
+/// The outcomes show how many hits the predictor misses.
 inline constexpr uint32_t predicted_misses_per_search = 16;
 
 /// A prediction whose search was made.

@@ -7,9 +7,9 @@ Usage: earlier_work_test.py --program ATELIER --report FILE [--only PART]
 import json
 import re
 import sys
-import time
 
 from cache_warm_test import drawn, prepare, serving
+from polling import polled
 from process_test import PATIENCE_S, REPOSITORY, expect, main
 from serve_test import ask
 
@@ -29,24 +29,22 @@ def metric(url, name):
     return float(found[1])
 
 
-def soon(check):
-    end = time.monotonic() + PATIENCE_S
-    while not check():
-        expect(time.monotonic() < end, "it did not happen in time")
-        time.sleep(0.05)
+def await_entry(url):
+    polled(lambda: earlier_work(url)["entries"] == 1, "no entry was kept",
+           PATIENCE_S)
 
 
 def case_a_predicted_miss_is_drawn_without_a_search(program):
     prepare(program)
     with serving(program, "--set", "policy.name='nirvana-paper'") as (_, url):
         drawn(program, url, BALL, "--cache", "on")
-        soon(lambda: earlier_work(url)["entries"] == 1)
+        await_entry(url)
 
         def trained():
             drawn(program, url, BALL)
             return earlier_work(url)["predictor"]["trained_keys"] == 1
 
-        soon(trained)
+        polled(trained, "no predictor was trained", PATIENCE_S)
         before = earlier_work(url)
         searches = [f'atelier_cache_searches_total{{outcome="{x}"}}'
                     for x in ("hit", "miss")]
@@ -94,7 +92,7 @@ def case_a_prompt_is_answered_with_the_image_that_shows_it(program):
                  device=turbo) as (_, url):
         first = drawn(program, url, shown, "--size", "128x128", "--cache", "on")
         expect("reused" not in first, first)
-        soon(lambda: earlier_work(url)["entries"] == 1)
+        await_entry(url)
         again = drawn(program, url, "a big red disc on a white background",
                       "--size", "128x128")
         expect(again["reused"]["kind"] == "image"

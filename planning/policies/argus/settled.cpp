@@ -58,14 +58,21 @@ core::result<allocation> allocate_settled(const ladder& levels, double rate,
   if (!serves || serves->saturated || !same)
     return go();
   change.gain = 1;
-  for (const double by : {-chance * deviation, 0.0, chance * deviation}) {
-    const double load = std::max(rate + by, 0.0);
-    const auto kept = allocate_within(levels, load, before);
+  // Returns whether both were compared for the load.
+  const auto compare = [&](double load, const core::result<allocation>& kept) {
     const auto other = allocate_within(levels, load, found.workers);
     if (!kept || !other)
-      return go();
+      return false;
     if (kept->quality > 0)
       change.gain = std::min(change.gain, other->quality / kept->quality - 1);
+    return true;
+  };
+  if (!compare(rate, same))
+    return go();
+  for (const double by : {-chance * deviation, chance * deviation}) {
+    const double load = std::max(rate + by, 0.0);
+    if (!compare(load, allocate_within(levels, load, before)))
+      return go();
   }
   return worth_moving(state, change, now) ? core::result<allocation>{found}
                                           : std::move(same);

@@ -53,12 +53,18 @@ struct disk_fixture : test::attack_rig {
 
   std::unique_ptr<engine> open(const std::string& retry_s,
                                const std::string& wait_ms = "50") {
+    return open(retry_s, wait_ms, wait_ms);
+  }
+
+  std::unique_ptr<engine> open(const std::string& retry_s,
+                               const std::string& wait_ms,
+                               const std::string& write_wait_ms) {
     const auto with = test::options_of(
       test::mode::single,
       settings(test::tier::memory,
                {"cache.folder='" + (folder.path / "kept").string() + "'",
                 "cache.disk_wait_ms=" + wait_ms,
-                "cache.disk_write_wait_ms=" + wait_ms,
+                "cache.disk_write_wait_ms=" + write_wait_ms,
                 "cache.disk_retry_s=" + retry_s}));
     std::unique_ptr<engine> out;
     // A call that the disk held may still have the folder.
@@ -137,6 +143,21 @@ BOOST_AUTO_TEST_CASE(a_disk_that_cannot_be_written_is_left_out) {
       sut.reset();
       disk_writes(disk_answer::at_once);
     }
+}
+
+BOOST_AUTO_TEST_CASE(reading_and_storing_have_waits_of_their_own) {
+  leave_images();
+  auto sut = open("3600", "60000", "50");
+  disk_reads(disk_answer::late);
+  disk_writes(disk_answer::never);
+  all_are_answered(*sut, "on");
+  BOOST_TEST(test::eventually(
+    [&] { return sut->status().cache.value().writes_left_out; }));
+  BOOST_TEST(ask(*sut, "", lake_prompt(0)).is_hit());
+  const auto told = sut->status().cache.value();
+  BOOST_TEST(told.failures == most_failures);
+  BOOST_TEST(!told.reads_left_out);
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(no_search_waits_while_results_are_stored) {

@@ -27,8 +27,7 @@ using core::result;
 constexpr uint32_t capture_slots = 16;
 constexpr uint64_t most_entries = 10'000'000;
 
-/// No search is left out because it is late, no disk because it is slow, and no
-/// result because others wait to be stored.
+/// No search is left out because it is late, and no disk because it is slow.
 constexpr uint32_t facts_ms = 60'000;
 constexpr uint32_t disk_wait_ms = 60'000;
 
@@ -176,7 +175,6 @@ result<study_setup> read_setup(const study_plan& plan) {
   out.set.push_back(fmt::format("scheduler.facts_ms={}", facts_ms));
   for (const char* wait : {"disk_wait_ms", "disk_write_wait_ms"})
     out.set.push_back(fmt::format("cache.{}={}", wait, disk_wait_ms));
-  out.set.emplace_back("cache.pending=0");
   out.set.push_back(fmt::format("cache.entries={}", most_entries));
   out.set.emplace_back("cache.answers=0");
   const auto known = know_variants(*settings);

@@ -36,8 +36,8 @@ uint32_t share_of_steps(uint64_t steps, uint64_t number, uint64_t count);
 /// the other, through an engine of its own that begins with a copy of that
 /// cache. Each answer is a line of SYSTEM.jsonl in the plan's folder: a study
 /// that was stopped continues after the last line, as if it had not been.
-/// Images of the full runs are kept in the folder `full`. Errors:
-/// ec::cancelled; ec::invalid_argument: the folder is of another plan;
+/// Images of the full runs are kept in the folder `full`.
+/// Errors: ec::cancelled; ec::invalid_argument: the folder is of another plan;
 ///         those of read_setup, study_log, study_engine and of files.
 /// Threads: runs in the calling thread and in the engine's.
 core::result<study_results> run_study(const study_plan& plan,

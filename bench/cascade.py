@@ -22,8 +22,8 @@ simulation and the judge get the same requests.
 
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--shifts N]
-                  [--profile FILE] [--warm-up N] [--quality FILE] [--keep DIR]
-                  [--no-judge]
+                  [--first N] [--profile FILE] [--warm-up N] [--quality FILE]
+                  [--keep DIR] [--no-judge]
 SCORE is the program score_images of the build's tests.
 """
 import argparse
@@ -370,6 +370,9 @@ def main():
     words.add_argument("--window", type=float, default=1)
     words.add_argument("--seats", type=int, default=16)
     words.add_argument("--runs", type=int, default=1)
+    words.add_argument("--first", type=int, default=1,
+                       help="the number of the first run; it is the seed of the "
+                       "moments at which requests arrive")
     words.add_argument("--shifts", type=int, default=8,
                        help="further simulations of each run, with plans at other "
                        "moments: 1 or more")
@@ -399,10 +402,10 @@ def main():
             profile = measured_by_server(given, folder, profile, captions, deadline)
         rate = capacity(given, profile)
         print(f"capacity by plan: {rate:.2f} requests/s", flush=True)
-        for number in range(given.runs):
-            own = folder / f"costs-of-run-{number + 1}.json"
+        for number in range(given.first, given.first + given.runs):
+            own = folder / f"costs-of-run-{number}.json"
             due, rows, plans, moment = run(given, folder, profile, rate, captions,
-                                           number + 1, deadline, own)
+                                           number, deadline, own)
             good = {i: row["variant"] == given.heavy for i, row in enumerate(rows)
                     if row["status"] == 200}
             planned = share_by_plan([rows[i] for i in good], plans)
@@ -420,7 +423,7 @@ def main():
             judged = {i: good[i] for i in good if " then " in rows[i]["route"]
                       or rows[i]["route"] == "cascade"}
             cascaded = len(judged)
-            print(f"run {number + 1}: {len(good)} of {len(rows)} answered "
+            print(f"run {number}: {len(good)} of {len(rows)} answered "
                   f"({100 * len(good) / len(rows):.1f} %, the plans take on "
                   f"{100 * admitted_by_plan(rows, plans):.1f} %), heavy "
                   f"{100 * share:.1f} %, planned {100 * planned:.1f} %; through a "

@@ -3,6 +3,7 @@
 #include <atelier/index/text_vector.hpp>
 #include <atelier/index/vectors/detail/build_thread.hpp>
 #include <atelier/index/vectors/detail/graph.hpp>
+#include <atelier/index/vectors/detail/segment.hpp>
 #include <atelier/index/vectors/vector_index.hpp>
 
 #include <algorithm>
@@ -12,29 +13,20 @@ namespace atelier::index {
 
 namespace {
 
-// Entries of the segment are held in chunks: a new state copies the last chunk,
-// and the pointers to the others.
-constexpr size_t chunk_entries = 64;
-using chunk = std::vector<detail::entry_ptr>;
-
 // A graph is built anew if more than one in `gone_share` of its entries is
 // gone.
 constexpr size_t gone_share = 4;
 
-// Adds an entry to `to` if it is similar and not gone. Returns whether it is
-// similar, even if it is gone.
-bool consider(const detail::entry& what, std::span<const float> unit,
-              std::vector<near_vector>& to) {
-  const auto likeness = similarity(unit, what.unit);
-  if (likeness > 0 && !what.gone.load(std::memory_order_acquire))
-    to.push_back({what.number, likeness});
-  return likeness > 0;
-}
+// A segment is tidied up if more of its entries are gone than this, and than
+// remain.
+constexpr size_t gone_at_least = 64;
 
-void consider_all(const detail::graph& of, std::span<const float> unit,
-                  std::vector<near_vector>& to) {
-  for (const auto& x : of.entries())
-    consider(*x, unit, to);
+void consider_all(std::span<const detail::entry_ptr> all,
+                  std::span<const float> unit, std::vector<near_vector>& to) {
+  for (const auto& x : all)
+    if (const auto likeness = similarity(unit, x->unit);
+        likeness > 0 && !x->gone.load(std::memory_order_acquire))
+      to.push_back({x->number, likeness});
 }
 
 // Adds the nearest entries of a graph. If entries that are gone take the places
@@ -43,24 +35,19 @@ void consider_all(const detail::graph& of, std::span<const float> unit,
 size_t consider_linked(const detail::graph& of, std::span<const float> unit,
                        size_t most, size_t least,
                        std::vector<near_vector>& to) {
-  const auto before = to.size();
   const auto size = of.entries().size();
   size_t compared = 0;
   for (auto ask = std::max(least, 2 * std::min(most, size)); ask < size / 4;
        ask *= 4) {
-    const auto linked = of.near(unit.data(), ask);
+    auto linked = of.near(unit.data(), ask);
     if (!linked)
       break;
-    bool all_alike = true;
     compared += linked->size();
-    for (const auto* x : *linked)
-      all_alike = consider(*x, unit, to) && all_alike;
-    // Entries after one that is not similar are not similar either.
-    if (to.size() - before >= most || !all_alike)
+    if (detail::add_nearest(*std::move(linked), unit, most, to))
       return compared;
-    to.resize(before);
+    to.clear();
   }
-  consider_all(of, unit, to);
+  consider_all(of.entries(), unit, to);
   return compared + size;
 }
 
@@ -69,40 +56,7 @@ size_t consider_linked(const detail::graph& of, std::span<const float> unit,
 struct vector_index::state {
   /// Null if the index has no graph.
   std::shared_ptr<const detail::graph> links;
-  std::vector<std::shared_ptr<const chunk>> segment;
-
-  void append(detail::entry_ptr what) {
-    auto last = std::make_shared<chunk>();
-    last->reserve(chunk_entries);
-    if (!segment.empty() && segment.back()->size() < chunk_entries) {
-      *last = *segment.back();
-      segment.pop_back();
-    }
-    last->push_back(std::move(what));
-    segment.push_back(std::move(last));
-  }
-
-  void fill_segment(const std::vector<detail::entry_ptr>& with) {
-    segment.clear();
-    for (auto at = with.begin(); at != with.end();) {
-      const auto end =
-        at + std::min<std::ptrdiff_t>(chunk_entries, with.end() - at);
-      segment.push_back(std::make_shared<const chunk>(at, end));
-      at = end;
-    }
-  }
-
-  // Returns the entries of the segment that are not gone, without the first
-  // `slots` slots.
-  std::vector<detail::entry_ptr> live_after(size_t slots) const {
-    std::vector<detail::entry_ptr> out;
-    size_t slot = 0;
-    for (const auto& some : segment)
-      for (const auto& x : *some)
-        if (slot++ >= slots && !x->gone)
-          out.push_back(x);
-    return out;
-  }
+  detail::segment segment;
 };
 
 vector_counts vector_counters::now() const {
@@ -149,7 +103,7 @@ bool vector_index::add(uint64_t number, std::span<const float> unit,
   const bool is_new = by_number_.emplace(number, made).second;
   ATELIER_EXPECTS(is_new, "a number is given once");
   auto next = std::make_shared<state>(*snapshot());
-  next->append(std::move(made));
+  next->segment.append(std::move(made));
   publish(std::move(next));
   ++segment_slots_;
   ++segment_live_;
@@ -187,15 +141,15 @@ void vector_index::tidy() {
     for (const auto& [number, x] : by_number_)
       all.push_back(x);
     auto next = std::make_shared<state>();
-    next->fill_segment(all);
+    next->segment.fill(all);
     publish(std::move(next));
     segment_begin_ = 0;
     segment_slots_ = segment_live_ = all.size();
   } else if (segment_slots_ - segment_live_
-             > std::max(chunk_entries, segment_live_)) {
+             > std::max(gone_at_least, segment_live_)) {
     auto next = std::make_shared<state>();
     next->links = now->links;
-    next->fill_segment(now->live_after(0));
+    next->segment.fill(now->segment.live_after(0));
     publish(std::move(next));
     segment_slots_ = segment_live_;
   }
@@ -224,7 +178,7 @@ void vector_index::build(const state& from, bool afresh) {
     for (const auto& x : from.links->entries())
       if (!x->gone)
         added.push_back(x);
-  const auto segment = from.live_after(0);
+  const auto segment = from.segment.live_after(0);
   added.insert(added.end(), segment.begin(), segment.end());
   auto made = detail::graph::build(
     dimensions_, afresh ? nullptr : from.links.get(), added,
@@ -232,10 +186,10 @@ void vector_index::build(const state& from, bool afresh) {
   const std::lock_guard hold{lock_};
   builds_ = false;
   if (made) {
-    const auto rest = snapshot()->live_after(taken_slots_);
+    const auto rest = snapshot()->segment.live_after(taken_slots_);
     auto next = std::make_shared<state>();
     next->links = *std::move(made);
-    next->fill_segment(rest);
+    next->segment.fill(rest);
     publish(std::move(next));
     segment_begin_ = taken_end_;
     segment_slots_ = segment_live_ = rest.size();
@@ -253,14 +207,10 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
   ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
   const auto now = snapshot();
   std::vector<near_vector> out;
-  size_t compared = 0;
-  for (const auto& some : now->segment) {
-    compared += some->size();
-    for (const auto& x : *some)
-      consider(*x, unit, out);
-  }
+  auto compared = now->segment.slots();
   if (now->links)
     compared += consider_linked(*now->links, unit, most, how_.search, out);
+  now->segment.near(unit, most, out);
   counters_.compared += compared;
   const auto best =
     out.begin() + static_cast<std::ptrdiff_t>(std::min(most, out.size()));
@@ -286,10 +236,8 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
 void vector_index::check(const state& in, std::span<const float> unit,
                          double best) const {
   std::vector<near_vector> all;
-  for (const auto& some : in.segment)
-    for (const auto& x : *some)
-      consider(*x, unit, all);
-  consider_all(*in.links, unit, all);
+  consider_all(in.segment.live_after(0), unit, all);
+  consider_all(in.links->entries(), unit, all);
   ++counters_.checked;
   if (std::all_of(all.begin(), all.end(),
                   [&](const near_vector& x) { return x.similarity <= best; }))
@@ -312,11 +260,13 @@ uint64_t vector_index::bytes() const {
   const auto linked = links ? links->entries().size() : 0;
   const uint64_t vectors =
     (linked + segment_slots_)
-    * (sizeof(detail::entry) + sizeof(entry_ptr) + dimensions_ * sizeof(float));
+      * (sizeof(detail::entry) + sizeof(entry_ptr)
+         + dimensions_ * sizeof(float))
+    + detail::segment::bytes_of(segment_slots_, dimensions_);
   const uint64_t graphs = links ? links->bytes() : 0;
   // The number of its entries limits the size of the next graph.
   const uint64_t building =
-    builds_ ? detail::graph::most_bytes(linked + taken_slots_) : 0;
+    builds_ ? detail::graph::most_bytes(linked + taken_slots_, dimensions_) : 0;
   return vectors + graphs + building;
 }
 
@@ -325,7 +275,8 @@ uint64_t vector_index::bytes_of_each(size_t dimensions) {
   constexpr uint64_t of_number = 64;
   const uint64_t each = sizeof(detail::entry) + of_pointers + of_number
                       + dimensions * sizeof(float)
-                      + 2 * detail::graph::most_bytes(1);
+                      + detail::segment::bytes_of(1, dimensions)
+                      + 2 * detail::graph::most_bytes(1, dimensions);
   // One in `gone_share` of the vectors of a graph may be gone.
   return each + each / (gone_share - 1);
 }

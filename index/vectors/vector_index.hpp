@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/near_vector.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +20,15 @@ class graph;
 struct entry;
 } // namespace detail
 
-/// A found vector.
-struct near_vector {
-  uint64_t number = 0;
-  /// 0..1, as `similarity` returns it.
-  double similarity = 0;
-
-  friend bool operator==(const near_vector&, const near_vector&) = default;
-};
-
 struct vector_options {
   /// Number of vectors that are compared one by one; more are linked into a
   /// graph.
-  size_t segment = 2'000;
+  size_t segment = 1'000;
   /// Maximum number of vectors that are compared one by one while a graph is
   /// built.
   size_t segment_most = 16'000;
   /// Minimum number of vectors that a search takes from the graph (ef).
-  size_t search = 40;
+  size_t search = 32;
   /// Every `check_every`-th search of a graph is repeated one by one.
   size_t check_every = 1'000;
 };

@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
   index::vector_options how;
   how.segment = 50;
   how.check_every = 1;
-  memory m{{1 << 20, 300}, index::words_encoder(), nullptr, how};
+  memory m{{4 << 20, 300}, index::words_encoder(), nullptr, how};
   const auto text = [](uint64_t i) {
     return "word" + std::to_string(i % 17) + " word" + std::to_string(i % 19)
          + " word" + std::to_string(i);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/index/vectors/detail/candidates.hpp>
+#include <atelier/index/vectors/detail/entry.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,21 +14,9 @@
 
 namespace atelier::index::detail {
 
-/// A vector. All structures that find it share it, so that one flag removes it
-/// everywhere.
-struct entry {
-  uint64_t number = 0;
-  /// Rises in the order in which entries are added.
-  uint64_t sequence = 0;
-  std::vector<float> unit;
-  /// Whether the entry was removed. If so, no search returns it.
-  mutable std::atomic<bool> gone{false};
-};
-
-using entry_ptr = std::shared_ptr<const entry>;
-
-/// A graph of near neighbours (hnswlib's HNSW) over shared vectors. It does not
-/// change once it is built. Equal vectors are one point of the graph: many
+/// A graph of near neighbours (hnswlib's HNSW) over shared vectors, which it
+/// links and finds by copies of eight bits for each number. It does not change
+/// once it is built. Equal vectors are one point of the graph: many
 /// equal points would link only each other and hide the others.
 /// Threads: any.
 class graph {
@@ -51,17 +40,18 @@ public:
 
   /// Returns the entries of about `count` of the nearest points, in any order.
   /// Includes entries that are gone.
-  /// Errors: ec::internal if hnswlib threw.
-  core::result<std::vector<const entry*>> near(const float* unit,
-                                               size_t count) const;
+  /// Errors: ec::internal without memory.
+  core::result<std::vector<candidate>> near(const float* unit,
+                                            size_t count) const;
 
   const std::vector<entry_ptr>& entries() const;
 
-  /// Returns the memory of the links, without the entries.
+  /// Returns the memory of the links and codes, without the entries.
   uint64_t bytes() const;
 
-  /// Returns the memory of the links of that many entries while they are built.
-  static uint64_t most_bytes(size_t entries);
+  /// Returns the memory of the links and codes of that many entries while they
+  /// are built.
+  static uint64_t most_bytes(size_t entries, size_t dimensions);
 
 private:
   struct links;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -15,8 +16,11 @@ struct products {
   /// Returns the product from eight sums without fused operations, so that
   /// every instruction set gives the same bits.
   double (*exact)(const float* a, const float* b, size_t n);
-  /// Returns the product with the sums that the processor adds fastest.
-  float (*quick)(const float* a, const float* b, size_t n);
+  /// Returns the product of two vectors of codes. It is a whole number, so that
+  /// every instruction set gives the same.
+  /// @pre codes are -127..127, and n is at most 131,072, so that no sum
+  ///      overflows
+  int32_t (*of_codes)(const int8_t* a, const int8_t* b, size_t n);
 };
 
 /// Returns the compiled products, the narrowest first. Not every processor runs

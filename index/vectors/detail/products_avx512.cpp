@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This file is compiled for AVX-512 F. It instantiates nothing of the standard
+// This file is compiled for AVX-512 BW. It instantiates nothing of the standard
 // library, because the linker could use that code on processors without it.
 #include <atelier/index/vectors/detail/products.hpp>
 
@@ -27,30 +27,34 @@ double exact_avx512(const float* a, const float* b, size_t n) {
   return out;
 }
 
-float quick_avx512(const float* a, const float* b, size_t n) {
-  __m512 sums[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(),
-                    _mm512_setzero_ps(), _mm512_setzero_ps()};
+// The pairs of products that an instruction adds in 16 bits are at most
+// 2 * 127 * 127.
+__m512i of_64(__m512i a, __m512i b) {
+  const auto signed_b =
+    _mm512_mask_sub_epi8(b, _mm512_movepi8_mask(a), _mm512_setzero_si512(), b);
+  return _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_abs_epi8(a), signed_b),
+                           _mm512_set1_epi16(1));
+}
+
+int32_t of_codes_avx512(const int8_t* a, const int8_t* b, size_t n) {
+  auto sums = _mm512_setzero_si512();
   size_t i = 0;
   for (; i + 64 <= n; i += 64)
-    for (size_t j = 0; j < 4; ++j)
-      sums[j] = _mm512_fmadd_ps(_mm512_loadu_ps(a + i + 16 * j),
-                                _mm512_loadu_ps(b + i + 16 * j), sums[j]);
-  for (; i < n; i += 16) {
-    const auto lanes = n - i >= 16
-                       ? static_cast<__mmask16>(0xffff)
-                       : static_cast<__mmask16>((1u << (n - i)) - 1u);
-    sums[0] = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, a + i),
-                              _mm512_maskz_loadu_ps(lanes, b + i), sums[0]);
+    sums = _mm512_add_epi32(
+      sums, of_64(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i)));
+  if (i < n) {
+    const auto rest = (__mmask64{1} << (n - i)) - 1;
+    sums = _mm512_add_epi32(sums, of_64(_mm512_maskz_loadu_epi8(rest, a + i),
+                                        _mm512_maskz_loadu_epi8(rest, b + i)));
   }
-  return _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(sums[0], sums[1]),
-                                            _mm512_add_ps(sums[2], sums[3])));
+  return _mm512_reduce_add_epi32(sums);
 }
 
 } // namespace
 
 extern const products avx512_products;
 const products avx512_products{
-  "avx512", [] { return __builtin_cpu_supports("avx512f") != 0; }, exact_avx512,
-  quick_avx512};
+  "avx512", [] { return __builtin_cpu_supports("avx512bw") != 0; },
+  exact_avx512, of_codes_avx512};
 
 } // namespace atelier::index::detail

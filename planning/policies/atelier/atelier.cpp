@@ -218,6 +218,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   if (const auto* before = previous.memory.as<unified_memory>())
     memory = *before;
   take_in(memory, asked);
+  memory.steady = with(memory.steady, asked.windows);
   auto rules = rules_.offers;
   rules.period = std::max(rules.period, detail::window_seconds(asked));
   const auto o = unified::make_offers(
@@ -226,9 +227,11 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   const auto workers = static_cast<uint32_t>(there.workers.size());
   const auto old = counts_before(o, memory);
   const bool planned = !memory.counts.empty();
+  // The newest windows of a small load jump by chance, even to and from 0.
+  const auto rate = memory.steady.value();
   const bool urgent = planned && !memory.urgent
                    && (memory.workers != workers
-                       || diffserve::demand_jumped(o.rate, memory.rate));
+                       || diffserve::demand_jumped(rate, memory.rate));
   core::result<decision> found =
     urgent
       ? unified::spread(o.asked, limited(o, old, hosting_of(o)), rules_.quick)
@@ -261,7 +264,7 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   }
   memory.urgent = urgent;
   memory.workers = workers;
-  memory.rate = o.rate;
+  memory.rate = rate;
   memory.classes = o.classes;
   memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
   note_reasons(memory, o, *found);

@@ -38,9 +38,11 @@ struct unified_memory {
   /// The time when they last changed.
   core::time_point changed;
   settling settled;
-  /// The workers and the requests per second for which they were planned.
+  /// The workers for which they were planned, and the requests per second at
+  /// that time, over a long time.
   uint32_t workers = 0;
   double rate = 0;
+  steady_rate steady;
   /// The last plan only redistributed the load; a full plan is due.
   bool urgent = false;
   diffserve::deferral_counts confidences;

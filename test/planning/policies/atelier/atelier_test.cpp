@@ -123,6 +123,42 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_changes_shares_at_once_and_loads_nothing) {
   BOOST_TEST(sum_of_devices(s) <= 4.0);
 }
 
+// Five requests in a second and none in the next are chance if the load is
+// small; a load ten times as large is not.
+BOOST_AUTO_TEST_CASE(an_idle_second_is_no_jump_of_a_small_load) {
+  test::scene s{"atelier"};
+  const auto second = [&](uint64_t arrived) {
+    demand_window w;
+    w.begin = s.asked.now;
+    w.length = std::chrono::seconds{1};
+    w.arrived = w.searched = w.hits = arrived;
+    w.allowed = {{25, arrived}};
+    s.asked.now += w.length;
+    s.asked.windows.push_back(std::move(w));
+    if (s.asked.windows.size() > 20)
+      s.asked.windows.erase(s.asked.windows.begin());
+  };
+  const auto steady = [&](uint64_t seconds) {
+    for (uint64_t i = 0; i < seconds; ++i)
+      second(i % 2);
+    s.replan();
+    s.load();
+  };
+  for (int i = 0; i < 20; ++i)
+    steady(30);
+  second(5);
+  second(0);
+  s.replan();
+  BOOST_TEST(recent_rate(s.asked.windows).rate == 0.0);
+  BOOST_TEST(!memory_of(s).urgent);
+  steady(10);
+  BOOST_TEST(!memory_of(s).urgent);
+  for (int i = 0; i < 15; ++i)
+    second(8);
+  s.replan();
+  BOOST_TEST(memory_of(s).urgent);
+}
+
 BOOST_AUTO_TEST_CASE(small_changes_of_load_move_no_device) {
   auto s = loaded(2);
   const auto before = memory_of(s).counts;

@@ -15,7 +15,7 @@ shows:
   10,000 permutations);
 * mean latency (by the server's times, and with the client's) and violations, beside
   those of `atelier simulate`. The simulation has the same arrivals and devices, the
-  costs that the server has measured by the end of that run, and plans at the same
+  means of the costs that the server measured during that run, and plans at the same
   moments between the arrivals.
 It needs only Python's standard library. The file is long because the server, its
 simulation and the judge get the same requests.
@@ -187,17 +187,39 @@ def arrivals(given, rate, seed):
     return out
 
 
+def mean_costs(known):
+    """Returns the last of some profiles of one server with the means of them all. What a
+    machine takes for a step changes by a third within seconds: the last costs are those
+    of one moment."""
+    out = known[-1]
+    for number, variant in enumerate(out["variants"]):
+        same = [profile["variants"][number] for profile in known]
+        assert all(x["name"] == variant["name"] for x in same)
+        for key in ("text_ms", "decode_ms"):
+            variant[key] = statistics.mean(x[key] for x in same)
+        for step in variant["step"]:
+            size = (step["batch"], step["pixels"])
+            step["ms"] = statistics.mean(
+                y["ms"] for x in same for y in x["step"]
+                if (y["batch"], y["pixels"]) == size)
+    return out
+
+
 def run(given, folder, profile, rate, captions, seed, deadline, costs):
-    """Returns the arrivals, the outcome of each, and the plans. Writes the profile that
-    the server has measured by the end to `costs`."""
+    """Returns the arrivals, the outcome of each, and the plans. Writes a profile with
+    the means of the costs that the server knew in each second to `costs`."""
     server = Server(given, folder, given.devices, given.policy, profile)
     due = arrivals(given, rate, seed)
     rows = [None] * len(due)
     plans = []
+    known = []
     over = threading.Event()
 
     def watch():
         while not over.is_set():
+            if time.monotonic() - begin >= len(known):
+                known.append(json.loads(
+                    call(server.url, "GET", "/v1/admin/profile")[1]))
             plan = json.loads(call(server.url, "GET", "/v1/admin/plan")[1])
             plans.append((time.monotonic(), heavy_share(plan, given),
                           admitted(plan["admitted_rates"]), plan["version"],
@@ -216,8 +238,8 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs):
         # Each variant draws once, so that work done only once is not measured.
         draw(server.url, captions[0], 0)
         watcher = threading.Thread(target=watch)
-        watcher.start()
         begin = time.monotonic()
+        watcher.start()
         threads = []
         for i, at in enumerate(due):
             time.sleep(max(0.0, begin + at - time.monotonic()))
@@ -227,7 +249,7 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs):
             thread.join()
         over.set()
         watcher.join()
-        costs.write_bytes(call(server.url, "GET", "/v1/admin/profile")[1])
+        costs.write_text(json.dumps(mean_costs(known)))
     finally:
         over.set()
         server.end()

@@ -35,7 +35,7 @@ struct nearest_prompt {
   core::timespan took{0};
 };
 
-/// The qualities of one prompt's images.
+/// The qualities of images of one prompt.
 struct resumed_prompt {
   double similarity = 0;
   double full = 0;
@@ -129,6 +129,12 @@ public:
     resumed_prompt out;
     out.similarity = near->found->similarity;
     const auto& full = images->front().rgb;
+    if (!last_full_.empty()) {
+      const auto chance = quality_.of(last_full_, full, device_.px(), prompt);
+      if (!chance)
+        return chance.why();
+      by_chance_.push_back(*chance);
+    }
     for (const auto& image : *images) {
       const auto quality = quality_.of(image.rgb, full, device_.px(), prompt);
       if (!quality)
@@ -138,6 +144,7 @@ public:
       else
         out.resumed.push_back(*quality);
     }
+    last_full_ = full;
     resumed_.push_back(std::move(out));
     return {};
   }
@@ -148,23 +155,25 @@ public:
       return core::fail(core::ec::bad_config,
                         "none of {} prompts is like one of the {} before",
                         wanted_.resumed, wanted_.stored);
-    double full = 0;
+    planning::quality_levels means;
     for (const auto& x : resumed_)
-      full += x.full / static_cast<double>(resumed_.size());
-    if (!(full > 0))
+      means.full += x.full / static_cast<double>(resumed_.size());
+    for (const auto x : by_chance_)
+      means.chance += x / static_cast<double>(by_chance_.size());
+    if (!(means.full > means.chance))
       return core::fail(core::ec::bad_config,
-                        "{}: the mean quality of full runs is {:.3f} by the "
-                        "{}: fractions of it say nothing",
-                        name_, full, quality_.name);
+                        "{}: by the {}, the mean quality of full runs is "
+                        "{:.3f}, and {:.3f} if their prompts are exchanged: "
+                        "what a start from earlier work keeps of it says "
+                        "nothing",
+                        name_, quality_.name, means.full, means.chance);
     std::vector<planning::skip_samples> all;
     for (size_t i = 0; i < skips_.size(); ++i) {
       auto& of = all.emplace_back();
       of.skip = skips_[i].of_table;
-      // The difference to its own full run, so that a prompt whose images are
-      // all poor counts no more than others.
       for (const auto& x : resumed_)
         of.samples.push_back(
-          {x.similarity, 1 + (x.resumed[i] - x.full) / full});
+          {x.similarity, planning::kept_of(x.resumed[i], x.full, means)});
     }
     auto found = planning::thresholds_of(all, wanted_.alpha);
     planning::reuse_profile out;
@@ -227,6 +236,10 @@ private:
   const std::function<bool(const std::string&, size_t, size_t)>& progress_;
   std::vector<stored_prompt> stored_;
   std::vector<resumed_prompt> resumed_;
+  /// The full run's image of the last prompt, and the qualities of such images
+  /// as images of the next prompt.
+  std::vector<uint8_t> last_full_;
+  std::vector<double> by_chance_;
   std::vector<core::timespan> searches_;
   size_t done_ = 0;
 };

@@ -16,7 +16,7 @@
 namespace atelier::runtime {
 
 /// The measures of quality: `scorer_measure` says how well an image fits its
-/// prompt by the family's scorer, as a fraction of the mean of full runs;
+/// prompt by the family's scorer;
 /// `likeness_measure` is the correlation of its pixels with those of the full
 /// run.
 inline constexpr std::string_view scorer_measure = "scorer";
@@ -39,7 +39,8 @@ struct reuse_measurement {
   uint32_t stored = default_reuse_captions / 4;
   /// The number of the prompts after them, which start from these states.
   uint32_t resumed = default_reuse_captions;
-  /// The fraction of the quality of full runs that a skip must keep, 0..1.
+  /// The fraction of what full runs gain over images of other prompts that a
+  /// skip must keep, 0..1.
   double alpha = 0.9;
   /// The seed of the noise and of drawn captions.
   uint64_t seed = 1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/planning/reuse/measured_skips.hpp>
 
 #include <algorithm>
@@ -25,6 +26,11 @@ double mean_kept(std::span<const reuse_sample> samples) {
 }
 
 } // namespace
+
+double kept_of(double image, double full_run, const quality_levels& means) {
+  ATELIER_EXPECTS(means.full > means.chance, "full runs are above chance");
+  return 1 + (image - full_run) / (means.full - means.chance);
+}
 
 measured_skips thresholds_of(std::span<const skip_samples> all, double alpha) {
   std::vector<std::pair<uint32_t, std::optional<double>>> found;

@@ -25,6 +25,21 @@ struct measured_skips {
                          const measured_skips&) = default;
 };
 
+/// The qualities of images by one measure.
+struct quality_levels {
+  /// The mean of full runs.
+  double full = 0;
+  /// The mean that images of other prompts have: what an image has by chance.
+  double chance = 0;
+};
+
+/// Returns what an image of a prompt keeps of the prompt's full run: 1 with the
+/// full run's quality, and on average 0 with that of another prompt's image. A
+/// difference counts the same for each prompt, so that a prompt whose images
+/// are all poor counts no more than others.
+/// @pre the mean of full runs is above that by chance
+double kept_of(double image, double full_run, const quality_levels& means);
+
 /// Returns for each skip the least similarity from which on images keep the
 /// fraction `alpha` of the quality with 95 % certainty (reliable_from). A
 /// larger skip never has a lower threshold; a skip that keeps too little has

@@ -30,7 +30,7 @@ struct reuse_evidence {
   std::string encoder_revision;
   /// The name of the measure of quality.
   std::string scorer;
-  /// The fraction of the quality of full runs that skips must keep.
+  /// The fraction of the quality of full runs that skips must keep (kept_of).
   double alpha = 0;
   /// The number of prompts that were drawn in full and left states, and of
   /// those that started from the states of the nearest one.

@@ -87,7 +87,8 @@ void add_profile_reuse(CLI::App& sub, profile_reuse_arguments& into) {
       "One prompt a line, UTF-8; -: standard input (default: drawn captions, "
       "which only Atelier's own models know)");
   add("--alpha", into.alpha, "A",
-      "The share of the quality of full runs to keep (default: 0.9)");
+      "The share of what full runs gain over images of other prompts, in "
+      "quality, to keep (default: 0.9)");
   add("--seed", into.seed, "N",
       "Seed of the noise and of drawn captions (default: 1)");
 }

@@ -2,6 +2,7 @@
 
 // The parts of a store, each by itself.
 
+#include "index/raw_catalog.hpp"
 #include "index/store_rig.hpp"
 #include <atelier/index/store/detail/breaker.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
@@ -10,8 +11,6 @@
 #include <atelier/index/store/detail/payload_files.hpp>
 
 #include <boost/test/unit_test.hpp>
-
-#include <sqlite3.h>
 
 #include <array>
 #include <fstream>
@@ -43,12 +42,7 @@ struct parts_fixture {
   }
 
   void run(const std::string& statements) const {
-    sqlite3* db = nullptr;
-    BOOST_REQUIRE(sqlite3_open(file().c_str(), &db) == SQLITE_OK);
-    const int result =
-      sqlite3_exec(db, statements.c_str(), nullptr, nullptr, nullptr);
-    BOOST_TEST(result == SQLITE_OK, sqlite3_errmsg(db));
-    sqlite3_close(db);
+    test::change_catalog(file(), statements);
   }
 
   static std::vector<entry_row> rows_of(const catalog& x) {

@@ -2,6 +2,7 @@
 
 // A store whose process is killed at random moments.
 
+#include "index/raw_catalog.hpp"
 #include "index/store_rig.hpp"
 #include "ipc/child_process.hpp"
 #include "support/scale.hpp"
@@ -13,7 +14,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace {
 
@@ -39,6 +42,15 @@ struct killed_fixture : test::store_folder {
       * (test::entry_bytes + 1 + text_of(1'000'000).size() + state_bytes);
     x.memory_bytes = 0;
     return x;
+  }
+
+  // Makes the folder one of the first version, which had neither counts of
+  // skipped steps nor vectors.
+  void make_older() const {
+    test::change_catalog(path() / "cache.sqlite",
+                         "ALTER TABLE entries DROP COLUMN saved_steps;"
+                         "DROP TABLE vectors;"
+                         "PRAGMA user_version = 1;");
   }
 
   // Keeps one entry after the other, each named by its number, and reports the
@@ -119,6 +131,42 @@ BOOST_AUTO_TEST_CASE(what_was_kept_outlives_a_kill_and_nothing_torn_is_given) {
     if (sut->state(newest, 5))
       last = newest;
   }
+}
+
+// At scale 1 this kills 300 times.
+BOOST_AUTO_TEST_CASE(an_older_store_keeps_all_even_if_its_upgrade_is_killed) {
+  core::philox random{test::seed(), core::purpose::test, core::request_id{2}};
+  {
+    const auto sut = open(few());
+    for (uint64_t x = 1; x <= held_entries; ++x)
+      BOOST_REQUIRE(sut->keep("k", text_of(x), kept_states({state_bytes}, x)));
+  }
+  const auto n = std::max<size_t>(test::scaled(300), 10);
+  for (size_t run = 0; run < n; ++run) {
+    make_older();
+    test::child_process child{[&] {
+      const auto sut = index::store::open(few());
+      if (!sut)
+        _exit(2);
+      for (;;)
+        pause();
+    }};
+    // The kill hits a random moment of the upgrade, or of the time around it.
+    const std::chrono::microseconds wait{random.below(8'000)};
+    std::this_thread::sleep_for(wait);
+    child.signal(SIGKILL);
+    BOOST_TEST(child.wait() == -1);
+    const auto sut = open(few());
+    BOOST_TEST(sut->counts().entries == held_entries);
+    BOOST_TEST(sut->counts().dropped_torn == 0u);
+    for (uint64_t x = 1; x <= held_entries; ++x) {
+      BOOST_TEST(test::nearest_of(*sut, text_of(x)) == x);
+      const auto bytes = sut->state(x, 5);
+      BOOST_TEST_REQUIRE(bool{bytes});
+      BOOST_TEST((**bytes == filled_bytes(state_bytes, x)));
+    }
+  }
+  BOOST_TEST(index::verify_store(path())->is_sound());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
 #include <vector>
 
 using namespace atelier::planning;
@@ -90,6 +91,17 @@ BOOST_AUTO_TEST_CASE(one_lucky_image_decides_only_as_published) {
   const auto found = thresholds_of(std::vector{one}, 0.9);
   BOOST_TEST(evidence_of(found, 5).lowest_kept.value() == 0.1);
   BOOST_TEST(found.latents.front().similarity > 0.4);
+}
+
+BOOST_AUTO_TEST_CASE(an_image_keeps_what_it_has_above_chance) {
+  const auto tolerance = boost::test_tools::tolerance(1e-12);
+  const quality_levels means{0.8, 0.6};
+  BOOST_TEST(kept_of(0.8, 0.8, means) == 1.0, tolerance);
+  BOOST_TEST(kept_of(0.75, 0.8, means) == 0.75, tolerance);
+  BOOST_TEST(std::abs(kept_of(0.6, 0.8, means)) < 1e-12);
+  BOOST_TEST(kept_of(0.5, 0.8, means) == -0.5, tolerance);
+  // What counts is the difference to the prompt's own full run.
+  BOOST_TEST(kept_of(0.25, 0.3, means) == 0.75, tolerance);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -141,6 +141,11 @@ BOOST_AUTO_TEST_CASE(an_older_store_keeps_all_even_if_its_upgrade_is_killed) {
     for (uint64_t x = 1; x <= held_entries; ++x)
       BOOST_REQUIRE(sut->keep("k", text_of(x), kept_states({state_bytes}, x)));
   }
+  make_older();
+  const auto begin = std::chrono::steady_clock::now();
+  open(few());
+  const std::chrono::duration<double, std::micro> took =
+    std::chrono::steady_clock::now() - begin;
   const auto n = std::max<size_t>(test::scaled(300), 10);
   for (size_t run = 0; run < n; ++run) {
     make_older();
@@ -152,8 +157,7 @@ BOOST_AUTO_TEST_CASE(an_older_store_keeps_all_even_if_its_upgrade_is_killed) {
         pause();
     }};
     // The kill hits a random moment of the upgrade, or of the time around it.
-    const std::chrono::microseconds wait{random.below(8'000)};
-    std::this_thread::sleep_for(wait);
+    std::this_thread::sleep_for(2 * random.uniform() * took);
     child.signal(SIGKILL);
     BOOST_TEST(child.wait() == -1);
     const auto sut = open(few());

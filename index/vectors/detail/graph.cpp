@@ -22,7 +22,6 @@
 #include <deque>
 #include <exception>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <list>
 #include <memory>
@@ -30,7 +29,6 @@
 #include <new>
 #include <queue>
 #include <random>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
@@ -107,6 +105,10 @@ public:
     };
   }
 
+  std::string_view codes_in(const void* element) const {
+    return {reinterpret_cast<const char*>(codes_of(element)), by_.dimensions};
+  }
+
   // Returns a bound of the product of two elements' vectors.
   double limit(const void* a, const void* b) const {
     return limit_of(by_.of_codes(codes_of(a), codes_of(b), by_.dimensions),
@@ -160,57 +162,15 @@ public:
     level_generator_ = from.level_generator_;
   }
 
-  // Returns about `count` of the nearest elements, as searchKnn does. hnswlib
-  // waits for the codes of one element after the other; this requests those of
-  // all neighbours from memory before it compares the first.
-  std::vector<hnswlib::tableint> nearest(const int8_t* codes,
-                                         size_t count) const {
-    std::vector<hnswlib::tableint> out;
-    if (cur_element_count == 0)
-      return out;
-    std::priority_queue<near_element> found;
-    std::priority_queue<near_element, std::vector<near_element>, std::greater<>>
-      open;
-    const visited seen{*visited_list_pool_};
-    const auto begin = entrance(codes);
-    found.push(begin);
-    open.push(begin);
-    seen.mark(begin.second);
-    std::vector<hnswlib::tableint> next;
-    while (!open.empty()
-           && (found.size() < count || open.top().first <= found.top().first)) {
-      next.clear();
-      for (const auto x : links_of(get_linklist0(open.top().second)))
-        if (seen.mark(x)) {
-          next.push_back(x);
-          fetch(x);
-        }
-      open.pop();
-      for (const auto x : next) {
-        const auto apart = distance(codes, x);
-        if (found.size() >= count && apart >= found.top().first)
-          continue;
-        open.emplace(apart, x);
-        found.emplace(apart, x);
-        if (found.size() > count)
-          found.pop();
-      }
-    }
-    for (; !found.empty(); found.pop())
-      out.push_back(found.top().second);
-    return out;
-  }
-
-  const void* codes_at(hnswlib::tableint element) const {
-    return getDataByInternalId(element);
-  }
-
-  size_t label_at(hnswlib::tableint element) const {
-    return getExternalLabel(element);
+  // Elements have their labels as numbers, as they are added in that order.
+  const void* codes_at(hnswlib::labeltype label) const {
+    return getDataByInternalId(static_cast<hnswlib::tableint>(label));
   }
 
   // Frees the memory that only adding needs.
   void finish() {
+    if (cur_element_count > 0 && cur_element_count < max_elements_)
+      resizeIndex(cur_element_count);
     label_lookup_.clear();
     label_lookup_.rehash(0);
   }
@@ -234,76 +194,11 @@ public:
       out += static_cast<uint64_t>(level) * size_links_per_element_;
     return out;
   }
-
-private:
-  using near_element = std::pair<float, hnswlib::tableint>;
-
-  // The elements that a search has met.
-  class visited {
-  public:
-    explicit visited(hnswlib::VisitedListPool& pool)
-      : pool_(pool), list_(pool.getFreeVisitedList()) {}
-
-    ~visited() {
-      pool_.releaseVisitedList(list_);
-    }
-
-    visited(const visited&) = delete;
-    visited& operator=(const visited&) = delete;
-
-    // Returns whether the element is met for the first time.
-    bool mark(hnswlib::tableint element) const {
-      return std::exchange(list_->mass[element], list_->curV) != list_->curV;
-    }
-
-  private:
-    hnswlib::VisitedListPool& pool_;
-    hnswlib::VisitedList* list_;
-  };
-
-  std::span<const hnswlib::tableint> links_of(
-    hnswlib::linklistsizeint* list) const {
-    return {list + 1, getListCount(list)};
-  }
-
-  float distance(const int8_t* codes, hnswlib::tableint element) const {
-    return fstdistfunc_(codes, getDataByInternalId(element), dist_func_param_);
-  }
-
-  void fetch(hnswlib::tableint element) const {
-    constexpr size_t line = 64;
-    const auto* const at = getDataByInternalId(element);
-    for (size_t i = 0; i < label_offset_ - offsetData_; i += line)
-      __builtin_prefetch(at + i);
-  }
-
-  // Returns the element of the lowest level at which a search begins.
-  near_element entrance(const int8_t* codes) const {
-    near_element out{distance(codes, enterpoint_node_), enterpoint_node_};
-    for (auto level = maxlevel_; level > 0; --level)
-      for (bool nearer = true; nearer;) {
-        nearer = false;
-        const auto links = links_of(get_linklist(out.second, level));
-        for (const auto x : links)
-          fetch(x);
-        for (const auto x : links)
-          if (const auto apart = distance(codes, x); apart < out.first) {
-            out = {apart, x};
-            nearer = true;
-          }
-      }
-    return out;
-  }
 };
 
 // The size of a point's list of entries, and the size of an entry in the lists.
 constexpr uint64_t bytes_of_point = sizeof(std::vector<const entry*>) + 32;
 constexpr uint64_t bytes_of_linked = sizeof(entry_ptr) + sizeof(const entry*);
-
-std::string_view bytes_of(const entry& x) {
-  return {reinterpret_cast<const char*>(x.unit.data()),
-          x.unit.size() * sizeof(float)};
-}
 
 } // namespace
 
@@ -330,29 +225,31 @@ core::result<std::shared_ptr<const graph>> graph::build(
       all = from->entries_;
       points = from->points_;
     }
-    const auto linked_already = points.size();
     all.insert(all.end(), added.begin(), added.end());
-    std::unordered_map<std::string_view, size_t> by_vector;
-    for (size_t i = 0; i < linked_already; ++i)
-      by_vector.emplace(bytes_of(*points[i].front()), i);
-    for (const auto& x : added) {
-      const auto at = by_vector.emplace(bytes_of(*x), points.size());
-      if (at.second)
-        points.emplace_back();
-      points[at.first->second].push_back(x.get());
-    }
-    out->links_ = std::make_unique<links>(dimensions, points.size());
+    out->links_ =
+      std::make_unique<links>(dimensions, points.size() + added.size());
+    const auto& space = out->links_->space;
     auto& to = out->links_->of_all;
     if (from != nullptr)
       to.copy(from->links_->of_all);
-    for (auto i = linked_already; i < points.size(); ++i) {
+    std::unordered_map<std::string_view, size_t> by_codes;
+    for (size_t i = 0; i < points.size(); ++i)
+      by_codes.emplace(space.codes_in(to.codes_at(i)), i);
+    for (size_t i = 0; i < added.size(); ++i) {
       if (stop())
-        return core::fail(core::ec::stopping, "{} of {} points are linked", i,
-                          points.size());
-      const auto codes =
-        out->links_->space.coded(points[i].front()->unit.data());
-      to.addPoint(codes.data(), i);
+        return core::fail(core::ec::stopping, "{} of {} vectors are linked", i,
+                          added.size());
+      const auto codes = space.coded(added[i]->unit.data());
+      auto at = by_codes.find(space.codes_in(codes.data()));
+      if (at == by_codes.end()) {
+        const auto point = points.size();
+        to.addPoint(codes.data(), point);
+        points.emplace_back();
+        at = by_codes.emplace(space.codes_in(to.codes_at(point)), point).first;
+      }
+      points[at->second].push_back(added[i].get());
     }
+    by_codes.clear();
     to.finish();
     out->links_->bytes = to.bytes() + points.size() * bytes_of_point
                        + all.size() * bytes_of_linked;
@@ -368,9 +265,14 @@ core::result<std::vector<candidate>> graph::near(const float* unit,
     const auto& [space, all, bytes] = *links_;
     const auto codes = space.coded(unit);
     std::vector<candidate> out;
-    for (const auto x : all.nearest(codes.data(), count)) {
-      const auto limit = space.limit(codes.data(), all.codes_at(x));
-      for (const auto* what : points_[all.label_at(x)])
+    for (auto found = all.searchKnn(codes.data(), count); !found.empty();
+         found.pop()) {
+      const auto point = found.top().second;
+      // Vectors with the same codes differ in what the codes leave out.
+      const auto limit = points_[point].size() == 1
+                         ? space.limit(codes.data(), all.codes_at(point))
+                         : 1;
+      for (const auto* what : points_[point])
         out.push_back({limit, what});
     }
     return out;

@@ -16,7 +16,7 @@ namespace atelier::index::detail {
 
 /// A graph of near neighbours (hnswlib's HNSW) over shared vectors, which it
 /// links and finds by copies of eight bits for each number. It does not change
-/// once it is built. Equal vectors are one point of the graph: many
+/// once it is built. Vectors with equal copies are one point of the graph: many
 /// equal points would link only each other and hide the others.
 /// Threads: any.
 class graph {
@@ -40,7 +40,7 @@ public:
 
   /// Returns the entries of about `count` of the nearest points, in any order.
   /// Includes entries that are gone.
-  /// Errors: ec::internal without memory.
+  /// Errors: ec::internal if hnswlib threw.
   core::result<std::vector<candidate>> near(const float* unit,
                                             size_t count) const;
 

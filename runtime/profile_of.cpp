@@ -501,6 +501,25 @@ core::result<void> check_searches(const config::settings& x,
   return check_encoder(x, by, known);
 }
 
+/// Tells that a configured cache is never searched.
+void warn_of_unused_cache(const config::settings& x, const planning::policy& by,
+                          const planning::profile& known) {
+  if (x.cache.memory_bytes == 0
+      || by.compares(known) != planning::compared::nothing)
+    return;
+  auto measured = known;
+  measured.reuse.emplace();
+  if (!known.reuse && by.compares(measured) != planning::compared::nothing)
+    core::log_warn("cache: policy '{}' starts nothing from earlier work, as "
+                   "the profile has no section reuse for these models; "
+                   "'atelier profile --cache -o FILE' measures it, and "
+                   "planner.profile names the file",
+                   by.name());
+  else
+    core::log_warn("cache: policy '{}' starts nothing from earlier work",
+                   by.name());
+}
+
 /// Returns a policy that can make its first plan; a host's may throw.
 core::result<planning::policy_ptr> plans(planning::policy_ptr x,
                                          const config::settings& settings,
@@ -508,6 +527,7 @@ core::result<planning::policy_ptr> plans(planning::policy_ptr x,
                                          planning::compared found_by) {
   if (auto ok = check_searches(settings, *x, known, found_by); !ok)
     return ok.why();
+  warn_of_unused_cache(settings, *x, known);
   try {
     x->replan({}, known, {}, {});
     return x;

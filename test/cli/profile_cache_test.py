@@ -173,6 +173,24 @@ def routes_by(program, thresholds):
         process.communicate()
 
 
+def case_a_cache_that_is_never_searched_is_told(program):
+    for policy, profile, told in (("nirvana", False, "no section reuse"),
+                                  ("nirvana", True, None),
+                                  ("vanilla", True, "policy 'vanilla' starts")):
+        if profile:
+            measured(program, "--captions", "10", "--stored", "2")
+        code, _, err = program.run(
+            ["generate", "a red ball", *CARD, "--size", "64x64", "-o", "x.png",
+             "--force", "--set", f"policy.name='{policy}'", "--set",
+             "cache.memory_mib=16", "--set", "arena.capture_slots=8",
+             *(["--set", "planner.profile='p.json'"] if profile else [])])
+        expect(code == 0, code, err)
+        if told:
+            expect("cache: " in err and told in err, policy, err)
+        else:
+            expect("cache: " not in err, policy, err)
+
+
 def case_a_server_goes_by_the_files_thresholds(program):
     measured(program, "--captions", "10", "--stored", "2")
     low = routes_by(program, [{"skip": 25, "similarity": 0.1}])

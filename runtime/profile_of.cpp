@@ -501,7 +501,7 @@ core::result<void> check_searches(const config::settings& x,
   return check_encoder(x, by, known);
 }
 
-/// Tells that a configured cache is never searched.
+/// Logs that a configured cache is never searched.
 void warn_of_unused_cache(const config::settings& x, const planning::policy& by,
                           const planning::profile& known) {
   if (x.cache.memory_bytes == 0

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <thread>
 
 namespace {
 
@@ -156,8 +155,12 @@ BOOST_AUTO_TEST_CASE(an_older_store_keeps_all_even_if_its_upgrade_is_killed) {
       for (;;)
         pause();
     }};
-    // The kill hits a random moment of the upgrade, or of the time around it.
-    std::this_thread::sleep_for(2 * random.uniform() * took);
+    // The kill hits a random moment of the upgrade, or of the time around it. A
+    // sleep would be longer than an upgrade.
+    const auto until =
+      std::chrono::steady_clock::now() + 2 * random.uniform() * took;
+    while (std::chrono::steady_clock::now() < until) {
+    }
     child.signal(SIGKILL);
     BOOST_TEST(child.wait() == -1);
     const auto sut = open(few());

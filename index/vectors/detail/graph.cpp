@@ -175,6 +175,16 @@ public:
     label_lookup_.rehash(0);
   }
 
+  uint64_t bytes() const {
+    uint64_t out = max_elements_
+                 * (size_data_per_element_ + sizeof(char*) + sizeof(int)
+                    + sizeof(hnswlib::vl_type));
+    for (const auto level : element_levels_)
+      out += static_cast<uint64_t>(level) * size_links_per_element_;
+    return out;
+  }
+
+private:
   // A search reads all over the elements. With pages of 4 KiB, finding the
   // pages takes it longer than reading them.
   void use_huge_pages() {
@@ -184,15 +194,6 @@ public:
     // A request that the system may decline.
     if (std::align(page, page, at, bytes) != nullptr)
       (void)madvise(at, bytes / page * page, MADV_HUGEPAGE);
-  }
-
-  uint64_t bytes() const {
-    uint64_t out = max_elements_
-                 * (size_data_per_element_ + sizeof(char*) + sizeof(int)
-                    + sizeof(hnswlib::vl_type));
-    for (const auto level : element_levels_)
-      out += static_cast<uint64_t>(level) * size_links_per_element_;
-    return out;
   }
 };
 

@@ -323,10 +323,10 @@ const option all_options[] = {
    "one image does not shape all similar ones. 0: no limit.",
    ATELIER_AT(cache.answers), 0, 1'000'000'000},
   {"cache", "eviction",
-   "Which entry of a full cache is removed first: fifo (the oldest), lru (the "
-   "one that was unused for longest) or lcbfu (the one whose uses skipped the "
-   "fewest steps altogether; of equal ones the one that was unused for "
-   "longest).",
+   "What leaves a full cache first: fifo (the oldest entry), lru (the entry "
+   "that was unused for longest) or lcbfu (the state or image whose uses "
+   "skipped the fewest steps altogether; of equal ones the one that was unused "
+   "for longest).",
    ATELIER_AT(cache.eviction), 0, 0, form::any, core::server_eviction_rules},
   {"cache", "use",
    "How requests use the cache unless they say it: off, read (start from "

@@ -31,8 +31,7 @@ enum class eviction_rule : uint8_t {
 inline constexpr std::array<std::string_view, enum_count<eviction_rule>>
   eviction_rule_names = {"fifo", "lru", "lcbfu", "lfu", "marginal"};
 
-/// The rules of a server's cache, whose entries leave with all their states;
-/// simulations know all rules.
+/// The rules of a server's cache; simulations know all rules.
 inline constexpr std::span<const std::string_view> server_eviction_rules{
   eviction_rule_names.data(), 3};
 

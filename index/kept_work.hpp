@@ -55,7 +55,7 @@ struct kept_entry {
   std::optional<std::string> text;
   /// The size by which the entry counts, in bytes.
   uint64_t bytes = 0;
-  /// The numbers of steps of its states, rising.
+  /// The numbers of steps of the states that it has, rising.
   std::vector<uint32_t> steps;
   bool has_image = false;
   /// How many times reuse was chained to make it.
@@ -90,6 +90,8 @@ struct kept_counts {
   /// were evicted for others.
   uint64_t dropped_torn = 0;
   uint64_t evicted = 0;
+  /// Payloads that were evicted for others while their entries stayed.
+  uint64_t evicted_payloads = 0;
   /// Entries that left because they had answered as many requests as they may.
   uint64_t spent = 0;
   /// Searches that were repeated over all entries, and those among them that

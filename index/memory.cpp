@@ -35,7 +35,6 @@ struct memory::kept {
   core::extent px;
   uint32_t depth = 0;
   core::tenant_id whose;
-  uint64_t bytes = 0;
   std::string text_sha256;
   int64_t made = 0;
 };
@@ -140,7 +139,7 @@ memory::kept_ptr memory::used(uint64_t entry) {
 core::result<payload> memory::checked(const kept& entry, const part* which,
                                       uint32_t skips) {
   if (ipc::xxh3(*which->bytes) == which->checksum) {
-    count_answer(entry.number, skips);
+    count_answer(entry.number, which->steps, skips);
     return which->bytes;
   }
   drop_torn(entry.number);
@@ -149,11 +148,11 @@ core::result<payload> memory::checked(const kept& entry, const part* which,
                     entry.number, which->bytes->size());
 }
 
-void memory::count_answer(uint64_t entry, uint32_t skips) {
+void memory::count_answer(uint64_t entry, uint32_t steps, uint32_t skips) {
   // The entry is freed without the lock.
   kept_ptr spent;
   const std::lock_guard hold{lock_};
-  shares_->save(entry, skips);
+  shares_->save(entry, steps, skips);
   if (!by_number_.contains(entry))
     return;
   if (++answers_[entry] < most_.answers || most_.answers == 0)
@@ -209,21 +208,32 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   }
   entry->depth = what.depth;
   entry->whose = what.whose;
-  entry->bytes = bytes;
   entry->text_sha256 = core::sha256_hex(text);
   entry->made = date_();
+  detail::ledger_entry sizes;
+  sizes.whose = what.whose;
+  sizes.overhead = bytes;
+  const auto count = [&](const part& x) {
+    sizes.overhead -= x.bytes->size();
+    sizes.parts.push_back({x.steps, x.bytes->size(), {}});
+  };
+  if (entry->image.bytes)
+    count(entry->image);
+  for (const auto& x : entry->states)
+    count(x);
   // The entries are freed without the lock.
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
   const auto room = shares_->room_for(what.whose, bytes, 0);
   if (!room || !vectors_.add(key, last_number_ + 1, vector))
     return false;
-  for (const auto x : *room) {
-    leaving.push_back(take_out(x));
-    ++counts_.evicted;
-  }
+  for (const auto& x : *room)
+    leaving.push_back(evict(x));
   entry->number = ++last_number_;
-  shares_->add(entry->number, what.whose, bytes, {++last_use_, 0});
+  sizes.uses.last = ++last_use_;
+  for (auto& x : sizes.parts)
+    x.uses.last = last_use_;
+  shares_->add(entry->number, std::move(sizes));
   by_number_.emplace(entry->number, std::move(entry));
   return true;
 }
@@ -238,6 +248,24 @@ memory::kept_ptr memory::take_out(uint64_t entry) {
   answers_.erase(entry);
   vectors_.remove(out->key, entry);
   return out;
+}
+
+memory::kept_ptr memory::evict(const detail::victim& which) {
+  if (which.steps.empty()) {
+    ++counts_.evicted;
+    return take_out(which.number);
+  }
+  counts_.evicted_payloads += which.steps.size();
+  shares_->remove(which.number, which.steps);
+  auto& entry = by_number_.at(which.number);
+  auto rest = std::make_shared<kept>(*entry);
+  for (const auto steps : which.steps)
+    if (steps == 0)
+      rest->image = {};
+    else
+      std::erase_if(rest->states,
+                    [&](const part& x) { return x.steps == steps; });
+  return std::exchange(entry, std::move(rest));
 }
 
 kept_counts memory::counts() const {
@@ -281,14 +309,15 @@ core::result<std::vector<kept_entry>> memory::list(const entry_page& which) {
     x.key = from.key;
     x.whose = from.whose;
     x.text_sha256 = from.text_sha256;
-    x.bytes = from.bytes;
+    const auto& sizes = *shares_->find(from.number);
+    x.bytes = sizes.bytes();
+    x.saved_steps = sizes.uses.saved_steps;
     for (const auto& state : from.states)
       x.steps.push_back(state.steps);
     x.has_image = from.image.bytes != nullptr;
     x.depth = from.depth;
     x.made = from.made;
     x.is_in_memory = true;
-    x.saved_steps = shares_->uses_of(from.number)->saved_steps;
     if (const auto given = answers_.find(from.number); given != answers_.end())
       x.answers = given->second;
     out.push_back(std::move(x));

@@ -41,6 +41,7 @@ struct memory_bounds {
 namespace detail {
 
 class ledger;
+struct victim;
 
 } // namespace detail
 
@@ -50,10 +51,10 @@ class ledger;
 uint64_t bytes_of(std::string_view key, const leftover& what,
                   size_t dimensions);
 
-/// Kept work in this process's memory. At a bound, entries are evicted in the
-/// order of the rule. What an encoder cannot read finds nothing and is not
-/// kept; it counts as failed.
-/// Threads: any. Texts and images are encoded, and bytes are read, compared
+/// Kept work in this process's memory. At a bound, entries or their payloads
+/// are evicted in the order of the rule (detail::ledger). What an encoder
+/// cannot read finds nothing and is not kept; it counts as failed. Threads:
+/// any. Texts and images are encoded, and bytes are read, compared
 ///          and checked, without the lock.
 class memory final : public kept_work {
 public:
@@ -99,11 +100,13 @@ private:
   kept_ptr used(uint64_t entry);
   core::result<payload> checked(const kept& entry, const part* which,
                                 uint32_t skips);
-  /// Counts an answer that skipped that many steps. The entry leaves with its
-  /// last answer.
-  void count_answer(uint64_t entry, uint32_t skips);
+  /// Counts an answer by the payload of `steps` that skipped that many steps.
+  /// The entry leaves with its last answer.
+  void count_answer(uint64_t entry, uint32_t steps, uint32_t skips);
   /// Removes an entry; returns null if it is gone.
   kept_ptr take_out(uint64_t entry);
+  /// Evicts an entry or some of its payloads. Returns the entry as it was.
+  kept_ptr evict(const detail::victim& which);
 
   /// Returns a text's vector; empty if the encoder failed or the text has
   /// nothing to compare.
@@ -115,7 +118,7 @@ private:
   const std::shared_ptr<const image_encoder> images_;
   const std::function<int64_t()> date_;
   mutable std::mutex lock_;
-  /// The entries' sizes, tenants and uses.
+  /// The sizes, tenants and uses of the entries.
   const std::unique_ptr<detail::ledger> shares_;
   /// Ordered, so that pages of entries are found by their first number.
   std::map<uint64_t, kept_ptr> by_number_;

@@ -464,6 +464,8 @@ struct cache_status {
   /// Entries that made room for others, and entries whose bytes had changed.
   uint64_t evicted = 0;
   uint64_t torn = 0;
+  /// States and images that made room while their entries stayed.
+  uint64_t evicted_payloads = 0;
   /// Entries that left because they had answered as many requests as
   /// cache.answers allows.
   uint64_t spent = 0;

@@ -103,6 +103,7 @@ cache_status cache_of(const config::cache_settings& most,
   out.misses = now.misses;
   out.evicted = now.evicted;
   out.torn = now.dropped_torn;
+  out.evicted_payloads = now.evicted_payloads;
   out.spent = now.spent;
   out.captured = captured;
   out.checked = now.searches_checked;

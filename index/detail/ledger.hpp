@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ struct budget {
   uint64_t parts = 0;
 };
 
-/// The uses of an entry.
+/// The uses of an entry or of one of its payloads.
 struct entry_uses {
   /// The last one, as a count that rises with each use of any entry.
   uint64_t last = 0;
@@ -39,13 +40,46 @@ struct entry_uses {
   friend bool operator==(const entry_uses&, const entry_uses&) = default;
 };
 
-/// Records how many bytes of a budget each tenant keeps, and chooses the
-/// entries that leave for a new one. It handles numbers only, no payloads or
-/// files.
+/// A payload of an entry: a state after that many steps, or its image if
+/// `steps` is 0.
+struct ledger_part {
+  uint32_t steps = 0;
+  uint64_t bytes = 0;
+  entry_uses uses;
+};
+
+/// An entry as the ledger records it.
+struct ledger_entry {
+  core::tenant_id whose;
+  /// The bytes by which it counts in addition to its payloads.
+  uint64_t overhead = 0;
+  entry_uses uses;
+  /// At least one; each has other steps.
+  std::vector<ledger_part> parts;
+
+  uint64_t bytes() const;
+};
+
+/// What leaves for others: an entry, or some of its payloads.
+struct victim {
+  uint64_t number = 0;
+  /// The steps of the payloads that leave, in their order; empty if the entry
+  /// leaves with all its payloads.
+  std::vector<uint32_t> steps{};
+
+  friend bool operator==(const victim&, const victim&) = default;
+};
+
+/// Records how many bytes of a budget each tenant keeps, and chooses what
+/// leaves for a new entry. It handles numbers only, no payloads or files.
+///
+/// Under a rule for payloads (planning::nirvana::is_by_payload) each payload is
+/// a unit that leaves alone, and an entry leaves with its last payload; under
+/// the other rules an entry with all its payloads is a unit.
 ///
 /// A tenant's floor is its part of the reserved bytes: all tenants that keep
 /// anything, and the one that is about to, have equal parts. Each tenant's
-/// entries leave in the order of the rule (planning::nirvana::place_of). The
+/// units leave in the order of the rule (planning::nirvana::place_of). The
 /// first one may leave for a new entry if both have the same tenant, or if its
 /// tenant keeps its floor without it. Of these first ones, the first by the
 /// rule leaves. Towards the floor an entry counts at least as many bytes as
@@ -56,9 +90,10 @@ struct entry_uses {
 /// except that a new entry is not kept if more tenants than parts have used up
 /// the whole budget.
 ///
-/// With n entries and tenants, a victim costs O(log n), and so does a change
-/// that leaves the number of tenants the same; otherwise the tenants that keep
-/// their floor with one number and not with the other cost O(log n) each.
+/// With n units and tenants, a unit that leaves costs O(log n), and so does a
+/// change that leaves the number of tenants the same; otherwise the tenants
+/// that keep their floor with one number and not with the other cost O(log n)
+/// each.
 /// Threads: one at a time.
 class ledger {
 public:
@@ -67,34 +102,39 @@ public:
 
   /// Adds an entry. Entries with lower numbers were inserted before.
   /// @pre the number is new
-  void add(uint64_t number, core::tenant_id whose, uint64_t bytes,
-           entry_uses uses);
+  void add(uint64_t number, ledger_entry entry);
 
   /// Notes a use of an entry. Does nothing if the entry is gone.
   /// @param last the count of this use
   void use(uint64_t number, uint64_t last);
 
-  /// Notes that uses of an entry skipped more steps. Does nothing if the entry
-  /// is gone.
-  void save(uint64_t number, uint64_t steps);
+  /// Notes that the last use of an entry was one of its payload of `steps`, and
+  /// skipped `skipped` more. Does nothing if the payload is gone.
+  void save(uint64_t number, uint32_t steps, uint64_t skipped);
 
-  /// Returns the uses of an entry, or null if the entry is gone.
-  const entry_uses* uses_of(uint64_t number) const;
+  /// Returns an entry, or null if it is gone. The pointer is valid until the
+  /// next change.
+  const ledger_entry* find(uint64_t number) const;
 
+  /// Does nothing if the entry is gone.
   void remove(uint64_t number);
 
-  /// Returns the entries that must leave so that an entry of `bytes` fits, in
-  /// the order in which they leave. Returns nothing if it does not fit,
-  /// whatever leaves.
-  /// @param beside bytes of the budget that belong to no entry
-  std::optional<std::vector<uint64_t>> room_for(core::tenant_id whose,
-                                                uint64_t bytes,
-                                                uint64_t beside) const;
+  /// Removes some of an entry's payloads, but not all.
+  /// @pre the entry has these payloads and others
+  void remove(uint64_t number, std::span<const uint32_t> steps);
 
-  /// Returns the entries that must leave so that the others fit: those above
-  /// the part of their tenant, and the first by the rule, of any tenant. Such
-  /// entries exist if the budget was larger when they were kept.
-  std::vector<uint64_t> excess() const;
+  /// Returns what must leave so that an entry of `bytes` fits, in the order in
+  /// which entries begin to leave. Returns nothing if it does not fit, whatever
+  /// leaves.
+  /// @param beside bytes of the budget that belong to no entry
+  std::optional<std::vector<victim>> room_for(core::tenant_id whose,
+                                              uint64_t bytes,
+                                              uint64_t beside) const;
+
+  /// Returns what must leave so that the rest fits: of the tenants above their
+  /// parts, and the first by the rule, of any tenant. Something does if the
+  /// budget was larger when the entries were kept.
+  std::vector<victim> excess() const;
 
   /// Returns the minimum that others leave to each of that many tenants, in
   /// bytes as they count towards the floor.
@@ -111,31 +151,28 @@ public:
 private:
   using place = planning::nirvana::eviction_place;
 
-  struct item {
-    core::tenant_id whose;
-    uint64_t bytes = 0;
-    entry_uses uses;
-  };
-
   struct tenant {
     core::tenant_id id;
-    /// The places of its entries. The first leaves first.
+    /// The places of its units. The first leaves first.
     std::set<place> order;
+    uint64_t entries = 0;
     uint64_t bytes = 0;
     /// As its entries count towards its floor.
     uint64_t weight = 0;
   };
 
-  class leaving;
+  class departure;
+  class queue;
 
-  place place_of(uint64_t number, const item& x) const;
-  uint64_t bytes_at(const place& x) const;
+  bool is_by_payload() const;
+
+  /// Returns the places of an entry's units.
+  std::vector<place> places_of(uint64_t number, const ledger_entry& x) const;
 
   /// Returns how an entry of that many bytes counts towards a floor.
   uint64_t weight_of(uint64_t bytes) const;
-  uint64_t weight_at(const place& x) const;
 
-  /// Returns what a tenant keeps without its first entry, by weight.
+  /// Returns what a tenant keeps without its first unit, by weight.
   uint64_t rest_of(const tenant& x) const;
 
   /// Add a tenant that has entries to the sets of tenants, and remove it before
@@ -146,22 +183,24 @@ private:
   /// Updates the floor after the number of tenants has changed.
   void set_floor();
 
+  /// Calls `how` with an entry that it may change, and keeps the order.
   template <class Change>
   void change(uint64_t number, Change how);
 
-  /// Returns the first entries of a tenant, by its order, that must leave so
-  /// that the others and one of `bytes` are within the tenant's part.
-  std::optional<std::vector<uint64_t>> room_in_part(core::tenant_id whose,
-                                                    uint64_t bytes) const;
+  /// Lets the first units of a tenant leave, by its order, so that the others
+  /// and an entry of `bytes` are within the tenant's part.
+  /// @pre such an entry alone is within it
+  void leave_in_part(const tenant& own, uint64_t bytes, uint64_t entries,
+                     departure& out) const;
 
   budget most_;
   uint64_t bytes_ = 0;
   std::map<core::tenant_id, tenant> tenants_;
-  std::unordered_map<uint64_t, item> by_number_;
+  std::unordered_map<uint64_t, ledger_entry> by_number_;
   uint64_t floor_ = 0;
-  /// Every tenant, by what it keeps without its first entry.
+  /// Every tenant, by what it keeps without its first unit.
   std::set<std::pair<uint64_t, core::tenant_id>> by_rest_;
-  /// The tenants that keep their floor without their first entry, by its place.
+  /// The tenants that keep their floor without their first unit, by its place.
   std::set<std::pair<place, core::tenant_id>> givers_;
 };
 

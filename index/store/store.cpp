@@ -125,7 +125,8 @@ bool store::keep(std::string_view key, std::string_view text, leftover what) {
   const auto bytes = stored_bytes(row.key, text, what);
   std::vector<payload> payloads;
   const auto add = [&](uint32_t steps, std::vector<std::byte> part) {
-    row.parts.push_back({steps, part.size(), ipc::xxh3(part)});
+    row.parts.push_back({steps, part.size(), ipc::xxh3(part), row.file_bytes});
+    row.file_bytes += part.size();
     payloads.push_back(
       std::make_shared<const std::vector<std::byte>>(std::move(part)));
   };
@@ -188,8 +189,9 @@ core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
     x.text = std::move(row.text);
     const std::lock_guard hold{my.lock};
     // The uses of the row may be older.
-    const auto* const uses = my.shares.uses_of(row.number);
-    x.saved_steps = uses == nullptr ? row.uses.saved_steps : uses->saved_steps;
+    const auto* const sizes = my.shares.find(row.number);
+    x.saved_steps =
+      sizes == nullptr ? row.uses.saved_steps : sizes->uses.saved_steps;
     if (const auto given = my.answers.find(row.number);
         given != my.answers.end())
       x.answers = given->second;

@@ -49,20 +49,17 @@ core::result<locked_rows> rows_in(const fs::path& folder) {
 /// Returns the fault of an entry's payloads; empty if they have none.
 core::result<std::string> fault_of(const entry_row& row,
                                    const detail::payload_files& files) {
-  const auto total = detail::payload_bytes(row);
-  const auto bytes = files.read(row.number, 0, total);
-  if (!bytes && bytes.why().code == ec::io_failed)
-    return bytes.why();
-  if (!bytes)
-    return bytes.why().text;
-  size_t at = 0;
   for (const auto& part : row.parts) {
-    if (ipc::xxh3(std::span{*bytes}.subspan(at, part.bytes)) != part.checksum)
+    const auto bytes = files.read(row.number, part.offset, part.bytes);
+    if (!bytes && bytes.why().code == ec::io_failed)
+      return bytes.why();
+    if (!bytes)
+      return bytes.why().text;
+    if (ipc::xxh3(*bytes) != part.checksum)
       return part.steps == 0
              ? std::string{"the bytes of its image have changed"}
              : fmt::format("the bytes of its state after {} steps have changed",
                            part.steps);
-    at += part.bytes;
   }
   return std::string{};
 }
@@ -113,22 +110,21 @@ core::result<store_damage> verify_store(const fs::path& folder) {
     if (!read)
       return;
     const auto size = there->sizes.find(row.number);
-    const auto total = detail::payload_bytes(row);
     ++out.checked;
     if (size == there->sizes.end()) {
       out.entries.push_back({row.number, "its file is missing"});
       return;
     }
-    if (size->second != total) {
-      out.entries.push_back({row.number, fmt::format("its file has {} bytes, "
-                                                     "not {}",
-                                                     size->second, total)});
+    if (size->second != row.file_bytes) {
+      out.entries.push_back(
+        {row.number, fmt::format("its file has {} bytes, not {}", size->second,
+                                 row.file_bytes)});
     } else if (auto why = fault_of(row, files); !why) {
       read = why.why();
     } else if (!why->empty()) {
       out.entries.push_back({row.number, std::move(*why)});
     } else {
-      out.checked_bytes += total;
+      out.checked_bytes += detail::payload_bytes(row);
     }
     there->sizes.erase(size);
   });
@@ -209,7 +205,7 @@ core::result<void> read_texts(const fs::path& folder, std::string_view scope,
     const auto size = there->sizes.find(row.number);
     // The next start removes an entry whose file is not whole.
     if (!row.key.starts_with(scope) || size == there->sizes.end()
-        || size->second != detail::payload_bytes(row))
+        || size->second != row.file_bytes)
       return;
     kept_text out;
     out.key = row.key.substr(scope.size());

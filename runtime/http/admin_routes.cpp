@@ -150,6 +150,7 @@ void admin_api::caches(const exchange_ptr& x) const {
       {"agreed", c->agreed},     {"failures", c->failures},
       {"spent", c->spent},       {"eviction", context.settings.cache.eviction},
       {"encoded", c->encoded},   {"recalled", c->recalled}};
+    all["earlier_work"]["evicted_payloads"] = c->evicted_payloads;
     all["earlier_work"]["compares"] = c->compares;
     all["earlier_work"]["encoded_images"] = c->encoded_images;
     all["earlier_work"]["pending"] = c->pending;

@@ -247,6 +247,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   c.misses = 7;
   c.evicted = 11;
   c.torn = 13;
+  c.evicted_payloads = 14;
   c.captured = 17;
   c.checked = 23;
   c.agreed = 19;
@@ -265,7 +266,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_is_told_where_anything_is) {
   BOOST_TEST(x.dump()
              == R"({"agreed":19,"bytes":300,"captured":17,"checked":23,)"
                 R"("compares":"images","encoded":37,"encoded_images":43,)"
-                R"("entries":2,"evicted":11,"eviction":"lru",)"
+                R"("entries":2,"evicted":11,"evicted_payloads":14,)"
+                R"("eviction":"lru",)"
                 R"("failures":29,"hits":5,"misses":7,"most_bytes":1000,)"
                 R"("most_entries":9,"overflowed":21,"pending":3,)"
                 R"("predictor":{"checked":53,"failures":61,)"

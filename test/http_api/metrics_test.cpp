@@ -135,6 +135,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.misses = 7;
   c.evicted = 11;
   c.torn = 13;
+  c.evicted_payloads = 14;
   c.captured = 17;
   c.checked = 23;
   c.agreed = 19;
@@ -165,6 +166,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_evictions_total{reason=\"room\"} 11",
         "atelier_cache_evictions_total{reason=\"torn\"} 13",
         "atelier_cache_evictions_total{reason=\"answers\"} 31",
+        "atelier_cache_payload_evictions_total 14",
         "atelier_cache_captures_total 17",
         "atelier_cache_checks_total{outcome=\"agreed\"} 19",
         "atelier_cache_checks_total{outcome=\"missed\"} 4",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The entries that a full cache evicts, in memory and on the disk, by each
-// rule.
+// What a full cache evicts, in memory and on the disk, by each rule: entries,
+// or payloads of entries.
 
 #include "index/plain_ledger.hpp"
 #include "index/store_rig.hpp"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct tried_cache {
   }
 
   void open() {
+    it.reset();
     if (!on_disk) {
       it = std::make_shared<index::memory>(index::memory_bounds{
         most.bytes, most.entries, 0, most.rule, most.floor, most.parts});
@@ -61,10 +63,8 @@ struct tried_cache {
   }
 
   void restart() {
-    if (!on_disk)
-      return;
-    it.reset();
-    open();
+    if (on_disk)
+      open();
   }
 
   uint64_t size_of(const index::leftover& what) const {
@@ -77,11 +77,33 @@ struct tried_cache {
   /// count as a use.
   numbers there() const {
     numbers out;
+    for (const auto& [number, states] : found())
+      out.push_back(number);
+    return out;
+  }
+
+  /// Returns the steps of the states that a search finds, by their entries.
+  std::map<uint64_t, std::vector<uint32_t>> found() const {
+    std::map<uint64_t, std::vector<uint32_t>> out;
     for (const auto& x : it->near(key, text, 1'000))
-      out.insert(out.begin(), x.entry);
+      out.emplace(x.entry, x.stored);
     return out;
   }
 };
+
+/// Returns a leftover as the ledger records it.
+index::detail::ledger_entry recorded(const index::leftover& what,
+                                     uint64_t bytes, uint64_t clock) {
+  index::detail::ledger_entry out;
+  out.whose = what.whose;
+  out.uses.last = clock;
+  if (!what.image.empty())
+    out.parts.push_back({0, what.image.size(), out.uses});
+  for (const auto& x : what.states)
+    out.parts.push_back({x.steps, x.bytes.size(), out.uses});
+  out.overhead = bytes - out.bytes();
+  return out;
+}
 
 index::leftover any_leftover(core::philox& random) {
   auto out = test::kept_states({random.below(60), 1 + random.below(60)}, 1);
@@ -109,7 +131,7 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
   core::philox random{test::seed(), core::purpose::test, core::request_id{7}};
   std::unique_ptr<tried_cache> sut;
   test::plain_ledger plain;
-  std::vector<bool> has_image;
+  uint64_t last = 0;
   uint64_t clock = 0;
   index::kept_counts wanted;
   for (size_t i = 0; i < n; ++i) {
@@ -118,53 +140,56 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
       sut.reset();
       sut = std::make_unique<tried_cache>(most, on_disk);
       plain = {most};
-      has_image.assign(1, false);
+      last = 0;
       wanted = {};
     }
-    const auto last = has_image.size() - 1;
     const auto any = last - std::min(last, random.below(25));
-    const bool is_there = std::ranges::any_of(
-      plain.entries, [&](const auto& x) { return x.number == any; });
+    const auto use = [&](uint32_t steps, uint32_t skips) {
+      plain.use(any, ++clock);
+      plain.save(any, steps, skips);
+    };
     switch (random.below(8)) {
       case 0:
       case 1:
       case 2: {
         auto what = any_leftover(random);
-        const auto whose = what.whose;
-        const bool image = !what.image.empty();
         const auto bytes = sut->size_of(what);
-        const auto room = plain.room_for(whose, bytes, 0);
+        const auto room = plain.room_for(what.whose, bytes, 0);
+        const auto entry = recorded(what, bytes, clock + 1);
         BOOST_REQUIRE(sut->it->keep(key, text, std::move(what))
                       == room.has_value());
         if (!room)
           break;
-        for (const auto x : *room)
-          plain.remove(x);
-        wanted.evicted += room->size();
-        plain.entries.push_back({last + 1, whose, bytes, ++clock});
-        has_image.push_back(image);
+        plain.leave(*room);
+        for (const auto& x : *room) {
+          wanted.evicted += x.steps.empty() ? 1u : 0u;
+          wanted.evicted_payloads += x.steps.size();
+        }
+        ++clock;
+        plain.entries.emplace(++last, entry);
         break;
       }
       case 3:
       case 4: {
         const uint32_t steps = random.below(2) == 0 ? 5 : 10;
-        BOOST_REQUIRE(bool{sut->it->state(any, steps)} == is_there);
-        plain.use(any, ++clock, steps);
+        BOOST_REQUIRE(bool{sut->it->state(any, steps)}
+                      == plain.has(any, steps));
+        use(steps, steps);
         break;
       }
       case 5: {
         // A missing image skips nothing, but its entry was used.
         const auto skips = static_cast<uint32_t>(random.below(30));
-        const bool given = is_there && has_image[any];
-        BOOST_REQUIRE(bool{sut->it->image(any, kept_px, skips)} == given);
-        plain.use(any, ++clock, given ? skips : 0);
+        BOOST_REQUIRE(bool{sut->it->image(any, kept_px, skips)}
+                      == plain.has(any, 0));
+        use(0, skips);
         break;
       }
       case 6:
         if (random.below(4) != 0)
           break;
         sut->it->drop_torn(any);
-        wanted.dropped_torn += plain.remove(any) ? 1u : 0u;
+        wanted.dropped_torn += plain.entries.erase(any);
         break;
       default:
         if (random.below(20) != 0)
@@ -172,18 +197,21 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
         sut->restart();
         // These counts begin at the start.
         if (on_disk)
-          wanted.evicted = wanted.dropped_torn = 0;
+          wanted.evicted = wanted.evicted_payloads = wanted.dropped_torn = 0;
     }
     const auto told = sut->it->counts();
     BOOST_REQUIRE(told.bytes == plain.bytes());
     BOOST_REQUIRE(told.bytes <= plain.most.bytes);
     BOOST_REQUIRE(told.evicted == wanted.evicted);
+    BOOST_REQUIRE(told.evicted_payloads == wanted.evicted_payloads);
     BOOST_REQUIRE(told.dropped_torn == wanted.dropped_torn);
     BOOST_REQUIRE(told.failed == 0u);
-    numbers left;
-    for (const auto& x : plain.entries)
-      left.push_back(x.number);
-    BOOST_REQUIRE((sut->there() == left));
+    std::map<uint64_t, std::vector<uint32_t>> left;
+    for (const auto& [number, x] : plain.entries)
+      for (auto& steps = left[number]; const auto& part : x.parts)
+        if (part.steps > 0)
+          steps.push_back(part.steps);
+    BOOST_REQUIRE((sut->found() == left));
   }
 }
 
@@ -192,17 +220,16 @@ void agree(eviction_rule rule, bool on_disk, size_t n) {
 BOOST_AUTO_TEST_SUITE(eviction_test)
 
 BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
-  const auto victim = [](eviction_rule rule, bool on_disk) {
+  const auto victim = [](eviction_rule rule, bool on_disk) -> uint64_t {
     tried_cache sut{{1 << 20, 3, 0, rule}, on_disk};
     const auto keep = [&] {
-      BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8, 8})));
+      BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({8})));
     };
     for (int i = 0; i < 3; ++i)
       keep();
-    // The first entry skips 10 steps, the second 10 before, the third 5.
-    for (const auto& [entry, steps] : {std::pair{2u, 5u}, std::pair{2u, 5u},
-                                       std::pair{3u, 5u}, std::pair{1u, 10u}})
-      BOOST_REQUIRE(sut.it->state(entry, steps));
+    // The first entry is used twice, the second twice before, the third once.
+    for (const uint64_t entry : {2U, 2U, 3U, 1U, 1U})
+      BOOST_REQUIRE(sut.it->state(entry, 5));
     sut.restart();
     keep();
     BOOST_TEST(sut.it->counts().evicted == 1u);
@@ -217,6 +244,68 @@ BOOST_AUTO_TEST_CASE(the_rule_chooses_what_leaves) {
       BOOST_TEST(victim(eviction_rule::lru, on_disk) == 2u);
       BOOST_TEST(victim(eviction_rule::lcbfu, on_disk) == 3u);
     }
+}
+
+// The lowest state of each entry is used more, but skips less.
+BOOST_AUTO_TEST_CASE(states_leave_alone) {
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      tried_cache sut{{0, 100, 0, eviction_rule::lcbfu}, on_disk};
+      const auto states = test::kept_states({5'000, 5'000, 5'000});
+      sut.most.bytes = 2 * sut.size_of(states);
+      sut.open();
+      for (int i = 0; i < 2; ++i)
+        BOOST_REQUIRE(sut.it->keep(key, text, states));
+      for (const uint32_t steps : {5U, 5U, 15U})
+        BOOST_REQUIRE(sut.it->state(1, steps));
+      BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({5'000, 5'000})));
+      // The first entry's state that was never used has left.
+      using states_of = std::map<uint64_t, std::vector<uint32_t>>;
+      const auto wanted = [&](const states_of& all) {
+        BOOST_TEST((sut.found() == all));
+        const auto listed = *sut.it->list({0, 10});
+        for (const auto& x : listed) {
+          BOOST_TEST((x.steps == all.at(x.number)));
+          for (const uint32_t steps : {5U, 10U, 15U})
+            BOOST_TEST(std::ranges::count(x.steps, steps)
+                       == (sut.it->state(x.number, steps) ? 1 : 0));
+        }
+        uint64_t bytes = 0;
+        for (const auto& x : listed)
+          bytes += x.bytes;
+        BOOST_TEST(sut.it->counts().bytes == bytes);
+      };
+      BOOST_TEST(sut.it->counts().evicted == 0u);
+      BOOST_TEST(sut.it->counts().evicted_payloads == 3u);
+      wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
+      sut.restart();
+      wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
+    }
+}
+
+// A start with a smaller budget takes states, too.
+BOOST_AUTO_TEST_CASE(a_smaller_folder_is_thinned) {
+  tried_cache sut{{1 << 20, 100, 0, eviction_rule::lcbfu}, true};
+  const auto states = test::kept_states({200'000, 200'000});
+  for (int i = 0; i < 2; ++i)
+    BOOST_REQUIRE(sut.it->keep(key, text, states));
+  BOOST_REQUIRE(sut.it->state(1, 5));
+  BOOST_REQUIRE(sut.it->state(2, 10));
+  const auto blocks = [&] {
+    uint64_t out = 0;
+    for (const auto& x : sut.folder.files())
+      out += test::blocks_of(x);
+    return out;
+  };
+  const auto before = blocks();
+  sut.most.bytes = 500'000;
+  sut.restart();
+  BOOST_TEST(
+    (sut.found()
+     == std::map<uint64_t, std::vector<uint32_t>>{{1, {5}}, {2, {10}}}));
+  BOOST_TEST(sut.it->counts().evicted_payloads == 2u);
+  BOOST_TEST(100 * blocks() <= 52 * before);
+  BOOST_TEST((**sut.it->state(2, 10) == states.states[1].bytes));
 }
 
 // An image skips the steps that its request does not run.

@@ -27,6 +27,7 @@ using index::detail::entry_row;
 using index::detail::folder_lock;
 using index::detail::hot_payloads;
 using index::detail::hot_shelves;
+using index::detail::numbered_part;
 using index::detail::numbered_uses;
 using index::detail::payload_files;
 using test::code_of;
@@ -43,6 +44,12 @@ struct parts_fixture {
 
   void run(const std::string& statements) const {
     test::change_catalog(file(), statements);
+  }
+
+  /// Makes a file of an older version.
+  void open_version(size_t version) const {
+    BOOST_REQUIRE(
+      catalog::open(file(), index::detail::catalog_versions().first(version)));
   }
 
   static std::vector<entry_row> rows_of(const catalog& x) {
@@ -62,7 +69,8 @@ struct parts_fixture {
     x.px = {64, 48};
     x.made = 1'700'000'000;
     x.uses = {used, saved_steps};
-    x.parts = {{0, 10, 0xffff'ffff'ffff'fff0u}, {5, 20, 7}};
+    x.file_bytes = 30;
+    x.parts = {{0, 10, 0xffff'ffff'ffff'fff0u, 0}, {5, 20, 7, 10, {3, 15}}};
     return x;
   }
 
@@ -108,6 +116,12 @@ BOOST_AUTO_TEST_CASE(copies_are_bounded_and_the_least_recently_used_leave) {
   BOOST_TEST(sut.find(3, 0) == nullptr);
   BOOST_TEST(sut.bytes() == 70u);
   sut.put(1, 5, payload_of(50));
+  BOOST_TEST(sut.bytes() == 80u);
+  sut.put(1, 10, payload_of(10));
+  sut.drop(1, 10);
+  sut.drop(1, 15);
+  BOOST_TEST(sut.find(1, 10) == nullptr);
+  BOOST_TEST(sut.find(1, 5) != nullptr);
   BOOST_TEST(sut.bytes() == 80u);
   sut.drop(1);
   BOOST_TEST(sut.find(1, 5) == nullptr);
@@ -168,6 +182,25 @@ BOOST_AUTO_TEST_CASE(a_payload_file_is_private_and_read_by_parts) {
   BOOST_TEST(!fs::exists(path));
 }
 
+BOOST_AUTO_TEST_CASE(a_part_of_a_file_can_be_freed) {
+  constexpr size_t part = 1 << 18;
+  const payload_files sut{folder.path()};
+  const auto first = filled_bytes(part, 1);
+  const auto second = filled_bytes(part, 2);
+  const std::array<std::span<const std::byte>, 2> parts{first, second};
+  BOOST_REQUIRE(sut.write(7, parts));
+  const auto blocks = test::blocks_of(sut.path_of(7));
+  const auto freed = sut.free(7, 0, part);
+  BOOST_TEST_REQUIRE(bool{freed}, (freed ? "" : freed.why().text));
+  BOOST_TEST(test::blocks_of(sut.path_of(7)) <= blocks / 2);
+  BOOST_TEST((*sut.read(7, part, part) == second));
+  BOOST_TEST((*sut.read(7, 0, part) == std::vector<std::byte>(part)));
+  BOOST_TEST(sut.list()->sizes.at(7) == 2 * part);
+  // A second time changes nothing.
+  BOOST_TEST((code_of(sut.free(7, 0, part)) == ec::none));
+  BOOST_TEST((code_of(sut.free(8, 0, part)) == ec::io_failed));
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_has_one_user) {
   std::optional<folder_lock> first = *folder_lock::take(folder.path());
   const auto second = folder_lock::take(folder.path());
@@ -200,6 +233,18 @@ BOOST_AUTO_TEST_CASE(rows_are_read_as_they_were_written) {
   const std::array<uint64_t, 2> gone{8, 100};
   BOOST_REQUIRE(sut.remove(gone));
   BOOST_TEST((rows_of(sut) == std::vector{row(7, 9, 25)}));
+  const std::array by_parts{
+    numbered_uses{7, {12, 35}, {{0, {1, 0}}, {5, {12, 10}}, {6, {9, 9}}}}};
+  BOOST_REQUIRE(sut.note(by_parts));
+  auto used = row(7, 12, 35);
+  used.parts[0].uses = {1, 0};
+  used.parts[1].uses = {12, 10};
+  BOOST_TEST((rows_of(sut) == std::vector{used}));
+  // A payload leaves alone, and the others stay where they are.
+  const std::array alone{numbered_part{7, 0}, numbered_part{7, 6}};
+  BOOST_REQUIRE(sut.remove({}, alone));
+  used.parts.erase(used.parts.begin());
+  BOOST_TEST((rows_of(sut) == std::vector{used}));
   // A number is not used twice.
   BOOST_TEST(*sut.last_number() == 8u);
   BOOST_TEST(*sut.faults() == "");
@@ -225,19 +270,15 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
   const auto refused = catalog::open(file(), first);
   BOOST_REQUIRE(!refused);
   BOOST_TEST((refused.why().code == ec::incompatible));
-  BOOST_TEST(refused.why().text.find("is of version 3, and this program knows "
-                                     "1..2")
+  BOOST_TEST(refused.why().text.find("is of version 4, and this program knows "
+                                     "1..3")
                != std::string::npos,
              refused.why().text);
 }
 
 // Version 1 did not count the steps that uses skipped.
 BOOST_AUTO_TEST_CASE(entries_of_the_first_version_have_skipped_nothing) {
-  {
-    const auto sut =
-      catalog::open(file(), index::detail::catalog_versions().first(1));
-    BOOST_REQUIRE(sut);
-  }
+  open_version(1);
   run("INSERT INTO entries VALUES(7, 'k', 'a red fox', 1, 0, 64, 48, 9, 3)");
   const auto sut = *catalog::open(file());
   const auto rows = rows_of(sut);
@@ -247,6 +288,27 @@ BOOST_AUTO_TEST_CASE(entries_of_the_first_version_have_skipped_nothing) {
   const std::array uses{numbered_uses{7, {4, 10}}};
   BOOST_REQUIRE(sut.note(uses));
   BOOST_TEST((rows_of(sut)[0].uses == uses[0].uses));
+}
+
+// Version 2 counted for whole entries, whose files had no gaps.
+BOOST_AUTO_TEST_CASE(uses_of_the_second_version_are_shared_out) {
+  open_version(2);
+  run("INSERT INTO entries"
+      " VALUES(7, 'k', 'a red fox', 1, 0, 64, 48, 9, 3, 70),"
+      " (8, 'k', 'a red fox', 1, 0, 64, 48, 9, 4, 30);"
+      "INSERT INTO parts VALUES(7, 0, 100, 1), (7, 10, 20, 2), (7, 25, 30, 3),"
+      " (8, 0, 50, 4)");
+  const auto sut = *catalog::open(file());
+  const auto rows = rows_of(sut);
+  BOOST_REQUIRE(rows.size() == 2u);
+  BOOST_TEST(rows[0].file_bytes == 150u);
+  BOOST_TEST(rows[1].file_bytes == 50u);
+  using part_rows = std::vector<index::detail::part_row>;
+  const part_rows first{{0, 100, 1, 0, {3, 0}},
+                        {10, 20, 2, 100, {3, 20}},
+                        {25, 30, 3, 120, {3, 50}}};
+  BOOST_TEST((rows[0].parts == first));
+  BOOST_TEST((rows[1].parts == part_rows{{0, 50, 4, 0, {4, 30}}}));
 }
 
 BOOST_AUTO_TEST_CASE(an_upgrade_that_fails_leaves_the_old_version) {

@@ -6,6 +6,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -81,6 +83,14 @@ public:
 private:
   std::filesystem::path path_;
 };
+
+/// Returns how much of a disk a file fills, in blocks of 512 bytes.
+inline uint64_t blocks_of(const std::filesystem::path& file) {
+  struct stat about {};
+
+  BOOST_REQUIRE(stat(file.c_str(), &about) == 0);
+  return static_cast<uint64_t>(about.st_blocks);
+}
 
 inline std::vector<std::byte> filled_bytes(size_t bytes, uint64_t with) {
   std::vector<std::byte> out(bytes);

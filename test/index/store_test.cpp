@@ -431,9 +431,9 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   std::vector<expected_entry> expected;
   uint64_t last_number = 0;
   uint64_t clock = 0;
-  const auto use = [&](uint64_t number) { shares.use(number, ++clock, 0); };
+  const auto use = [&](uint64_t number) { shares.use(number, ++clock); };
   const auto leave = [&](uint64_t number) {
-    shares.remove(number);
+    shares.entries.erase(number);
     return std::erase_if(expected,
                          [&](const auto& x) { return x.number == number; });
   };
@@ -476,9 +476,10 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         BOOST_REQUIRE(sut->keep(key, text, what) == room.has_value());
         if (!room)
           break;
-        for (const auto x : *room)
-          leave(x);
-        shares.entries.push_back({++last_number, what.whose, bytes, ++clock});
+        for (const auto& x : *room)
+          leave(x.number);
+        shares.entries.emplace(++last_number,
+                               test::sole_payload(what.whose, bytes, ++clock));
         expected.push_back(
           {last_number, key, index::vector_of(text), std::move(what)});
         break;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The entries that a running engine evicts from its full cache, by
-// cache.eviction.
+// What a running engine evicts from its full cache, by cache.eviction.
 
 #include <boost/test/unit_test.hpp>
 #include <process/recall_rig.hpp>
@@ -75,6 +74,34 @@ struct eviction_fixture : test::recall_rig {
     BOOST_TEST(sut->stop(10s));
     return out;
   }
+
+  /// Starts an engine whose cache has room for the states of one prompt, after
+  /// two and five of ten steps, and for one more.
+  std::unique_ptr<engine> start_with_states(bool on_disk) {
+    auto measured = test::with_reuse();
+    measured.reuse->latents = {{10, 0.3}, {25, 0.99}};
+    folder.write("measured.json", planning::to_json(measured));
+    auto set = settings();
+    set.push_back("cache.eviction='lcbfu'");
+    set.push_back("arena.state_slot_kib=512");
+    set.push_back("arena.image_slot_kib=4096");
+    set.push_back(on_disk ? "cache.disk_mib=1" : "cache.memory_mib=1");
+    if (on_disk)
+      set.push_back("cache.folder='" + (folder.path / "states").string() + "'");
+    return test::start(mode::single, set);
+  }
+
+  static generation large(size_t prompt, const std::string& use) {
+    auto x = wanted(prompts.at(prompt));
+    x.width = x.height = 1'024;
+    x.cache = use;
+    return x;
+  }
+
+  static cache_status cache_of(engine& sut) {
+    BOOST_TEST_REQUIRE(test::comes_to_rest(sut));
+    return sut.status().cache.value();
+  }
 };
 
 } // namespace
@@ -87,6 +114,37 @@ BOOST_AUTO_TEST_CASE(the_configured_rule_chooses_what_leaves) {
       BOOST_TEST(leave("fifo", on_disk) == std::vector<size_t>{0});
       BOOST_TEST(leave("lru", on_disk) == std::vector<size_t>{1});
       BOOST_TEST(leave("lcbfu", on_disk) == std::vector<size_t>{2});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(lcbfu_keeps_the_state_that_was_used) {
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      auto sut = start_with_states(on_disk);
+      test::answers_to(*sut, {large(0, "write")});
+      BOOST_TEST(cache_of(*sut).entries == 1u);
+      // A similar prompt takes the state after two steps.
+      auto near = large(0, "read");
+      near.prompt += " today";
+      BOOST_TEST(repeated(*sut, near).reused.value().steps == 2u);
+      test::answers_to(*sut, {large(1, "write")});
+      auto told = cache_of(*sut);
+      BOOST_TEST(told.entries == 2u);
+      BOOST_TEST(told.evicted == 0u);
+      BOOST_TEST(told.evicted_payloads == 1u);
+      // The same prompt would take the state after five steps, which has left.
+      BOOST_TEST(repeated(*sut, large(0, "read")).reused.value().steps == 2u);
+      BOOST_TEST(repeated(*sut, large(1, "read")).reused.value().steps == 5u);
+      // The second entry's state after two steps was never used, and the first
+      // entry's last state skipped the fewest steps of the others.
+      test::answers_to(*sut, {large(2, "write")});
+      told = cache_of(*sut);
+      BOOST_TEST(told.evicted == 1u);
+      BOOST_TEST(told.evicted_payloads == 2u);
+      BOOST_TEST(told.bytes <= told.most_bytes);
+      BOOST_TEST(repeated(*sut, large(1, "read")).reused.value().steps == 5u);
+      BOOST_TEST(repeated(*sut, large(2, "read")).reused.value().steps == 5u);
+      BOOST_TEST(sut->stop(10s));
     }
 }
 

@@ -35,7 +35,26 @@ constexpr std::string_view versions[] = {
   "CREATE TABLE parts("
   " entry INTEGER NOT NULL, steps INTEGER NOT NULL, bytes INTEGER NOT NULL,"
   " checksum INTEGER NOT NULL, PRIMARY KEY(entry, steps)) WITHOUT ROWID;",
-  "ALTER TABLE entries ADD COLUMN saved_steps INTEGER NOT NULL DEFAULT 0;"};
+  "ALTER TABLE entries ADD COLUMN saved_steps INTEGER NOT NULL DEFAULT 0;",
+  // Payloads leave alone, and have uses of their own. The uses of older entries
+  // are shared out as if each of their states had been used equally often.
+  "ALTER TABLE entries ADD COLUMN file_bytes INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE parts ADD COLUMN start INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE parts ADD COLUMN used INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE parts ADD COLUMN saved_steps INTEGER NOT NULL DEFAULT 0;"
+  "UPDATE entries SET file_bytes ="
+  " (SELECT coalesce(sum(p.bytes), 0) FROM parts p"
+  "  WHERE p.entry = entries.number);"
+  "UPDATE parts SET start ="
+  " (SELECT coalesce(sum(p.bytes), 0) FROM parts p"
+  "  WHERE p.entry = parts.entry AND p.steps < parts.steps);"
+  "UPDATE parts SET"
+  " used = coalesce((SELECT e.used FROM entries e"
+  "  WHERE e.number = parts.entry), 0),"
+  " saved_steps = coalesce((SELECT CASE WHEN sum(p.steps) = 0"
+  "   THEN e.saved_steps ELSE e.saved_steps * parts.steps / sum(p.steps) END"
+  "  FROM entries e JOIN parts p ON p.entry = e.number"
+  "  WHERE e.number = parts.entry), 0);"};
 
 // Belongs to no version: programs that do not know the table leave it alone, so
 // that vectors may outlive their entries until the file is opened again.
@@ -46,7 +65,7 @@ constexpr std::string_view vector_table =
 
 constexpr std::string_view entry_columns =
   "SELECT number, key, text, tenant, depth, width, height, made, used,"
-  " saved_steps FROM entries";
+  " saved_steps, file_bytes FROM entries";
 
 /// Converts a number to SQLite's numbers, which have a sign.
 int64_t stored(uint64_t x) {
@@ -110,11 +129,14 @@ core::result<void> guarded(const Connection& in, F what) {
 /// `entry_columns`.
 void take_entries(database& in, statement& rows,
                   const std::function<void(entry_row)>& take) {
-  statement parts{in, "SELECT steps, bytes, checksum FROM parts"
-                      " WHERE entry = ? ORDER BY steps"};
+  statement parts{in, "SELECT steps, bytes, checksum, start, used, saved_steps"
+                      " FROM parts WHERE entry = ? ORDER BY steps"};
+  const auto number = [](const statement& row, int column) {
+    return static_cast<uint64_t>(row.get_number(column));
+  };
   while (rows.next()) {
     entry_row x;
-    x.number = static_cast<uint64_t>(rows.get_number(0));
+    x.number = number(rows, 0);
     const auto key = rows.get_bytes(1);
     x.key.assign(key.begin(), key.end());
     x.text = rows.get_text(2);
@@ -123,13 +145,15 @@ void take_entries(database& in, statement& rows,
     x.px = {static_cast<uint32_t>(rows.get_number(5)),
             static_cast<uint32_t>(rows.get_number(6))};
     x.made = rows.get_number(7);
-    x.uses.last = static_cast<uint64_t>(rows.get_number(8));
-    x.uses.saved_steps = static_cast<uint64_t>(rows.get_number(9));
+    x.uses = {number(rows, 8), number(rows, 9)};
+    x.file_bytes = number(rows, 10);
     parts.put(rows.get_number(0));
     while (parts.next())
       x.parts.push_back({static_cast<uint32_t>(parts.get_number(0)),
-                         static_cast<uint64_t>(parts.get_number(1)),
-                         static_cast<uint64_t>(parts.get_number(2))});
+                         number(parts, 1),
+                         number(parts, 2),
+                         number(parts, 3),
+                         {number(parts, 4), number(parts, 5)}});
     parts.reset();
     take(std::move(x));
   }
@@ -138,11 +162,20 @@ void take_entries(database& in, statement& rows,
 void note_uses(database& in, std::span<const numbered_uses> uses) {
   statement update{in, "UPDATE entries SET used = ?, saved_steps = ?"
                        " WHERE number = ?"};
-  for (const auto& x : uses)
+  statement part{in, "UPDATE parts SET used = ?, saved_steps = ?"
+                     " WHERE entry = ? AND steps = ?"};
+  for (const auto& x : uses) {
     update.put(stored(x.uses.last))
       .put(stored(x.uses.saved_steps))
       .put(stored(x.number))
       .run();
+    for (const auto& [steps, of] : x.parts)
+      part.put(stored(of.last))
+        .put(stored(of.saved_steps))
+        .put(stored(x.number))
+        .put(steps)
+        .run();
+  }
 }
 
 /// Upgrades the file to the newest version; returns the reason if that fails.
@@ -235,7 +268,7 @@ core::result<void> catalog::add(const entry_row& row,
   return guarded(*to_, [&] {
     to_->at_once([&] {
       statement{*to_, "INSERT INTO entries"
-                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
+                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
         .put(stored(row.number))
         .put(std::span{reinterpret_cast<const uint8_t*>(row.key.data()),
                        row.key.size()})
@@ -247,20 +280,26 @@ core::result<void> catalog::add(const entry_row& row,
         .put(row.made)
         .put(stored(row.uses.last))
         .put(stored(row.uses.saved_steps))
+        .put(stored(row.file_bytes))
         .run();
-      statement part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?)"};
+      statement part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?, ?, ?, ?)"};
       for (const auto& x : row.parts)
         part.put(stored(row.number))
           .put(x.steps)
           .put(stored(x.bytes))
           .put(stored(x.checksum))
+          .put(stored(x.offset))
+          .put(stored(x.uses.last))
+          .put(stored(x.uses.saved_steps))
           .run();
       note_uses(*to_, uses);
     });
   });
 }
 
-core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
+core::result<void> catalog::remove(
+  std::span<const uint64_t> numbers,
+  std::span<const numbered_part> parts_alone) const {
   return guarded(*to_, [&] {
     to_->at_once([&] {
       statement entry{*to_, "DELETE FROM entries WHERE number = ?"};
@@ -271,6 +310,9 @@ core::result<void> catalog::remove(std::span<const uint64_t> numbers) const {
         parts.put(stored(x)).run();
         vector.put(stored(x)).run();
       }
+      statement part{*to_, "DELETE FROM parts WHERE entry = ? AND steps = ?"};
+      for (const auto& x : parts_alone)
+        part.put(stored(x.number)).put(x.steps).run();
     });
   });
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::index::detail {
@@ -24,6 +25,9 @@ struct part_row {
   uint64_t bytes = 0;
   /// XXH3 of the bytes.
   uint64_t checksum = 0;
+  /// Where its bytes begin in the file of its entry.
+  uint64_t offset = 0;
+  entry_uses uses{};
 
   friend bool operator==(const part_row&, const part_row&) = default;
 };
@@ -39,7 +43,9 @@ struct entry_row {
   /// Seconds since 1970.
   int64_t made = 0;
   entry_uses uses;
-  /// Ordered by rising steps, which is the payloads' order in the file.
+  /// The size of its file, which also counts payloads that were evicted.
+  uint64_t file_bytes = 0;
+  /// Ordered by rising steps, which is their order in the file.
   std::vector<part_row> parts;
 
   friend bool operator==(const entry_row&, const entry_row&) = default;
@@ -65,10 +71,18 @@ uint64_t payload_bytes(const entry_row& row);
 /// Returns the size by which an entry counts, in bytes.
 uint64_t counted_bytes(const entry_row& row);
 
-/// The uses of an entry.
+/// The payload of an entry after that many steps.
+struct numbered_part {
+  uint64_t number = 0;
+  uint32_t steps = 0;
+};
+
+/// The uses of an entry and its payloads.
 struct numbered_uses {
   uint64_t number = 0;
   entry_uses uses;
+  /// By the steps of the payloads.
+  std::vector<std::pair<uint32_t, entry_uses>> parts{};
 };
 
 /// Returns the statements that make version 1, 2, ... of the file from the
@@ -111,9 +125,11 @@ public:
   core::result<void> add(const entry_row& row,
                          std::span<const numbered_uses> uses) const;
 
-  /// Removes entries. An entry that is gone is no error.
+  /// Removes entries, and payloads of entries that stay. What is gone already is
+  /// no error.
   /// Errors: ec::io_failed; then nothing has changed.
-  core::result<void> remove(std::span<const uint64_t> numbers) const;
+  core::result<void> remove(std::span<const uint64_t> numbers,
+                            std::span<const numbered_part> parts = {}) const;
 
   /// Records the uses of entries.
   /// Errors: ec::io_failed; then nothing has changed.

@@ -35,6 +35,11 @@ void hot_payloads::drop(uint64_t entry) {
     at = take_out(at);
 }
 
+void hot_payloads::drop(uint64_t entry, uint32_t steps) {
+  if (const auto at = by_name_.find({entry, steps}); at != by_name_.end())
+    take_out(at);
+}
+
 hot_payloads::place hot_payloads::take_out(place at) {
   bytes_ -= at->second->second->size();
   copies_.erase(at->second);
@@ -62,10 +67,20 @@ bool hot_shelves::holds(std::string_view tenant, uint64_t entry,
 }
 
 void hot_shelves::drop(std::string_view tenant, uint64_t entry) {
+  change(tenant, [&](hot_payloads& x) { x.drop(entry); });
+}
+
+void hot_shelves::drop(std::string_view tenant, uint64_t entry,
+                       uint32_t steps) {
+  change(tenant, [&](hot_payloads& x) { x.drop(entry, steps); });
+}
+
+template <class How>
+void hot_shelves::change(std::string_view tenant, How how) {
   const auto own = shelves_.find(parts_ == 0 ? std::string_view{} : tenant);
   if (own == shelves_.end())
     return;
-  own->second.drop(entry);
+  how(own->second);
   if (own->second.bytes() == 0)
     shelves_.erase(own);
 }

@@ -33,6 +33,9 @@ public:
 
   void drop(uint64_t entry);
 
+  /// Drops the copy of one part.
+  void drop(uint64_t entry, uint32_t steps);
+
   uint64_t bytes() const {
     return bytes_;
   }
@@ -67,8 +70,12 @@ public:
   bool holds(std::string_view tenant, uint64_t entry, uint32_t steps) const;
 
   void drop(std::string_view tenant, uint64_t entry);
+  void drop(std::string_view tenant, uint64_t entry, uint32_t steps);
 
 private:
+  template <class How>
+  void change(std::string_view tenant, How how);
+
   uint64_t most_;
   uint64_t parts_;
   std::map<std::string, hot_payloads, std::less<>> shelves_;

@@ -40,8 +40,8 @@ std::optional<uint64_t> entry_of(const std::string& name) {
 
 class open_file {
 public:
-  explicit open_file(const fs::path& path)
-    : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  open_file(const fs::path& path, int access)
+    : fd_(open(path.c_str(), access | O_CLOEXEC)) {}
 
   ~open_file() {
     if (fd_ >= 0)
@@ -112,7 +112,7 @@ core::result<std::vector<std::byte>> payload_files::read(uint64_t entry,
                                                          uint64_t offset,
                                                          uint64_t bytes) const {
   const auto path = path_of(entry);
-  const open_file file{path};
+  const open_file file{path, O_RDONLY};
   if (file.fd() < 0)
     return errno == ENOENT
            ? core::fail(ec::not_found, "{} was not found", path.string())
@@ -147,6 +147,20 @@ core::result<void> payload_files::remove(uint64_t entry) const {
   const auto path = path_of(entry);
   if (unlink(path.c_str()) != 0 && errno != ENOENT)
     return fault(path, "cannot be removed", errno);
+  return {};
+}
+
+core::result<void> payload_files::free(uint64_t entry, uint64_t offset,
+                                       uint64_t bytes) const {
+  const auto path = path_of(entry);
+  const open_file file{path, O_WRONLY};
+  if (file.fd() < 0)
+    return fault(path, "cannot be opened", errno);
+  while (fallocate(file.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   static_cast<off_t>(offset), static_cast<off_t>(bytes))
+         != 0)
+    if (errno != EINTR)
+      return fault(path, "a part of it cannot be freed", errno);
   return {};
 }
 

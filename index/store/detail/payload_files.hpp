@@ -13,9 +13,9 @@
 namespace atelier::index::detail {
 
 /// The payloads of entries, one file for each entry, named by the entry's
-/// number in 256 folders. A file appears whole or not at all, only its owner
-/// can read it, and it never changes.
-/// Threads: any, for different entries.
+/// number in 256 folders. A file appears whole or not at all, and only its
+/// owner can read it. Its size never changes, and neither do its bytes until
+/// they are freed. Threads: any, for different entries.
 class payload_files {
 public:
   explicit payload_files(std::filesystem::path folder);
@@ -37,6 +37,12 @@ public:
   /// Removes an entry's file. A missing file is no error.
   /// Errors: ec::io_failed.
   core::result<void> remove(uint64_t entry) const;
+
+  /// Frees that many bytes of an entry's file, from `offset`; from then on they
+  /// are zeros. The blocks of the file system that they fill are free.
+  /// Errors: ec::io_failed; also if the file system cannot free parts of files.
+  core::result<void> free(uint64_t entry, uint64_t offset,
+                          uint64_t bytes) const;
 
   struct listing {
     /// The size of each entry's file, in bytes.

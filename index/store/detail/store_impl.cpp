@@ -16,6 +16,7 @@ namespace atelier::index {
 
 using core::ec;
 using detail::entry_row;
+using detail::numbered_part;
 using detail::numbered_uses;
 using detail::part_row;
 
@@ -31,17 +32,17 @@ std::filesystem::path payloads_of(const std::filesystem::path& folder) {
 
 } // namespace detail
 
+bool store::impl::kept::has_gaps() const {
+  uint64_t bytes = 0;
+  for (const auto& x : parts)
+    bytes += x.bytes;
+  return bytes < file_bytes;
+}
+
 const part_row* store::impl::kept::part_of(uint32_t steps) const {
   const auto at = std::find_if(parts.begin(), parts.end(),
                                [&](const auto& x) { return x.steps == steps; });
   return at == parts.end() ? nullptr : &*at;
-}
-
-uint64_t store::impl::kept::payload_bytes() const {
-  uint64_t out = 0;
-  for (const auto& x : parts)
-    out += x.bytes;
-  return out;
 }
 
 store::impl::impl(store_options options, detail::folder_lock its,
@@ -102,8 +103,8 @@ core::result<void> store::impl::read_folder() {
   if (auto ok = rows.read([&](entry_row row) {
         last_use = std::max(last_use, row.uses.last);
         const auto file = there->sizes.find(row.number);
-        if (file == there->sizes.end()
-            || file->second != detail::payload_bytes(row)) {
+        if (file == there->sizes.end() || file->second != row.file_bytes
+            || row.parts.empty()) {
           leaving.push_back(row.number);
           return;
         }
@@ -113,6 +114,7 @@ core::result<void> store::impl::read_folder() {
         x->key = std::move(row.key);
         x->depth = row.depth;
         x->px = row.px;
+        x->file_bytes = row.file_bytes;
         x->parts = std::move(row.parts);
         // No search finds entries of another scope.
         if (x->key.starts_with(with.scope)) {
@@ -137,7 +139,7 @@ core::result<void> store::impl::read_folder() {
     return read.why();
   found.merge(read->vectors);
   for (const auto x : read->torn) {
-    there->sizes.emplace(x, take_out(x)->payload_bytes());
+    there->sizes.emplace(x, take_out(x)->file_bytes);
     leaving.push_back(x);
   }
   counts.dropped_torn = leaving.size();
@@ -148,14 +150,21 @@ core::result<void> store::impl::read_folder() {
   if (!last)
     return last.why();
   last_number = *last;
-  const auto excess = shares.excess();
-  for (const auto x : excess) {
-    there->sizes.emplace(x, take_out(x)->payload_bytes());
-    leaving.push_back(x);
+  std::vector<kept_ptr> excess;
+  const auto alone = take_out_excess(excess);
+  for (const auto& x : excess) {
+    there->sizes.emplace(x->number, x->file_bytes);
+    leaving.push_back(x->number);
   }
-  counts.evicted = excess.size();
-  if (auto ok = rows.remove(leaving); !ok)
+  if (auto ok = rows.remove(leaving, alone); !ok)
     return ok;
+  // The start before may have ended between rows and files.
+  std::vector<kept_ptr> with_gaps;
+  for (const auto& [number, x] : by_number)
+    if (x->has_gaps())
+      with_gaps.push_back(x);
+  for (const auto& x : with_gaps)
+    free_gaps(*x);
   // The remaining files have no row.
   for (const auto& [entry, bytes] : there->sizes)
     if (auto ok = files.remove(entry); !ok)
@@ -208,18 +217,14 @@ core::result<payload> store::impl::give(const kept& from, const part_row& part,
   }
   // A copy that changed in memory says nothing about the disk.
   if (copy && ipc::xxh3(*copy) == part.checksum) {
-    count_answer(from.number, skips);
+    count_answer(from.number, part.steps, skips);
     return copy;
   }
   if (!readable)
     return core::fail(ec::io_failed,
                       "entry {}: its disk is left out after failures",
                       from.number);
-  uint64_t offset = 0;
-  for (const auto& x : from.parts)
-    if (x.steps < part.steps)
-      offset += x.bytes;
-  auto bytes = files.read(from.number, offset, part.bytes);
+  auto bytes = files.read(from.number, part.offset, part.bytes);
   if (!bytes && bytes.why().code == ec::io_failed) {
     const std::lock_guard hold{lock};
     ++counts.failed;
@@ -236,16 +241,19 @@ core::result<payload> store::impl::give(const kept& from, const part_row& part,
       if (reads.worked())
         core::log_info("cache: {} can be read again", with.folder.string());
       auto* const shelf = hot.shelf_of(tenant_part(from.key));
-      if (shelf != nullptr && by_number.contains(from.number))
+      if (shelf != nullptr && is_there(from.number, part.steps))
         shelf->put(from.number, part.steps, out);
     }
-    count_answer(from.number, skips);
+    count_answer(from.number, part.steps, skips);
     return payload{std::move(out)};
   }
+  // It may have left while it was read.
   {
     const std::lock_guard hold{lock};
-    if (!by_number.contains(from.number))
-      return core::fail(ec::not_found, "entry {} is gone", from.number);
+    if (!is_there(from.number, part.steps))
+      return core::fail(ec::not_found,
+                        "entry {}: its payload of {} steps is gone",
+                        from.number, part.steps);
   }
   drop_torn(from.number);
   return core::fail(ec::bad_payload,
@@ -257,12 +265,12 @@ void store::impl::drop_torn(uint64_t entry) {
   drop(entry, &kept_counts::dropped_torn);
 }
 
-void store::impl::count_answer(uint64_t entry, uint32_t skips) {
+void store::impl::count_answer(uint64_t entry, uint32_t steps, uint32_t skips) {
   {
     const std::lock_guard hold{lock};
     if (!by_number.contains(entry))
       return;
-    shares.save(entry, skips);
+    shares.save(entry, steps, skips);
     unwritten.insert(entry);
     if (++answers[entry] < with.answers || with.answers == 0)
       return;
@@ -284,7 +292,7 @@ void store::impl::drop(uint64_t entry, uint64_t kept_counts::*as) {
   // missing.
   if (auto ok = rows.remove(std::span{&entry, 1}); !ok)
     write_failed(ok.why());
-  remove_file(entry, gone->payload_bytes());
+  remove_file(entry, gone->file_bytes);
 }
 
 std::vector<float> store::impl::encoded(std::string_view key,
@@ -306,7 +314,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   uint64_t beside = 0;
   for (const auto& [entry, size] : stayed)
     beside += size;
-  std::optional<std::vector<uint64_t>> leaving;
+  std::optional<std::vector<detail::victim>> leaving;
   {
     const std::lock_guard hold{lock};
     leaving = shares.room_for(row.whose, bytes, beside);
@@ -314,6 +322,8 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
       return false;
     row.number = ++last_number;
     row.uses.last = ++last_use;
+    for (auto& part : row.parts)
+      part.uses.last = last_use;
   }
   if (!vectors.add(row.key, row.number, vector))
     return false;
@@ -329,13 +339,17 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   x->key = std::move(row.key);
   x->depth = row.depth;
   x->px = row.px;
+  x->file_bytes = row.file_bytes;
   x->parts = std::move(row.parts);
   const std::lock_guard hold{lock};
   if (auto* const shelf = hot.shelf_of(tenant_part(x->key)))
     for (size_t i = 0; i < payloads.size(); ++i)
       shelf->put(x->number, x->parts[i].steps, payloads[i]);
   // Other entries may have been used meanwhile.
-  enter(std::move(x), row.whose, bytes, {++last_use, 0});
+  ++last_use;
+  for (auto& part : x->parts)
+    part.uses.last = last_use;
+  enter(std::move(x), row.whose, bytes, {last_use, 0});
   return true;
 }
 
@@ -351,7 +365,7 @@ bool store::impl::write(const entry_row& row,
   const auto noted = take_uses();
   if (auto ok = rows.add(row, noted); !ok) {
     write_failed(ok.why());
-    remove_file(row.number, detail::payload_bytes(row));
+    remove_file(row.number, row.file_bytes);
     put_back(noted);
     return false;
   }
@@ -373,23 +387,81 @@ void store::impl::write_uses() {
   write_worked();
 }
 
-bool store::impl::evict(std::span<const uint64_t> numbers) {
-  if (numbers.empty())
+bool store::impl::evict(std::span<const detail::victim> which) {
+  if (which.empty())
     return true;
-  if (auto ok = rows.remove(numbers); !ok) {
+  std::vector<uint64_t> numbers;
+  std::vector<numbered_part> alone;
+  for (const auto& x : which)
+    if (x.steps.empty())
+      numbers.push_back(x.number);
+    else
+      for (const auto steps : x.steps)
+        alone.push_back({x.number, steps});
+  if (auto ok = rows.remove(numbers, alone); !ok) {
     write_failed(ok.why());
     return false;
   }
   std::vector<kept_ptr> gone;
+  std::vector<kept_ptr> thinned;
   {
     const std::lock_guard hold{lock};
-    for (const auto x : numbers)
-      gone.push_back(take_out(x));
+    for (const auto& x : which)
+      if (x.steps.empty())
+        gone.push_back(take_out(x.number));
+      else
+        thinned.push_back(take_out(x));
     counts.evicted += numbers.size();
+    counts.evicted_payloads += alone.size();
   }
   for (const auto& x : gone)
-    remove_file(x->number, x->payload_bytes());
+    remove_file(x->number, x->file_bytes);
+  for (const auto& x : thinned)
+    free_gaps(*x);
   return true;
+}
+
+std::vector<numbered_part> store::impl::take_out_excess(
+  std::vector<kept_ptr>& leaving) {
+  std::vector<numbered_part> out;
+  for (const auto& x : shares.excess()) {
+    if (x.steps.empty()) {
+      leaving.push_back(take_out(x.number));
+      continue;
+    }
+    for (const auto steps : x.steps)
+      out.push_back({x.number, steps});
+    take_out(x);
+  }
+  counts.evicted += leaving.size();
+  counts.evicted_payloads += out.size();
+  return out;
+}
+
+void store::impl::free_gaps(const kept& entry) {
+  uint64_t end = 0;
+  core::result<void> ok;
+  const auto free_until = [&](uint64_t start) {
+    if (ok && start > end)
+      ok = files.free(entry.number, end, start - end);
+  };
+  for (const auto& x : entry.parts) {
+    free_until(x.offset);
+    end = x.offset + x.bytes;
+  }
+  free_until(entry.file_bytes);
+  if (ok)
+    return;
+  write_failed(ok.why());
+  {
+    const std::lock_guard hold{lock};
+    if (!take_out(entry.number))
+      return;
+    ++counts.evicted;
+  }
+  if (auto removed = rows.remove(std::span{&entry.number, 1}); !removed)
+    write_failed(removed.why());
+  remove_file(entry.number, entry.file_bytes);
 }
 
 void store::impl::remove_file(uint64_t entry, uint64_t bytes) {
@@ -430,7 +502,15 @@ void store::impl::write_worked() {
 
 void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
                         detail::entry_uses uses) {
-  shares.add(entry->number, whose, bytes, uses);
+  detail::ledger_entry sizes;
+  sizes.whose = whose;
+  sizes.overhead = bytes;
+  sizes.uses = uses;
+  for (const auto& x : entry->parts) {
+    sizes.overhead -= x.bytes;
+    sizes.parts.push_back({x.steps, x.bytes, x.uses});
+  }
+  shares.add(entry->number, std::move(sizes));
   by_number.emplace(entry->number, std::move(entry));
 }
 
@@ -448,11 +528,33 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
   return out;
 }
 
+store::impl::kept_ptr store::impl::take_out(const detail::victim& which) {
+  auto& entry = by_number.at(which.number);
+  auto rest = std::make_shared<kept>(*entry);
+  for (const auto steps : which.steps) {
+    std::erase_if(rest->parts,
+                  [&](const part_row& x) { return x.steps == steps; });
+    hot.drop(tenant_part(rest->key), which.number, steps);
+  }
+  shares.remove(which.number, which.steps);
+  return entry = std::move(rest);
+}
+
+bool store::impl::is_there(uint64_t entry, uint32_t steps) const {
+  const auto at = by_number.find(entry);
+  return at != by_number.end() && at->second->part_of(steps) != nullptr;
+}
+
 std::vector<numbered_uses> store::impl::take_uses() {
   std::vector<numbered_uses> out;
   const std::lock_guard hold{lock};
-  for (const auto x : unwritten)
-    out.push_back({x, *shares.uses_of(x)});
+  for (const auto x : unwritten) {
+    const auto& from = *shares.find(x);
+    numbered_uses uses{x, from.uses};
+    for (const auto& part : from.parts)
+      uses.parts.emplace_back(part.steps, part.uses);
+    out.push_back(std::move(uses));
+  }
   unwritten.clear();
   return out;
 }

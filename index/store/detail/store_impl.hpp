@@ -36,11 +36,13 @@ struct store::impl {
     std::string key;
     uint32_t depth = 0;
     core::extent px;
-    /// In the order of the file, by rising steps.
+    uint64_t file_bytes = 0;
+    /// In the order of the file, by rising steps. The ledger has their uses.
     std::vector<detail::part_row> parts;
 
     const detail::part_row* part_of(uint32_t steps) const;
-    uint64_t payload_bytes() const;
+    /// Whether payloads of the file have left.
+    bool has_gaps() const;
   };
 
   using kept_ptr = std::shared_ptr<const kept>;
@@ -62,9 +64,9 @@ struct store::impl {
 
   void drop_torn(uint64_t entry);
 
-  /// Counts an answer that skipped that many steps. The entry leaves with its
-  /// last answer.
-  void count_answer(uint64_t entry, uint32_t skips);
+  /// Counts an answer by the payload of `steps` that skipped that many steps.
+  /// The entry leaves with its last answer.
+  void count_answer(uint64_t entry, uint32_t steps, uint32_t skips);
 
   /// Removes an entry and counts it; it may be gone.
   void drop(uint64_t entry, uint64_t kept_counts::*as);
@@ -73,6 +75,11 @@ struct store::impl {
   /// @param bytes the size by which the entry counts
   bool keep(detail::entry_row row, std::span<const float> vector,
             uint64_t bytes, std::span<const payload> payloads);
+
+  /// Moves what leaves a full folder at its start from the state in memory to
+  /// `leaving`, and returns the payloads that leave alone.
+  std::vector<detail::numbered_part> take_out_excess(
+    std::vector<kept_ptr>& leaving);
 
   /// Vectors by the numbers of their entries.
   using numbered_vectors = std::map<uint64_t, std::vector<float>>;
@@ -117,7 +124,10 @@ struct store::impl {
   void put_back(std::span<const detail::numbered_uses> failed);
 
   // The caller must hold `writing`.
-  bool evict(std::span<const uint64_t> numbers);
+  bool evict(std::span<const detail::victim> which);
+  /// Frees the bytes of an entry's file that belong to no payload. If that is
+  /// impossible, the entry leaves.
+  void free_gaps(const kept& entry);
   bool write(const detail::entry_row& row, std::span<const payload> payloads);
   void remove_file(uint64_t entry, uint64_t bytes);
   void remove_what_stayed();
@@ -125,9 +135,13 @@ struct store::impl {
   void write_worked();
 
   // The caller must hold `lock`.
+  /// @param bytes the size by which the entry counts
   void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
              detail::entry_uses uses);
   kept_ptr take_out(uint64_t entry);
+  /// Takes out some payloads of an entry, but not all. Returns the rest.
+  kept_ptr take_out(const detail::victim& which);
+  bool is_there(uint64_t entry, uint32_t steps) const;
 
   const store_options with;
   const detail::folder_lock held;

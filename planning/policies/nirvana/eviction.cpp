@@ -29,18 +29,18 @@ eviction_place place_of(const cached_state& of, eviction_rule rule) {
   return {worth(of, rule), of.used, of.skip, of.entry};
 }
 
-eviction_place place_of(const cached_entry& of, eviction_rule rule) {
+eviction_place place_of(const cached_unit& of, eviction_rule rule) {
   ATELIER_EXPECTS(core::is_server_rule(rule),
-                  "entries are evicted whole by a server's rule");
-  // A use that skips K steps is worth as much as K uses that skip one.
+                  "a server's cache evicts by its rules");
+  // A use that skips K steps is worth as much as K uses that skip one. The uses
+  // of an image skip different numbers of steps.
   cached_state x;
-  x.entry = of.entry;
   x.skip = 1;
   x.uses = static_cast<double>(of.saved_steps);
   x.used = of.used;
   // It cannot be compared with `used`.
   x.inserted = rule == eviction_rule::fifo ? of.inserted : 0;
-  return place_of(x, rule);
+  return {worth(x, rule), of.used, of.steps, of.entry};
 }
 
 double first_uses(eviction_rule rule) {

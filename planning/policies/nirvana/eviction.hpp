@@ -41,10 +41,18 @@ using eviction_place = std::tuple<double, uint64_t, uint32_t, uint64_t>;
 
 eviction_place place_of(const cached_state& of, eviction_rule rule);
 
-/// An entry that is evicted with all its states, as in a server's cache.
-struct cached_entry {
+/// Returns whether a server's cache evicts payloads alone by the rule, and not
+/// entries with all their payloads.
+constexpr bool is_by_payload(eviction_rule rule) {
+  return rule == eviction_rule::lcbfu;
+}
+
+/// What a server's cache evicts at once: an entry, or a payload of an entry.
+struct cached_unit {
   uint64_t entry = 0;
-  /// Over all uses, the number of steps that they skipped.
+  /// The steps of the state; 0 for an image or an entry.
+  uint32_t steps = 0;
+  /// The number of steps that all its uses skipped.
   uint64_t saved_steps = 0;
   /// The times of insertion and of the last use, each as a rising count of its
   /// own.
@@ -52,10 +60,10 @@ struct cached_entry {
   uint64_t used = 0;
 };
 
-/// Returns the place of an entry, whose worth under LCBFU is the sum of those
-/// of its states.
+/// Returns the place of a unit. A state's worth under LCBFU is that of a
+/// cached_state with the same uses.
 /// @pre `rule` is one of a server
-eviction_place place_of(const cached_entry& of, eviction_rule rule);
+eviction_place place_of(const cached_unit& of, eviction_rule rule);
 
 /// Returns the initial uses of a state that enters the cache: none under the
 /// paper's rule, otherwise one.

@@ -242,6 +242,9 @@ public:
       .add(number(c.evicted), {{"reason", "room"}})
       .add(number(c.spent), {{"reason", "answers"}})
       .add(number(c.torn), {{"reason", "torn"}});
+    counter(to_, "atelier_cache_payload_evictions_total",
+            "States and images that were evicted while their entries stayed.")
+      .add(number(c.evicted_payloads));
     counter(to_, "atelier_cache_captures_total",
             "States that devices captured for the cache.")
       .add(number(c.captured));

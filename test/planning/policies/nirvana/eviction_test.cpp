@@ -76,22 +76,30 @@ BOOST_AUTO_TEST_CASE(equals_go_by_age_then_by_lower_skip) {
   BOOST_TEST((victims(all, eviction_rule::lcbfu, 3, 1) == order));
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_is_worth_what_its_states_are) {
-  const auto first = state(5, 200);
-  const auto second = state(25, 100);
-  const cached_entry both{1, 3'500, 1, 9};
-  BOOST_TEST(std::get<0>(place_of(both, eviction_rule::lcbfu))
-             == worth(first, eviction_rule::lcbfu)
-                  + worth(second, eviction_rule::lcbfu));
-  // Equal entries leave by age.
-  BOOST_TEST((place_of(cached_entry{7, 3'500, 7, 8}, eviction_rule::lcbfu)
-              < place_of(both, eviction_rule::lcbfu)));
-  // Insertions and uses are counted separately.
-  const cached_entry late{50, 0, 50, 3};
+BOOST_AUTO_TEST_CASE(a_server_orders_states_as_simulations_do) {
+  auto first = state(5, 200);
+  auto second = state(25, 100);
+  first.entry = second.entry = 3;
+  first.used = 8;
+  second.used = 9;
+  constexpr auto rule = eviction_rule::lcbfu;
   BOOST_TEST(
-    (place_of(late, eviction_rule::lru) < place_of(both, eviction_rule::lru)));
-  BOOST_TEST((place_of(both, eviction_rule::fifo)
+    (place_of(cached_unit{3, 5, 1'000, 3, 8}, rule) == place_of(first, rule)));
+  BOOST_TEST((place_of(cached_unit{3, 25, 2'500, 3, 9}, rule)
+              == place_of(second, rule)));
+  BOOST_TEST(is_by_payload(rule));
+}
+
+BOOST_AUTO_TEST_CASE(a_server_orders_entries_by_age_or_use) {
+  // Insertions and uses are counted separately.
+  const cached_unit early{1, 0, 3'500, 1, 9};
+  const cached_unit late{50, 0, 0, 50, 3};
+  BOOST_TEST(
+    (place_of(late, eviction_rule::lru) < place_of(early, eviction_rule::lru)));
+  BOOST_TEST((place_of(early, eviction_rule::fifo)
               < place_of(late, eviction_rule::fifo)));
+  BOOST_TEST(!is_by_payload(eviction_rule::lru));
+  BOOST_TEST(!is_by_payload(eviction_rule::fifo));
 }
 
 BOOST_AUTO_TEST_CASE(victims_are_worth_no_more_than_what_stays) {

@@ -187,27 +187,36 @@ def arrivals(given, rate, seed):
     return out
 
 
-def mean_costs(known):
+def mean_costs(known, drawn):
     """Returns the last of some profiles of one server with the means of them all. What a
     machine takes for a step changes by a third within seconds: the last costs are those
-    of one moment."""
-    out = known[-1]
+    of one moment. `known` has a profile for each second, and `drawn` the variants of the
+    images that ended in each: a profile counts as often as the variant drew, because the
+    costs of a variant that does not draw are old."""
+    out = json.loads(json.dumps(known[-1]))
     for number, variant in enumerate(out["variants"]):
-        same = [profile["variants"][number] for profile in known]
-        assert all(x["name"] == variant["name"] for x in same)
+        name = variant["name"]
+        assert all(x["variants"][number]["name"] == name for x in known)
+        weights = [part.count(name) for part in drawn]
+        same = [(weight if any(weights) else 1, profile["variants"][number])
+                for weight, profile in zip(weights, known)]
+        whole = sum(weight for weight, _ in same)
+
+        def mean(get):
+            return sum(weight * get(x) for weight, x in same) / whole
         for key in ("text_ms", "decode_ms"):
-            variant[key] = statistics.mean(x[key] for x in same)
+            variant[key] = mean(lambda x: x[key])
         for step in variant["step"]:
             size = (step["batch"], step["pixels"])
-            step["ms"] = statistics.mean(
-                y["ms"] for x in same for y in x["step"]
-                if (y["batch"], y["pixels"]) == size)
+            step["ms"] = mean(lambda x: next(
+                y["ms"] for y in x["step"] if (y["batch"], y["pixels"]) == size))
     return out
 
 
 def run(given, folder, profile, rate, captions, seed, deadline, costs):
     """Returns the arrivals, the outcome of each, and the plans. Writes a profile with
-    the means of the costs that the server knew in each second to `costs`."""
+    the mean costs of the run to `costs`, and the costs that the server knew in each
+    second beside it."""
     server = Server(given, folder, given.devices, given.policy, profile)
     due = arrivals(given, rate, seed)
     rows = [None] * len(due)
@@ -249,7 +258,12 @@ def run(given, folder, profile, rate, captions, seed, deadline, costs):
             thread.join()
         over.set()
         watcher.join()
-        costs.write_text(json.dumps(mean_costs(known)))
+        drawn = [[] for _ in known]
+        for at, row in zip(due, rows):
+            if row["status"] == 200:
+                drawn[min(int(at + row["took"]), len(known) - 1)].append(row["variant"])
+        costs.write_text(json.dumps(mean_costs(known, drawn)))
+        costs.with_suffix(".each.json").write_text(json.dumps([known, drawn]))
     finally:
         over.set()
         server.end()

@@ -6,6 +6,8 @@
 #include <atelier/core/time.hpp>
 #include <atelier/planning/reuse/hit_prediction.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -69,10 +71,19 @@ struct retrieval_sample {
                          const retrieval_sample&) = default;
 };
 
+/// Returns the class of a batch by which its pace is measured: the nearest
+/// power of two, as an exponent, so that 3 is of the class of 4.
+/// @pre batch > 0
+inline size_t batch_class(uint32_t batch) {
+  return static_cast<size_t>(std::lround(std::log2(batch)));
+}
+
 /// The recent costs of a running variant. 0 means not measured.
 struct variant_cost {
   /// The time of its steps, as a multiple of the profile's.
   double pace = 0;
+  /// The same by batch_class, where it was measured by itself.
+  std::vector<double> pace_of_batch{};
   core::timespan text{0};
   core::timespan decode{0};
   core::timespan load{0};

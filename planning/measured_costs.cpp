@@ -28,9 +28,20 @@ bool differs(core::timespan a, core::timespan b) {
   return std::max(x, y) > least_seconds && differs(x, y);
 }
 
+/// Returns the pace of steps of a class of batches.
+double pace_of_class(const variant_cost& by, size_t of) {
+  return of < by.pace_of_batch.size() && by.pace_of_batch[of] > 0
+         ? by.pace_of_batch[of]
+         : by.pace;
+}
+
 // A text takes no time if it was encoded before, and little time otherwise, so
 // its time is counted together with the decoding.
 bool differs(const variant_cost& a, const variant_cost& b) {
+  for (size_t i = 0;
+       i < std::max(a.pace_of_batch.size(), b.pace_of_batch.size()); ++i)
+    if (differs(pace_of_class(a, i), pace_of_class(b, i)))
+      return true;
   return differs(a.pace, b.pace)
       || differs(a.text + a.decode, b.text + b.decode)
       || differs(a.load, b.load);
@@ -56,7 +67,8 @@ std::span<const variant_cost> costs_for(std::span<const kind_costs> all,
 void correct(running_costs& of, const variant_cost& by) {
   if (by.pace > 0) {
     for (step_cost& s : of.step)
-      s.took = core::from_seconds(core::to_seconds(s.took) * by.pace);
+      s.took = core::from_seconds(core::to_seconds(s.took)
+                                  * pace_of_class(by, batch_class(s.batch)));
     of.guessed = false;
   }
   if (by.text.count() > 0)
@@ -68,6 +80,23 @@ void correct(running_costs& of, const variant_cost& by) {
     of.load = by.load;
 }
 
+bool has_several_batches(const running_costs& of) {
+  return std::any_of(of.step.begin(), of.step.end(), [&](const step_cost& s) {
+    return s.batch != of.step.front().batch;
+  });
+}
+
+/// Returns the middle one of values above 0; the larger one of two.
+double middle_of(std::vector<double> values) {
+  std::erase(values, 0.0);
+  if (values.empty())
+    return 0;
+  const auto middle =
+    values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 } // namespace
 
 void measured_costs::samples::add(double x) {
@@ -77,15 +106,15 @@ void measured_costs::samples::add(double x) {
 }
 
 double measured_costs::samples::median(size_t least) const {
-  if (last.size() < least)
-    return 0;
-  std::vector<double> all{last.begin(), last.end()};
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
+  return last.size() < least ? 0 : middle_of({last.begin(), last.end()});
 }
 
-measured_costs::measured_costs(size_t variants) : any_(variants) {}
+measured_costs::measured_costs(size_t variants, std::vector<bool> by_batch)
+  : by_batch_(std::move(by_batch)), any_(variants) {}
+
+bool measured_costs::is_by_batch(size_t variant) const {
+  return variant < by_batch_.size() && by_batch_[variant];
+}
 
 template <class Note>
 void measured_costs::note(core::variant_id variant, std::string_view kind,
@@ -99,11 +128,20 @@ void measured_costs::note(core::variant_id variant, std::string_view kind,
 }
 
 void measured_costs::ran(core::variant_id variant, std::string_view kind,
-                         core::timespan predicted, core::timespan took) {
+                         uint32_t batch, core::timespan predicted,
+                         core::timespan took) {
   if (predicted.count() <= 0 || took.count() <= 0)
     return;
+  const auto pace = core::to_seconds(took) / core::to_seconds(predicted);
+  const auto of_batch = batch_class(batch);
+  const bool by_batch = is_by_batch(variant.value);
   note(variant, kind, [&](measured& m) {
-    m.pace.add(core::to_seconds(took) / core::to_seconds(predicted));
+    m.pace.add(pace);
+    if (!by_batch)
+      return;
+    if (m.pace_of_batch.size() <= of_batch)
+      m.pace_of_batch.resize(of_batch + 1);
+    m.pace_of_batch[of_batch].add(pace);
   });
 }
 
@@ -120,12 +158,17 @@ void measured_costs::loaded(core::variant_id variant, std::string_view kind,
   note(variant, kind, [&](measured& m) { m.load.add(core::to_seconds(took)); });
 }
 
-std::vector<variant_cost> measured_costs::costs_of(const by_variant& of) {
+std::vector<variant_cost> measured_costs::costs_of(const by_variant& of) const {
   std::vector<variant_cost> out;
   out.reserve(of.size());
   for (const measured& m : of) {
     variant_cost c;
     c.pace = m.pace.median(least_runs);
+    for (const auto& x : m.pace_of_batch)
+      c.pace_of_batch.push_back(x.median(least_runs));
+    // The median of all runs would change with the batches that ran last.
+    if (const auto middle = middle_of(c.pace_of_batch); middle > 0)
+      c.pace = middle;
     c.text = core::from_seconds(m.text.median(least_runs));
     c.decode = core::from_seconds(m.decode.median(least_runs));
     c.load = core::from_seconds(m.load.median(1));
@@ -153,6 +196,17 @@ std::optional<std::vector<kind_costs>> measured_costs::news() {
     return std::nullopt;
   told_ = now;
   return now;
+}
+
+std::vector<bool> measured_by_batch(const profile& known) {
+  std::vector<bool> out;
+  for (const auto& v : known.variants)
+    out.push_back(has_several_batches(v));
+  for (const auto& kind : known.kinds)
+    for (size_t i = 0; i < std::min(kind.variants.size(), out.size()); ++i)
+      out[i] =
+        out[i] && (!kind.variants[i] || has_several_batches(*kind.variants[i]));
+  return out;
 }
 
 profile with_costs(profile known, std::span<const kind_costs> measured) {

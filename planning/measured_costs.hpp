@@ -26,11 +26,14 @@ namespace atelier::planning {
 /// report, not only with profiled times (its specification, D6).
 class measured_costs {
 public:
-  explicit measured_costs(size_t variants);
+  /// @param by_batch whether the pace of a variant is measured for each batch;
+  ///        shorter than `variants`: not
+  explicit measured_costs(size_t variants, std::vector<bool> by_batch = {});
 
-  /// Notes a run of steps of whole rows, and the profile's prediction for
-  /// devices of that kind. It has no effect unless both are above 0.
-  void ran(core::variant_id variant, std::string_view kind,
+  /// Notes a run of steps of `batch` whole rows, and the profile's prediction
+  /// for devices of that kind. It has no effect unless both are above 0.
+  /// @pre batch > 0
+  void ran(core::variant_id variant, std::string_view kind, uint32_t batch,
            core::timespan predicted, core::timespan took);
 
   /// Notes the times of encoding a text and of decoding an image.
@@ -59,6 +62,8 @@ private:
 
   struct measured {
     samples pace;
+    /// By batch_class.
+    std::vector<samples> pace_of_batch;
     samples text;
     samples decode;
     samples load;
@@ -66,12 +71,15 @@ private:
 
   using by_variant = std::vector<measured>;
 
-  static std::vector<variant_cost> costs_of(const by_variant& of);
+  bool is_by_batch(size_t variant) const;
+
+  std::vector<variant_cost> costs_of(const by_variant& of) const;
 
   /// Makes `note` add a value of a variant, for any kind and for one.
   template <class Note>
   void note(core::variant_id variant, std::string_view kind, Note note);
 
+  std::vector<bool> by_batch_;
   by_variant any_;
   /// By name.
   std::map<std::string, by_variant, std::less<>> kinds_;
@@ -79,9 +87,16 @@ private:
   bool anew_ = false;
 };
 
+/// Returns the variants whose pace is measured for each batch: those for which
+/// the profile has steps of several batches, on every kind of device, so that
+/// it may be wrong about one of them. Steps of other batches than a single
+/// known one are predicted, and may be wrong about all.
+std::vector<bool> measured_by_batch(const profile& known);
+
 /// Returns a profile with the measured costs of its variants; variants with
-/// measured steps are no longer estimates. A kind of device that it does not
-/// list is added as soon as there is a measurement of that kind.
+/// measured steps are no longer estimates. Steps of a batch get its own pace if
+/// that was measured, and otherwise the variant's. A kind of device that it
+/// does not list is added as soon as there is a measurement of that kind.
 profile with_costs(profile known, std::span<const kind_costs> measured);
 
 } // namespace atelier::planning

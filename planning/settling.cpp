@@ -5,6 +5,12 @@
 
 namespace atelier::planning {
 
+settling_rules rules_after(double seconds) {
+  settling_rules out;
+  out.patience = std::min(out.patience, seconds / 2);
+  return out;
+}
+
 bool worth_moving(settling& state, const hosting_change& x,
                   core::time_point now, const settling_rules& rules) {
   const double cost = static_cast<double>(x.moves) / std::max(x.workers, 1u)

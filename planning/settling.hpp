@@ -22,6 +22,11 @@ struct settling_rules {
   double patience = 120;
 };
 
+/// Returns the rules for the time that many seconds after the first request:
+/// the patience is half of them, at most the usual one. What was chosen from
+/// the first few requests may be wrong.
+settling_rules rules_after(double seconds);
+
 /// The time since which another hosting has been better.
 struct settling {
   std::optional<core::time_point> better_since;

@@ -15,7 +15,7 @@ forecast::forecast(std::shared_ptr<const planning::profile> profile)
     tables_(*profile_),
     backlog_(profile_->variants.size()),
     pace_(profile_->variants.size()),
-    costs_(profile_->variants.size()) {}
+    costs_(profile_->variants.size(), planning::measured_by_batch(*profile_)) {}
 
 // -- the devices' work --------------------------------------------------------
 
@@ -196,7 +196,7 @@ void forecast::ran(const steps_run& x, core::time_point now) {
             x.took / x.steps, now);
   // The times of a slow worker are not those of the variant.
   if (!x.slow)
-    costs_.ran(variant, kind, predicted, x.took);
+    costs_.ran(variant, kind, x.batch, predicted, x.took);
 }
 
 void forecast::ended(core::variant_id variant, std::string_view kind,

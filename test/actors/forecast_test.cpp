@@ -120,6 +120,20 @@ BOOST_AUTO_TEST_CASE(costs_are_news_once_and_change_the_profile) {
   BOOST_TEST((sut.profile()->variants[0].step[0].took == 200ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_that_was_profiled_wrong_is_corrected_alone) {
+  auto two = *known();
+  two.variants[0].step.push_back({2, 512 * 512, 300ms, 0});
+  actors::forecast sure{std::make_shared<const planning::profile>(two)};
+  for (int i = 0; i < 5; ++i) {
+    sure.ran({worker, how, 1, 1, 100ms, true, false}, now);
+    sure.ran({worker, how, 2, 1, 150ms, true, false}, now);
+  }
+  BOOST_TEST(sure.cost_news().has_value());
+  const auto& steps = sure.profile()->variants[0].step;
+  BOOST_TEST((steps[0].took == 100ms));
+  BOOST_TEST((steps[1].took == 150ms));
+}
+
 BOOST_AUTO_TEST_CASE(masked_steps_and_slow_workers_tell_no_costs) {
   for (int i = 0; i < 5; ++i) {
     run(200ms, false);

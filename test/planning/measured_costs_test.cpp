@@ -5,6 +5,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 using namespace atelier;
 using namespace atelier::planning;
 using namespace std::chrono_literals;
@@ -22,9 +25,9 @@ BOOST_AUTO_TEST_CASE(a_few_runs_are_news_and_a_burst_is_none) {
   measured_costs x{2};
   BOOST_TEST(!x.news());
   for (int i = 0; i < 4; ++i)
-    x.ran(first, "cpu", 100ms, 300ms);
+    x.ran(first, "cpu", 1, 100ms, 300ms);
   BOOST_TEST(!x.news());
-  x.ran(first, "cpu", 100ms, 300ms);
+  x.ran(first, "cpu", 1, 100ms, 300ms);
   const auto told = x.news();
   BOOST_TEST_REQUIRE(told.has_value());
   BOOST_TEST_REQUIRE(told->size() == 1u);
@@ -35,13 +38,13 @@ BOOST_AUTO_TEST_CASE(a_few_runs_are_news_and_a_burst_is_none) {
   BOOST_TEST(!x.news());
   // The burst of a neighbour is shorter than half of the kept measurements.
   for (int i = 0; i < 2; ++i)
-    x.ran(first, "cpu", 100ms, 3s);
+    x.ran(first, "cpu", 1, 100ms, 3s);
   BOOST_TEST(!x.news());
   for (int i = 0; i < 15; ++i)
-    x.ran(first, "cpu", 100ms, 330ms);
+    x.ran(first, "cpu", 1, 100ms, 330ms);
   BOOST_TEST(!x.news());
   for (int i = 0; i < 15; ++i)
-    x.ran(first, "cpu", 100ms, 3s);
+    x.ran(first, "cpu", 1, 100ms, 3s);
   const auto slow = x.news();
   BOOST_TEST_REQUIRE(slow.has_value());
   BOOST_TEST(std::abs(slow->front().costs[0].pace - 30) < 1e-9);
@@ -64,8 +67,8 @@ BOOST_AUTO_TEST_CASE(texts_that_were_encoded_before_are_no_news) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_compared_is_left_out) {
   measured_costs x{1};
   for (int i = 0; i < 9; ++i) {
-    x.ran(first, "cpu", 0ms, 300ms);
-    x.ran(first, "cpu", 100ms, 0ms);
+    x.ran(first, "cpu", 1, 0ms, 300ms);
+    x.ran(first, "cpu", 1, 100ms, 0ms);
   }
   BOOST_TEST(!x.news());
 }
@@ -74,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_profile_takes_over_what_was_measured_and_no_more) {
   const auto known = test::three_variants();
   measured_costs x{known.variants.size()};
   for (int i = 0; i < 5; ++i) {
-    x.ran(second, "cpu", 100ms, 250ms);
+    x.ran(second, "cpu", 1, 100ms, 250ms);
     x.ended(second, "cpu", 40ms, 70ms);
   }
   x.loaded(first, "cpu", 8s);
@@ -98,6 +101,69 @@ BOOST_AUTO_TEST_CASE(a_profile_takes_over_what_was_measured_and_no_more) {
   BOOST_TEST((now.variants[2] == known.variants[2]));
 }
 
+// The steps of two rows were profiled while something else ran, say.
+BOOST_AUTO_TEST_CASE(each_batch_has_its_own_pace) {
+  auto known = test::three_variants();
+  known.variants[0].step = {{1, 64 * 64, 10ms},
+                            {2, 64 * 64, 30ms},
+                            {4, 64 * 64, 30ms},
+                            {8, 64 * 64, 50ms}};
+  measured_costs x{known.variants.size(), measured_by_batch(known)};
+  for (int i = 0; i < 9; ++i)
+    x.ran(first, "cpu", 1, 10ms, 10ms);
+  for (int i = 0; i < 5; ++i)
+    x.ran(first, "cpu", 2, 30ms, 15ms);
+  // Three rows count with four, and too few runs are of no batch.
+  for (int i = 0; i < 4; ++i)
+    x.ran(first, "cpu", 3, 30ms, 21ms);
+  const auto took = [&](const std::vector<kind_costs>& told) {
+    std::vector<double> out;
+    const auto now = with_costs(known, told);
+    for (const auto& s : now.variants[0].step)
+      out.push_back(1'000 * core::to_seconds(s.took));
+    return out;
+  };
+  const auto is_near = [](const std::vector<double>& a,
+                          const std::vector<double>& b) {
+    return std::ranges::equal(
+      a, b, [](double i, double k) { return std::abs(i - k) < 1e-6; });
+  };
+  const auto told = x.news();
+  BOOST_TEST_REQUIRE(told.has_value());
+  // Other batches have the middle one of the measured paces.
+  BOOST_TEST(is_near(took(*told), {10, 15, 30, 50}));
+  x.ran(first, "cpu", 3, 30ms, 21ms);
+  const auto more = x.news();
+  BOOST_TEST_REQUIRE(more.has_value());
+  BOOST_TEST(is_near(took(*more), {10, 15, 21, 35}));
+  // The batches that run change, their paces do not.
+  for (int i = 0; i < 20; ++i) {
+    x.ran(first, "cpu", 2, 30ms, 15ms);
+    BOOST_TEST(!x.news());
+  }
+}
+
+// A profile with steps of one batch predicts those of others by their size.
+BOOST_AUTO_TEST_CASE(steps_of_a_single_batch_have_one_pace) {
+  auto known = test::three_variants();
+  known.variants[0].step = {{1, 64 * 64, 10ms}};
+  known.variants[1].step = {{1, 64 * 64, 10ms}, {1, 128 * 128, 30ms}};
+  known.variants[2].step = {{1, 64 * 64, 10ms}, {2, 64 * 64, 15ms}};
+  BOOST_TEST(
+    (measured_by_batch(known) == std::vector<bool>{false, false, true}));
+  measured_costs x{known.variants.size(), measured_by_batch(known)};
+  for (int i = 0; i < 5; ++i)
+    x.ran(first, "cpu", 1, 10ms, 10ms);
+  for (int i = 0; i < 15; ++i)
+    x.ran(first, "cpu", 8, 80ms, 32ms);
+  const auto told = x.news();
+  BOOST_TEST_REQUIRE(told.has_value());
+  BOOST_TEST((with_costs(known, *told).variants[0].step[0].took == 4ms));
+  // A kind of device with a single one counts, too.
+  known.kinds.push_back({"slow", {{}, {}, known.variants[0]}, 0, {}, {}});
+  BOOST_TEST((measured_by_batch(known) == std::vector<bool>(3, false)));
+}
+
 BOOST_AUTO_TEST_CASE(a_measured_distribution_of_loads_stays) {
   auto known = test::three_variants();
   known.variants[0].loads = load_times{20s, 40s, 50s};
@@ -112,8 +178,8 @@ BOOST_AUTO_TEST_CASE(a_measured_distribution_of_loads_stays) {
 BOOST_AUTO_TEST_CASE(what_two_kinds_of_device_take_is_kept_apart) {
   measured_costs x{2};
   for (int i = 0; i < 5; ++i) {
-    x.ran(first, "quick", 100ms, 100ms);
-    x.ran(first, "slow", 100ms, 400ms);
+    x.ran(first, "quick", 1, 100ms, 100ms);
+    x.ran(first, "slow", 1, 100ms, 400ms);
   }
   x.loaded(second, "slow", 8s);
   const auto told = x.news();
@@ -128,7 +194,7 @@ BOOST_AUTO_TEST_CASE(what_two_kinds_of_device_take_is_kept_apart) {
   BOOST_TEST((told->at(2).costs[1].load == 8s));
   // The times of both kinds alternate, which is not a change.
   for (int i = 0; i < 20; ++i)
-    x.ran(first, "quick", 100ms, 100ms);
+    x.ran(first, "quick", 1, 100ms, 100ms);
   BOOST_TEST(!x.news());
 }
 

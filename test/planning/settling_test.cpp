@@ -66,6 +66,13 @@ BOOST_AUTO_TEST_CASE(a_change_is_made_when_it_was_worth_it_for_long_enough) {
   BOOST_TEST(!state.better_since);
 }
 
+BOOST_AUTO_TEST_CASE(a_choice_is_kept_for_as_long_as_it_was_prepared) {
+  BOOST_TEST(rules_after(0).patience == 0.0);
+  BOOST_TEST(rules_after(30).patience == 15.0);
+  BOOST_TEST(rules_after(1'000).patience == settling_rules{}.patience);
+  BOOST_TEST(rules_after(30).least_gain == settling_rules{}.least_gain);
+}
+
 BOOST_AUTO_TEST_CASE(a_steady_rate_averages_over_long_and_follows_a_jump) {
   std::vector<demand_window> all;
   steady_rate s;

@@ -264,6 +264,27 @@ BOOST_AUTO_TEST_CASE(one_worker_leaves_the_heavy_variant_when_the_load_jumps) {
   BOOST_TEST(bad_after < 24u);
 }
 
+// The first seconds ask for the light variant, all others for the heavy one.
+BOOST_AUTO_TEST_CASE(a_choice_from_the_first_requests_is_soon_corrected) {
+  auto x = base("diffserve");
+  auto known = cascade();
+  known->cascades[0].fid = {{0, 18}, {1, 24}};
+  x.profile = known;
+  x.workers = 1;
+  x.trace.clear();
+  for (int i = 0; i < 40; ++i)
+    x.trace.push_back({i / 6.0, static_cast<uint64_t>(i)});
+  for (int i = 0; i < 100; ++i)
+    x.trace.push_back({7 + 1.25 * i, static_cast<uint64_t>(40 + i)});
+  uint64_t heavy_early = 0;
+  uint64_t heavy_late = 0;
+  for (const auto& i : ran(x).series)
+    (i.begin_seconds < 20 ? heavy_early : heavy_late) +=
+      i.answered_here - i.light;
+  BOOST_TEST(heavy_early == 0u);
+  BOOST_TEST(heavy_late > 50u);
+}
+
 BOOST_AUTO_TEST_CASE(a_hung_worker_is_killed_and_its_requests_go_on) {
   auto x = base("diffserve", 4, 120);
   x.deadline = core::timespan{0};

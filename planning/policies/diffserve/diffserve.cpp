@@ -155,7 +155,8 @@ core::result<cascade_plan> settled(const diffserve_rules& rules,
   };
   return diffserve::allocate_settled(
     by, problem, c.fid, std::max(load(c.light), load(c.heavy)), before,
-    memory.settled, now, memory.steady.deviation() * rules.provisioning);
+    memory.settled, now, memory.steady.deviation() * rules.provisioning,
+    rules_after(core::to_seconds(now - memory.begun.value_or(now))));
 }
 
 core::result<cascade_plan> planned(
@@ -253,6 +254,8 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
   const double rate =
     arrival_rate(asked.windows, alpha_of_centre(diffserve::demand_centre));
   memory.steady = with(memory.steady, asked.windows, steady_seconds);
+  if (rate > 0 && !memory.begun)
+    memory.begun = asked.now;
   const bool by_steady = rules_.settles && rate > 0;
   problem.demand =
     (by_steady ? memory.steady.value() : rate) * rules_.provisioning;

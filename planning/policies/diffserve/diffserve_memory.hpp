@@ -21,6 +21,8 @@ struct diffserve_memory {
   diffserve::deferral_counts confidences;
   core::time_point seen;
   core::time_point faded;
+  /// When requests were first counted.
+  std::optional<core::time_point> begun;
   diffserve::trial_batch light;
   diffserve::trial_batch heavy;
   slow_switch saturated;

@@ -39,7 +39,7 @@ std::optional<cascade_plan> kept(allocator by, const cascade_problem& asked,
 core::result<cascade_plan> allocate_settled(
   allocator by, const cascade_problem& asked, const quality_table& fid,
   double load_seconds, const cascade_plan& before, settling& state,
-  core::time_point now, double noise) {
+  core::time_point now, double noise, const settling_rules& rules) {
   auto found = by(asked);
   if (!found || before.light + before.heavy != asked.workers
       || found->light == before.light) {
@@ -62,7 +62,7 @@ core::result<cascade_plan> allocate_settled(
                                              : before.light - found->light;
   change.workers = asked.workers;
   change.load_seconds = load_seconds;
-  return worth_moving(state, change, now) ? std::move(found) : *same;
+  return worth_moving(state, change, now, rules) ? std::move(found) : *same;
 }
 
 } // namespace atelier::planning::diffserve

@@ -26,6 +26,6 @@ inline constexpr double settled_serves = 0.9;
 core::result<cascade_plan> allocate_settled(
   allocator by, const cascade_problem& asked, const quality_table& fid,
   double load_seconds, const cascade_plan& before, settling& state,
-  core::time_point now, double noise = 0);
+  core::time_point now, double noise = 0, const settling_rules& rules = {});
 
 } // namespace atelier::planning::diffserve

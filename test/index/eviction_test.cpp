@@ -82,6 +82,14 @@ struct tried_cache {
     return out;
   }
 
+  /// Returns how much of the disk the payloads fill, in blocks of 512 bytes.
+  uint64_t blocks() const {
+    uint64_t out = 0;
+    for (const auto& x : folder.files())
+      out += test::blocks_of(x);
+    return out;
+  }
+
   /// Returns the steps of the states that a search finds, by their entries.
   std::map<uint64_t, std::vector<uint32_t>> found() const {
     std::map<uint64_t, std::vector<uint32_t>> out;
@@ -251,14 +259,15 @@ BOOST_AUTO_TEST_CASE(states_leave_alone) {
   for (const bool on_disk : {false, true})
     BOOST_TEST_CONTEXT(on_disk) {
       tried_cache sut{{0, 100, 0, eviction_rule::lcbfu}, on_disk};
-      const auto states = test::kept_states({5'000, 5'000, 5'000});
+      const auto states = test::kept_states({90'000, 90'000, 90'000});
       sut.most.bytes = 2 * sut.size_of(states);
       sut.open();
       for (int i = 0; i < 2; ++i)
         BOOST_REQUIRE(sut.it->keep(key, text, states));
       for (const uint32_t steps : {5U, 5U, 15U})
         BOOST_REQUIRE(sut.it->state(1, steps));
-      BOOST_REQUIRE(sut.it->keep(key, text, test::kept_states({5'000, 5'000})));
+      BOOST_REQUIRE(
+        sut.it->keep(key, text, test::kept_states({90'000, 90'000})));
       // The first entry's state that was never used has left.
       using states_of = std::map<uint64_t, std::vector<uint32_t>>;
       const auto wanted = [&](const states_of& all) {
@@ -278,6 +287,8 @@ BOOST_AUTO_TEST_CASE(states_leave_alone) {
       BOOST_TEST(sut.it->counts().evicted == 0u);
       BOOST_TEST(sut.it->counts().evicted_payloads == 3u);
       wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
+      if (on_disk)
+        BOOST_TEST(sut.blocks() * 512 <= 5 * 90'000 + 3 * 2 * 4'096);
       sut.restart();
       wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
     }
@@ -291,20 +302,14 @@ BOOST_AUTO_TEST_CASE(a_smaller_folder_is_thinned) {
     BOOST_REQUIRE(sut.it->keep(key, text, states));
   BOOST_REQUIRE(sut.it->state(1, 5));
   BOOST_REQUIRE(sut.it->state(2, 10));
-  const auto blocks = [&] {
-    uint64_t out = 0;
-    for (const auto& x : sut.folder.files())
-      out += test::blocks_of(x);
-    return out;
-  };
-  const auto before = blocks();
+  const auto before = sut.blocks();
   sut.most.bytes = 500'000;
   sut.restart();
   BOOST_TEST(
     (sut.found()
      == std::map<uint64_t, std::vector<uint32_t>>{{1, {5}}, {2, {10}}}));
   BOOST_TEST(sut.it->counts().evicted_payloads == 2u);
-  BOOST_TEST(100 * blocks() <= 52 * before);
+  BOOST_TEST(100 * sut.blocks() <= 52 * before);
   BOOST_TEST((**sut.it->state(2, 10) == states.states[1].bytes));
 }
 

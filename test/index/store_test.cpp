@@ -48,6 +48,51 @@ void flip_a_byte(const fs::path& of, std::streamoff at) {
   file.put(static_cast<char>(was ^ 1));
 }
 
+// Four threads keep and read at once.
+void share(const test::store_folder& in, core::eviction_rule rule) {
+  auto with = in.options();
+  with.rule = rule;
+  with.disk_bytes = 200'000;
+  with.memory_bytes = 20'000;
+  const auto sut = in.open(with);
+  std::atomic<size_t> wrong{0};
+  const auto n = test::scaled(5'000);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      core::philox random{test::seed(), core::purpose::test,
+                          core::request_id{100 + t}};
+      for (size_t i = 0; i < n; ++i) {
+        const auto text = test::any_text(random);
+        if (random.below(3) == 0)
+          sut->keep("k", text,
+                    kept_states({1'000, 3'000}, random.below(256),
+                                tenant_id{static_cast<uint32_t>(t)}));
+        for (const auto& x : sut->near("k", text, 3)) {
+          const auto bytes = sut->state(x.entry, 10);
+          // The entry may be gone, but returned bytes are complete.
+          if (bytes
+              && **bytes
+                   != filled_bytes(3'000,
+                                   static_cast<uint64_t>((*bytes)->front())))
+            ++wrong;
+          if (!bytes && bytes.why().code != ec::not_found)
+            ++wrong;
+        }
+        if (random.below(20) == 0)
+          sut->drop_torn(1 + random.below(4 * n));
+        if (sut->counts().bytes > 200'000 || sut->counts().failed > 0)
+          ++wrong;
+      }
+    });
+  for (auto& x : threads)
+    x.join();
+  BOOST_TEST(wrong == 0u);
+  // Files keep the sizes of payloads that left alone.
+  if (rule != core::eviction_rule::lcbfu)
+    BOOST_TEST(in.payload_bytes() <= 200'000u);
+}
+
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(store_test, test::store_folder)
@@ -542,45 +587,14 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   }
 }
 
+// Under LCBFU, states leave while they are read.
 BOOST_AUTO_TEST_CASE(threads_share_it) {
-  auto with = options();
-  with.disk_bytes = 200'000;
-  with.memory_bytes = 20'000;
-  const auto sut = open(with);
-  std::atomic<size_t> wrong{0};
-  const auto n = test::scaled(5'000);
-  std::vector<std::thread> threads;
-  for (uint64_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      core::philox random{test::seed(), core::purpose::test,
-                          core::request_id{100 + t}};
-      for (size_t i = 0; i < n; ++i) {
-        const auto text = test::any_text(random);
-        if (random.below(3) == 0)
-          sut->keep("k", text,
-                    kept_states({1'000, 3'000}, random.below(256),
-                                tenant_id{static_cast<uint32_t>(t)}));
-        for (const auto& x : sut->near("k", text, 3)) {
-          const auto bytes = sut->state(x.entry, 10);
-          // The entry may be gone, but returned bytes are complete.
-          if (bytes
-              && **bytes
-                   != filled_bytes(3'000,
-                                   static_cast<uint64_t>((*bytes)->front())))
-            ++wrong;
-          if (!bytes && bytes.why().code != ec::not_found)
-            ++wrong;
-        }
-        if (random.below(20) == 0)
-          sut->drop_torn(1 + random.below(4 * n));
-        if (sut->counts().bytes > 200'000 || sut->counts().failed > 0)
-          ++wrong;
-      }
-    });
-  for (auto& x : threads)
-    x.join();
-  BOOST_TEST(wrong == 0u);
-  BOOST_TEST(payload_bytes() <= 200'000u);
+  for (const auto rule :
+       {core::eviction_rule::lru, core::eviction_rule::lcbfu}) {
+    const test::store_folder folder;
+    BOOST_TEST_CONTEXT(core::eviction_rule_names[static_cast<size_t>(rule)])
+    share(folder, rule);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -226,12 +226,16 @@ struct reuse_profile {
   /// What the thresholds of `images` were measured with: the images themselves,
   /// or the prompts that they were drawn from.
   compared images_by = compared::images;
+  /// The similarity between a prompt and a cached image from which on the image
+  /// answers as it is; none: not measured (`measured`), or never enough.
+  std::optional<double> answers_from{};
   /// The time of a search for similar work.
   core::timespan retrieval{0};
   /// The similarities that `latents` or `images` compare; none: not measured.
   std::optional<nearness> near{};
   std::optional<hit_predictor> predictor{};
-  /// How `latents` was measured; none: it was written by hand, or is missing.
+  /// How `latents` and `answers_from` were measured; none: they were written by
+  /// hand, or are missing.
   std::optional<reuse_evidence> measured{};
 
   friend bool operator==(const reuse_profile&, const reuse_profile&) = default;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace atelier::runtime {
@@ -27,6 +28,8 @@ struct stored_prompt {
   uint64_t seed = 0;
   /// In the order of the skips.
   std::vector<std::vector<std::byte>> states;
+  /// Empty if images are not compared.
+  std::vector<uint8_t> rgb;
 };
 
 /// The stored prompt that is nearest to another, and the time of the search.
@@ -41,6 +44,13 @@ struct resumed_prompt {
   double full = 0;
   /// In the order of the skips.
   std::vector<double> resumed;
+};
+
+/// The quality of a stored image as that of another prompt.
+struct answered_prompt {
+  double similarity = 0;
+  double full = 0;
+  double quality = 0;
 };
 
 /// Steps to skip: by the profile's tables, and by the variant's own steps.
@@ -76,6 +86,7 @@ public:
               static_cast<uint32_t>(skips_.size())),
       encoder_(std::move(encoder)),
       vectors_(encoder_->dimensions()),
+      image_vectors_(encoder_->dimensions()),
       quality_(std::move(quality)),
       progress_(progress) {}
 
@@ -104,7 +115,12 @@ public:
       if (!vector->empty() && !vectors_.add({}, i, *vector))
         return core::fail(core::ec::overloaded,
                           "{} prompts are too many to compare", prompts.size());
-      stored_.push_back({all[i].seed, std::move((*images)[i].states)});
+      auto& image = (*images)[i];
+      if (auto ok = store_image(i, image.rgb); !ok)
+        return ok;
+      stored_.push_back(
+        {all[i].seed, std::move(image.states),
+         wanted_.images ? std::move(image.rgb) : std::vector<uint8_t>{}});
     }
     done_ += prompts.size();
     return {};
@@ -144,6 +160,8 @@ public:
       else
         out.resumed.push_back(*quality);
     }
+    if (auto ok = answer(prompt, full, out.full); !ok)
+      return ok;
     last_full_ = full;
     resumed_.push_back(std::move(out));
     return {};
@@ -188,10 +206,58 @@ public:
     evidence.stored = static_cast<uint32_t>(stored_.size());
     evidence.resumed = static_cast<uint32_t>(resumed_.size());
     evidence.skips = std::move(found.evidence);
+    if (!answered_.empty())
+      add_answers(means, out);
     return out;
   }
 
 private:
+  /// Makes a stored image searchable, if images are compared.
+  core::result<void> store_image(size_t number, std::span<const uint8_t> rgb) {
+    if (!wanted_.images)
+      return {};
+    const auto vector =
+      wanted_.images->encode(std::as_bytes(rgb), device_.px());
+    if (!vector)
+      return vector.why();
+    image_vectors_.load({}, number, *vector);
+    return {};
+  }
+
+  /// Scores the image that is nearest to a prompt as its image.
+  core::result<void> answer(const std::string& prompt,
+                            std::span<const uint8_t> full,
+                            double full_quality) {
+    if (!wanted_.images)
+      return {};
+    const auto vector = encode(prompt);
+    if (!vector)
+      return vector.why();
+    for (const auto& x : image_vectors_.near({}, *vector, 1)) {
+      const auto quality =
+        quality_.of(stored_[x.number].rgb, full, device_.px(), prompt);
+      if (!quality)
+        return quality.why();
+      answered_.push_back({x.similarity, full_quality, *quality});
+    }
+    return {};
+  }
+
+  /// Adds what stored images are worth as answers.
+  void add_answers(const planning::quality_levels& means,
+                   planning::reuse_profile& into) const {
+    planning::skip_samples whole;
+    whole.skip = into.steps;
+    for (const auto& x : answered_)
+      whole.samples.push_back(
+        {x.similarity, planning::kept_of(x.quality, x.full, means)});
+    const auto found = planning::thresholds_of({&whole, 1}, wanted_.alpha);
+    if (!found.latents.empty())
+      into.answers_from = found.latents.front().similarity;
+    const auto& evidence = found.evidence.front();
+    into.measured->answers = {evidence.images, evidence.kept};
+  }
+
   size_t total() const {
     return size_t{wanted_.stored} + wanted_.resumed;
   }
@@ -232,10 +298,12 @@ private:
   detail::drawing_device device_;
   const std::shared_ptr<const index::text_encoder> encoder_;
   index::nearest_by_key vectors_;
+  index::nearest_by_key image_vectors_;
   const detail::image_quality quality_;
   const std::function<bool(const std::string&, size_t, size_t)>& progress_;
   std::vector<stored_prompt> stored_;
   std::vector<resumed_prompt> resumed_;
+  std::vector<answered_prompt> answered_;
   /// The full run's image of the last prompt, and the qualities of such images
   /// as images of the next prompt.
   std::vector<uint8_t> last_full_;

@@ -3,6 +3,7 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/index/image_encoder.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/planning/profile.hpp>
 
@@ -33,6 +34,9 @@ struct reuse_measurement {
   config::settings settings;
   /// Compares the prompts: that of the settings (make_text_encoder).
   std::shared_ptr<const index::text_encoder> encoder;
+  /// Compares prompts with images: that of the settings (make_image_encoder);
+  /// null: images are not compared.
+  std::shared_ptr<const index::image_encoder> images;
   /// In the order of their arrival; empty: captions of scenes are drawn.
   std::vector<std::string> prompts;
   /// The number of the first prompts, which leave their states.
@@ -51,7 +55,9 @@ struct reuse_measurement {
 /// number of steps that `nirvana` may skip. Each further prompt is drawn in
 /// full from the noise of the nearest of them, by the encoder of the settings,
 /// and again from each of its states: so only the first steps' prompt differs.
-/// A prompt that is like none of them is left out.
+/// A prompt that is like none of them is left out. With an encoder of images,
+/// the image of a first prompt that is nearest to each further prompt is scored
+/// as its image, too.
 ///
 /// Source: Nirvana, Algorithm 2, with the thresholds of thresholds_of.
 /// @param measured the profile that the result belongs to

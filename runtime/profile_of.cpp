@@ -473,8 +473,13 @@ core::result<void> check_compared(const config::settings& x,
 core::result<void> check_encoder(const config::settings& x,
                                  const planning::policy& by,
                                  const planning::profile& known) {
-  if (x.cache.memory_bytes == 0 || !known.reuse || !known.reuse->measured
-      || by.compares(known) != planning::compared::prompts)
+  if (x.cache.memory_bytes == 0 || !known.reuse || !known.reuse->measured)
+    return {};
+  const auto wanted = by.compares(known);
+  const bool decides =
+    wanted == planning::compared::prompts
+    || (wanted == planning::compared::images && known.reuse->measured->answers);
+  if (!decides)
     return {};
   const auto here = encoder_identity_of(x);
   if (!here)
@@ -484,7 +489,7 @@ core::result<void> check_encoder(const config::settings& x,
     return {};
   return core::fail(
     core::ec::bad_config,
-    "cache.encoder: prompts are compared by '{}' (revision {}), but the "
+    "cache.encoder: texts are compared by '{}' (revision {}), but the "
     "thresholds of planner.profile were measured by '{}' (revision {}): set "
     "cache.encoder to that one, or measure again with 'atelier profile "
     "--cache'",

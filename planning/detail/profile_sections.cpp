@@ -248,7 +248,8 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
     return;
   r.expect_keys(x, at,
                 {"full", "small", "steps", "latents", "images", "images_by",
-                 "retrieval_ms", "near", "predictor", "measured"});
+                 "answers_from", "retrieval_ms", "near", "predictor",
+                 "measured"});
   reuse_profile reuse;
   reuse.full = variant_at(r, x, at, "full", into);
   each(r, x, at, "small", [&](const json& item, const std::string& here) {
@@ -265,6 +266,8 @@ void read_reuse(json_reader& r, const json& x, profile& into) {
                  fmt::format("{} is neither \"pictures\" nor \"prompts\"",
                              json_reader::shown(*by)));
   }
+  if (r.find(x, at, "answers_from", false) != nullptr)
+    r.real(x, at, "answers_from", 0, 1, reuse.answers_from.emplace());
   r.span(x, at, "retrieval_ms", reuse.retrieval);
   if (const auto* near = r.find(x, at, "near", false);
       near != nullptr && is_object(r, *near, at + ".near")) {
@@ -382,6 +385,8 @@ void write_sections(const profile& x, json& into) {
                      {"retrieval_ms", ms_of(x.reuse->retrieval)}};
     if (x.reuse->images_by == compared::prompts)
       into["reuse"]["images_by"] = "prompts";
+    if (x.reuse->answers_from)
+      into["reuse"]["answers_from"] = *x.reuse->answers_from;
     if (const auto& n = x.reuse->near)
       into["reuse"]["near"] = {
         {"mean", n->mean}, {"spread", n->spread}, {"found", n->found}};

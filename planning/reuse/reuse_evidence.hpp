@@ -22,6 +22,18 @@ struct skip_evidence {
   friend bool operator==(const skip_evidence&, const skip_evidence&) = default;
 };
 
+/// The measurements behind `reuse_profile::answers_from`: stored images as the
+/// images of other prompts.
+struct answer_evidence {
+  /// The number of images.
+  uint32_t images = 0;
+  /// Their mean quality, as a fraction of that of full runs.
+  double kept = 1;
+
+  friend bool operator==(const answer_evidence&,
+                         const answer_evidence&) = default;
+};
+
 /// The measurements behind the thresholds of `reuse_profile::latents`.
 struct reuse_evidence {
   /// The encoder whose similarities the thresholds are. Two encoders are the
@@ -38,6 +50,8 @@ struct reuse_evidence {
   uint32_t resumed = 0;
   /// By rising skip; a skip without a threshold kept too little.
   std::vector<skip_evidence> skips;
+  /// None if no image was compared with prompts.
+  std::optional<answer_evidence> answers{};
 
   friend bool operator==(const reuse_evidence&,
                          const reuse_evidence&) = default;

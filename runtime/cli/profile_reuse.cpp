@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/profile_reuse.hpp>
 #include <atelier/runtime/cli/prompts_file.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
+#include <atelier/runtime/make_image_encoder.hpp>
 #include <atelier/runtime/make_text_encoder.hpp>
 
 #include <CLI/CLI.hpp>
@@ -136,6 +137,10 @@ result<std::optional<reuse_measurement>> plan_profile_reuse(
   if (!encoder)
     return encoder.why();
   out.encoder = std::move(*encoder);
+  auto images = make_image_encoder(settings, *out.encoder);
+  if (!images)
+    return images.why();
+  out.images = std::move(*images);
   return std::optional{std::move(out)};
 }
 
@@ -157,6 +162,13 @@ void print_reuse(const planning::reuse_profile& x, std::ostream& to) {
              : fmt::format("{:.2f} above similarity {:.3f}\n", by.alpha,
                            found->similarity));
   }
+  if (by.answers)
+    to << fmt::format("  {} images of other prompts as answers: keep {:.3f} of "
+                      "the quality over all; ",
+                      by.answers->images, by.answers->kept)
+       << (x.answers_from ? fmt::format("{:.2f} above similarity {:.3f}\n",
+                                        by.alpha, *x.answers_from)
+                          : fmt::format("{:.2f} at no similarity\n", by.alpha));
 }
 
 } // namespace atelier::runtime::cli

@@ -17,6 +17,9 @@ CARD = ["--set", "devices=[{name='cpu:0',executor='test_card',"
         "variants=['card@10']}]"]
 QUICK = ["--batch", "1", "--steps", "1", "--size", "64x64"]
 SKIPS = [5, 10, 15, 20, 25]
+SCENES = ["--set", "devices=[{name='cpu:0',variants=['tiny@10']}]"]
+BY_IMAGES = ["--set", "cache.memory_mib=16", "--set", "cache.compares='images'",
+             "--set", f"cache.encoder='{REPOSITORY}/models/scorer'"]
 
 
 def measured(program, *more, device=CARD, name="p.json"):
@@ -219,8 +222,7 @@ def case_a_shipped_model_is_measured_by_the_scorer(program):
     if not (REPOSITORY / "models" / "tiny").exists():
         return "skipped"
     program.environment["ATELIER_MODELS"] = str(REPOSITORY / "models")
-    device = ["--set", "devices=[{name='cpu:0',variants=['tiny@10']}]"]
-    code, _, err = program.run(["profile", *device, *QUICK, "--cache",
+    code, _, err = program.run(["profile", *SCENES, *QUICK, "--cache",
                                 "--captions", "10", "--stored", "2", "-o",
                                 "p.json"])
     if code != 0 and "not built in" in err:
@@ -233,6 +235,65 @@ def case_a_shipped_model_is_measured_by_the_scorer(program):
         expect(0.2 < x["kept"] < 2, x)
     # Of the score itself, .77 is kept: wrong images have a score, too.
     expect(reuse["measured"]["skips"][-1]["kept"] < 0.72, reuse["measured"])
+    return None
+
+
+def answers_by(program, answers_from):
+    """Returns the similarity of a similar prompt's image on a server of `crs` with that
+    threshold; none if the prompt was drawn."""
+    x = json.loads((program.folder / "p.json").read_text())
+    x["reuse"]["answers_from"] = answers_from
+    (program.folder / "p.json").write_text(json.dumps(x))
+    process = program.start(
+        ["serve", "--json", "--listen", "127.0.0.1:0", *SCENES, *BY_IMAGES, "--set",
+         "policy.name='crs'", "--set", "planner.profile='p.json'", "--set",
+         "scheduler.facts_ms=5000"])
+    try:
+        line = process.stdout.readline()
+        if not line:
+            raise AssertionError(process.communicate())
+        url = json.loads(line)["url"]
+
+        def drawn(prompt):
+            code, out, err = program.run(["generate", prompt, "--server", url, "--cache",
+                                          "on", "--json", "-o", "x.png", "--force"])
+            expect(code == 0, code, err)
+            return json.loads(out).get("reused")
+
+        expect(drawn("a large red circle on a white background") is None)
+        program.wait_for(lambda: json.loads(ask(url, "/v1/admin/caches")[1])
+                         ["earlier_work"]["entries"] > 0, process)
+        found = drawn("a big red disc on a white background")
+        plan = json.loads(ask(url, "/v1/admin/plan")[1])
+        expect(any(f"from similarity {answers_from:.3f} on: measured by scorer" in x
+                   for x in plan["reasons"]), plan["reasons"])
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+        return found and found["similarity"]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def case_images_are_measured_as_answers(program):
+    if not (REPOSITORY / "models" / "tiny").exists():
+        return "skipped"
+    program.environment["ATELIER_MODELS"] = str(REPOSITORY / "models")
+    code, out, err = program.run(["profile", *SCENES, *BY_IMAGES, *QUICK, "--cache",
+                                  "--captions", "30", "--stored", "6", "-o", "p.json"])
+    if code != 0 and "not built in" in err:
+        return "skipped"
+    expect(code == 0, code, err)
+    reuse = json.loads((program.folder / "p.json").read_text())["reuse"]
+    by = reuse["measured"]["answers"]
+    # The drawn captions repeat some of the six, but show mostly other things.
+    expect(1 <= by["images"] <= reuse["measured"]["resumed"] and -1 < by["kept"] < 0.9,
+           reuse)
+    expect("images of other prompts as answers: keep" in out, out)
+    similarity = answers_by(program, 0.05)
+    expect(similarity and 0.05 < similarity < 0.98, similarity)
+    # Also where the policy's own threshold would take the image.
+    expect(answers_by(program, 0.98) is None)
     return None
 
 

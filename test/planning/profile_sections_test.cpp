@@ -75,15 +75,25 @@ BOOST_AUTO_TEST_CASE(measured_thresholds_are_read_back_with_their_evidence) {
   // A measurement may find that no skip keeps the quality.
   p.reuse->latents.clear();
   BOOST_TEST((*planning::parse_profile(planning::to_json(p), "p") == p));
+  // Or that no image answers for another prompt.
+  measured.answers = {90, -0.25};
+  BOOST_TEST((*planning::parse_profile(planning::to_json(p), "p") == p));
+  p.reuse->answers_from = 0.375;
+  BOOST_TEST((*planning::parse_profile(planning::to_json(p), "p") == p));
   measured.alpha = 2;
   measured.stored = 0;
   measured.skips[1].skip = 5;
+  measured.answers->images = 0;
+  p.reuse->answers_from = 1.5;
   const auto faulty = planning::parse_profile(planning::to_json(p), "p");
   BOOST_TEST_REQUIRE(!faulty);
   BOOST_TEST(
     faulty.why().text
-    == "p: reuse.measured.alpha: 2.0 is not a number in 0..1\n"
+    == "p: reuse.answers_from: 1.5 is not a number in 0..1\n"
+       "p: reuse.measured.alpha: 2.0 is not a number in 0..1\n"
        "p: reuse.measured.stored: 0 is not a whole number in 1..1000000000\n"
+       "p: reuse.measured.answers.images: 0 is not a whole number in "
+       "1..1000000000\n"
        "p: reuse.measured.skips[1]: skips no more than the one before");
 }
 

@@ -125,9 +125,8 @@ public:
   core::result<void> add(const entry_row& row,
                          std::span<const numbered_uses> uses) const;
 
-  /// Removes entries, and payloads of entries that stay. What is gone already is
-  /// no error.
-  /// Errors: ec::io_failed; then nothing has changed.
+  /// Removes entries, and payloads of entries that stay. What is gone already
+  /// is no error. Errors: ec::io_failed; then nothing has changed.
   core::result<void> remove(std::span<const uint64_t> numbers,
                             std::span<const numbered_part> parts = {}) const;
 

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace atelier::planning {
 
@@ -45,6 +46,31 @@ skip_table table_of(const profile& costs) {
   const skip_table& table =
     has_own_table(r) ? r.latents : nirvana::published_table();
   return nirvana::scaled_to(table, costs.variants[r.full.value].steps);
+}
+
+bool has_measured_answers(const nirvana_rules& rules, const reuse_profile& x) {
+  return rules.by == compared::images && x.measured && x.measured->answers;
+}
+
+// Returns the similarity from which on an image is the answer; none: never. A
+// measurement may have found none.
+std::optional<double> image_from(const nirvana_rules& rules,
+                                 const reuse_profile& x) {
+  return has_measured_answers(rules, x) ? x.answers_from
+                                        : std::optional{rules.image_from};
+}
+
+// Says from which similarity on images answer, and why.
+std::string told_images(const nirvana_rules& rules, const reuse_profile& x) {
+  const auto from = image_from(rules, x);
+  const auto what = from ? fmt::format("from similarity {:.3f} on", *from)
+                         : std::string{"at no similarity"};
+  return has_measured_answers(rules, x)
+         ? fmt::format("images answer {}: measured by {}, {} images compared "
+                       "by {}",
+                       what, x.measured->scorer, x.measured->answers->images,
+                       x.measured->encoder)
+         : fmt::format("images answer {}: the policy's own threshold", what);
 }
 
 // Says where the thresholds come from.
@@ -185,6 +211,8 @@ plan nirvana_policy::replan(const demand& asked, const profile& by_kind,
                          || (by.is_known && nirvana::predictor_pays(by.record));
     memory.predictor_of = told(by, rules_.predictor_always);
   }
+  if (rules_.reuse == reuse::image)
+    memory.images_of = told_images(rules_, *known.reuse);
   if (resumes) {
     memory.thresholds = table;
     memory.thresholds_of = origin_of_table(*known.reuse);
@@ -226,8 +254,9 @@ choice nirvana_policy::choose(const decision_context& by) const {
     return n;
   if (rules_.reuse == reuse::image) {
     const auto image = static_cast<uint32_t>(by.in_force.routes.size() - 1);
-    if (!by.known.near->empty()
-        && by.known.near->front().similarity >= rules_.image_from)
+    const auto from = image_from(rules_, *by.costs.reuse);
+    if (from && !by.known.near->empty()
+        && by.known.near->front().similarity >= *from)
       return go{core::route_id{image}, 0};
     return from_scratch;
   }
@@ -271,8 +300,8 @@ std::vector<nirvana_rules> all_nirvana_rules() {
   nirvana_rules pinecone = gptcache;
   pinecone.name = "pinecone";
   pinecone.image_from = 0.85;
-  // This baseline compares prompts with images, and starts at MoDM's first
-  // threshold.
+  // This baseline compares prompts with images; without a measurement it starts
+  // at MoDM's first threshold, which is for CLIP's vectors.
   nirvana_rules crs = gptcache;
   crs.name = "crs";
   crs.image_from = 0.25;

@@ -26,7 +26,8 @@ struct nirvana_rules {
 
   std::string name = "nirvana";
   reuse_rule reuse = reuse_rule::furthest;
-  /// Images are returned above this similarity.
+  /// Images are returned from this similarity on. If the policy compares
+  /// prompts with images, a measured similarity replaces it.
   double image_from = 0;
   compared by = compared::prompts;
   /// The predictor that says whether a hit is likely, and whether it is always

@@ -24,6 +24,8 @@ plan_reasons nirvana_policy::explain(const plan& made) const {
     out.lines.push_back(
       fmt::format("thresholds {}: {}", memory->thresholds_of,
                   skips.empty() ? "no skip keeps the quality" : skips));
+  if (!memory->images_of.empty())
+    out.lines.push_back(memory->images_of);
   if (!memory->predictor_of.empty())
     out.lines.push_back("predictor of matches: " + memory->predictor_of);
   return out;

@@ -20,6 +20,10 @@ struct nirvana_memory {
   skip_table thresholds = {};
   std::string thresholds_of = {};
 
+  /// From which similarity on images answer: for people, and not in plan files.
+  /// Empty if none do.
+  std::string images_of = {};
+
   /// Why the predictor is asked or not, and by which rates: for people, and not
   /// in plan files. Empty if there is no predictor.
   std::string predictor_of = {};

@@ -76,7 +76,9 @@ BOOST_AUTO_TEST_CASE(nirvana_says_which_thresholds_decide) {
              == "thresholds measured by scorer, 100 prompts compared by words: "
                 "10 steps above 0.500");
   auto whole = scene_of("gptcache");
-  BOOST_TEST(whole.sut->explain(whole.now).lines.empty());
+  BOOST_TEST((whole.sut->explain(whole.now).lines
+              == std::vector<std::string>{"images answer from similarity 0.800 "
+                                          "on: the policy's own threshold"}));
 }
 
 BOOST_AUTO_TEST_CASE(measured_thresholds_replace_the_published_ones) {
@@ -254,6 +256,44 @@ BOOST_AUTO_TEST_CASE(image_caches_answer_with_what_they_find) {
                name);
   }
   BOOST_TEST(scene_of("small-model").hosting(1) == 8u);
+}
+
+// MoDM's threshold for CLIP is wrong for another encoder, so that a measured
+// one replaces it.
+BOOST_AUTO_TEST_CASE(images_answer_from_the_measured_similarity_on) {
+  const auto route_at = [](const test::scene& s, double similarity) {
+    return s.route(test::near_one(similarity, {})).from;
+  };
+  const auto told = [](const test::scene& s) {
+    return s.sut->explain(s.now).lines.at(0);
+  };
+  auto s = scene_of("crs");
+  BOOST_TEST(told(s)
+             == "images answer from similarity 0.250 on: the policy's own "
+                "threshold");
+  auto& measured = s.known.reuse->measured.emplace();
+  measured.scorer = "scorer";
+  measured.encoder = "clip";
+  s.replan();
+  // Images were not measured.
+  BOOST_TEST((route_at(s, 0.25) == origin::image));
+  measured.answers = {60, 0.5};
+  s.known.reuse->answers_from = 0.375;
+  s.replan();
+  BOOST_TEST((route_at(s, 0.37) == origin::noise));
+  BOOST_TEST((route_at(s, 0.375) == origin::image));
+  BOOST_TEST(told(s)
+             == "images answer from similarity 0.375 on: measured by scorer, "
+                "60 images compared by clip");
+  s.known.reuse->answers_from.reset();
+  s.replan();
+  BOOST_TEST((route_at(s, 1) == origin::noise));
+  BOOST_TEST(told(s).starts_with("images answer at no similarity: measured"));
+  // Policies that compare prompts keep theirs.
+  auto other = scene_of("gptcache");
+  other.known.reuse = s.known.reuse;
+  other.replan();
+  BOOST_TEST((route_at(other, 0.8) == origin::image));
 }
 
 BOOST_AUTO_TEST_CASE(modm_splits_workers_by_hits) {

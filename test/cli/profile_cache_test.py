@@ -247,7 +247,7 @@ def answers_by(program, answers_from):
     process = program.start(
         ["serve", "--json", "--listen", "127.0.0.1:0", *SCENES, *BY_IMAGES, "--set",
          "policy.name='crs'", "--set", "planner.profile='p.json'", "--set",
-         "scheduler.facts_ms=5000"])
+         "scheduler.facts_ms=5000", "--set", "arena.capture_slots=8"])
     try:
         line = process.stdout.readline()
         if not line:

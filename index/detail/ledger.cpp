@@ -91,7 +91,7 @@ public:
   }
 
 private:
-  /// What is left of an entry.
+  /// The bytes and units of an entry that stay.
   struct remainder {
     uint64_t bytes = 0;
     size_t units = 0;

@@ -294,6 +294,16 @@ def case_images_are_measured_as_answers(program):
     expect(similarity and 0.05 < similarity < 0.98, similarity)
     # Also where the policy's own threshold would take the image.
     expect(answers_by(program, 0.98) is None)
+    # Another encoder's similarities would say nothing.
+    x = json.loads((program.folder / "p.json").read_text())
+    x["reuse"]["measured"]["encoder_revision"] = "0123456789abcdef"
+    (program.folder / "p.json").write_text(json.dumps(x))
+    code, _, err = program.run(
+        ["serve", "--listen", "127.0.0.1:0", *SCENES, *BY_IMAGES, "--set",
+         "policy.name='crs'", "--set", "planner.profile='p.json'", "--set",
+         "arena.capture_slots=8"])
+    expect(code == 2 and "cache.encoder" in err and "0123456789abcdef" in err, code,
+           err)
     return None
 
 

@@ -286,8 +286,8 @@ BOOST_AUTO_TEST_CASE(states_of_others_stay_above_their_floor) {
   sut.add(2, some_states(ben, 0, {30, 30}, 2));
   BOOST_TEST((*sut.room_for(ben, 20, 0) == victims{{1, {5}}}));
   BOOST_TEST((*sut.room_for(ben, 30, 0) == victims{{1, {5}}, {2, {5}}}));
-  // As an entry below 10 bytes counts as ten, its states may leave, but not the
-  // last one.
+  // An entry below 10 bytes counts as ten: its states may leave, but the last
+  // one stays.
   ledger small{{100, 10, 0.2, eviction_rule::lcbfu}};
   small.add(1, some_states(amy, 0, {5, 5}, 1));
   small.add(2, some_states(ben, 0, {90}, 2));

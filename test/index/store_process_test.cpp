@@ -115,7 +115,7 @@ size_t killed_fixture::kill(core::eviction_rule rule, size_t n) const {
     close(told[0]);
     BOOST_REQUIRE(last >= wanted);
     BOOST_TEST(index::verify_store(path())->is_sound());
-    // What is read here is no use of an entry in the folder.
+    // Reading a copy uses no entry of the folder.
     const test::store_folder copy;
     std::filesystem::copy(path(), copy.path(),
                           std::filesystem::copy_options::recursive);

@@ -64,6 +64,17 @@ scenario base(std::string_view policy, double rate = 8, double seconds = 120) {
   return x;
 }
 
+/// Returns a scenario of one worker without requests.
+scenario one_worker() {
+  auto x = base("diffserve");
+  auto known = cascade();
+  known->cascades[0].fid = {{0, 18}, {1, 24}};
+  x.profile = known;
+  x.workers = 1;
+  x.trace.clear();
+  return x;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(simulate)
@@ -242,12 +253,7 @@ BOOST_AUTO_TEST_CASE(a_slow_worker_is_done_without) {
 }
 
 BOOST_AUTO_TEST_CASE(one_worker_leaves_the_heavy_variant_when_the_load_jumps) {
-  auto x = base("diffserve");
-  auto known = cascade();
-  known->cascades[0].fid = {{0, 18}, {1, 24}};
-  x.profile = known;
-  x.workers = 1;
-  x.trace.clear();
+  auto x = one_worker();
   for (int i = 0; i < 80; ++i)
     x.trace.push_back({1.25 * i, static_cast<uint64_t>(i)});
   for (int i = 0; i < 600; ++i)
@@ -266,12 +272,7 @@ BOOST_AUTO_TEST_CASE(one_worker_leaves_the_heavy_variant_when_the_load_jumps) {
 
 // The first seconds ask for the light variant, all others for the heavy one.
 BOOST_AUTO_TEST_CASE(a_choice_from_the_first_requests_is_soon_corrected) {
-  auto x = base("diffserve");
-  auto known = cascade();
-  known->cascades[0].fid = {{0, 18}, {1, 24}};
-  x.profile = known;
-  x.workers = 1;
-  x.trace.clear();
+  auto x = one_worker();
   for (int i = 0; i < 40; ++i)
     x.trace.push_back({i / 6.0, static_cast<uint64_t>(i)});
   for (int i = 0; i < 100; ++i)

@@ -18,10 +18,10 @@ inline constexpr double settled_serves = 0.9;
 /// batches for the split of workers in `before`. The split stays while it
 /// serves the demand, until another one is worth its loads of `load_seconds`
 /// each. If it misses the demand by more than chance explains, given the
-/// standard deviation `noise`, the plan of `asked` is taken at once.
-/// `fid`: the measured quality; empty: the deferred fraction counts as quality.
-/// Errors: those of `by`.
-/// Source: the improvement of DiffServe, section 3.3, which moves workers
+/// standard deviation `noise`, the plan of `asked` is taken at once. `rules`
+/// say how long another split must have been worth it. `fid`: the measured
+/// quality; empty: the deferred fraction counts as quality. Errors: those of
+/// `by`. Source: the improvement of DiffServe, section 3.3, which moves workers
 /// whenever its solution does.
 core::result<cascade_plan> allocate_settled(
   allocator by, const cascade_problem& asked, const quality_table& fid,

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -292,6 +293,37 @@ BOOST_AUTO_TEST_CASE(states_leave_alone) {
       sut.restart();
       wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
     }
+}
+
+// The bytes of a state that leaves become zeros, which is no fault of the disk:
+// its entry stays with the others.
+BOOST_AUTO_TEST_CASE(a_state_may_leave_while_it_is_read) {
+  const test::store_folder folder;
+  const auto small = test::kept_states({5'000});
+  bool leaves = false;
+  std::shared_ptr<index::store> sut;
+  auto with = folder.options();
+  with.rule = eviction_rule::lcbfu;
+  with.memory_bytes = 0;
+  const auto states = test::kept_states({9'000, 9'000});
+  with.disk_bytes = index::stored_bytes(key, text, states)
+                  + index::stored_bytes(key, text, small) - 1;
+  // A read asks for the time before it opens the file.
+  with.now = [&] {
+    if (std::exchange(leaves, false))
+      BOOST_REQUIRE(sut->keep(key, text, small));
+    return core::time_point{};
+  };
+  sut = folder.open(with);
+  BOOST_REQUIRE(sut->keep(key, text, states));
+  BOOST_REQUIRE(sut->state(1, 10));
+  leaves = true;
+  BOOST_TEST((test::code_of(sut->state(1, 5)) == ec::not_found));
+  const auto told = sut->counts();
+  BOOST_TEST(told.evicted_payloads == 1u);
+  BOOST_TEST(told.dropped_torn == 0u);
+  BOOST_REQUIRE(told.entries == 2u);
+  BOOST_TEST((**sut->state(1, 10) == states.states[1].bytes));
 }
 
 // A start with a smaller budget takes states, too.

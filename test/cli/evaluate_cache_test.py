@@ -31,6 +31,16 @@ def lines(program, folder, system):
             if x.endswith("}")]
 
 
+def device_seconds(drawn, times_of):
+    """What the requests would have taken at the mean times of others."""
+    def mean(part, of):
+        return sum(x[part] for x in times_of) / sum(of(x) for x in times_of)
+    step = mean("denoise_ms", lambda x: x["steps_run"])
+    rest = mean("text_ms", lambda x: 1) + mean("decode_ms", lambda x: 1)
+    return sum(rest + step * x["steps_run"]
+               for x in drawn if x["steps_run"] > 0) / 1000
+
+
 def timeless(report):
     """The results without what the machine's speed decides."""
     variant = json.loads(report)["variants"][0]
@@ -67,6 +77,10 @@ def case_every_system_has_its_row(program):
         expect(("nirvana", "random-entry", among) in pairs, pairs)
     for x in variant["simulated"]:
         expect(abs(x["live_hit_rate"] - x["simulated_hit_rate"]) <= 0.02, x)
+        wanted = device_seconds(lines(program, "all", x["system"]),
+                                lines(program, "all", "full"))
+        expect(abs(x["simulated_device_seconds"] / wanted - 1) <= 1e-3, x,
+               wanted)
     # Nothing is drawn again.
     again = program.run(study("all"))
     expect(again[0] == 0 and again[1] == out, again)

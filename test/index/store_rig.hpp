@@ -7,10 +7,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,12 +24,21 @@ namespace atelier::test {
 inline constexpr uint64_t entry_bytes = 4096;
 inline constexpr core::extent kept_px{8, 8};
 
+/// Returns a folder whose files are in memory, so that nothing waits for a
+/// disk; nothing if the machine has none.
+inline std::optional<std::filesystem::path> memory_folder() {
+  const std::filesystem::path out{"/dev/shm"};
+  if (access(out.c_str(), R_OK | W_OK | X_OK) != 0)
+    return std::nullopt;
+  return out;
+}
+
 /// A folder for a store, which the destructor removes.
 class store_folder {
 public:
-  store_folder() {
-    auto name =
-      (std::filesystem::temp_directory_path() / "store-XXXXXX").string();
+  explicit store_folder(
+    const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    auto name = (in / "store-XXXXXX").string();
     BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
     path_ = name;
   }

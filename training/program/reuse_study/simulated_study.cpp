@@ -73,12 +73,14 @@ planning::profile measured_costs(const study_setup& setup,
 result<std::vector<simulated_system>> simulate_systems(
   const study_results& of) {
   std::vector<simulated_system> out;
+  const auto full = std::ranges::find_if(
+    of.systems, [](const auto& x) { return x.first->name == full_system; });
   for (const auto& [system, lines] : of.systems) {
     if (!is_simulated(*system))
       continue;
     scenario x;
-    x.profile = std::make_shared<const planning::profile>(
-      measured_costs(of.setup, lines));
+    x.profile = std::make_shared<const planning::profile>(measured_costs(
+      of.setup, full == of.systems.end() ? lines : full->second));
     auto policy = planning::make_policy(system->policy);
     if (!policy)
       return policy.why();

@@ -20,7 +20,7 @@ struct simulated_system {
   double simulated_device_seconds = 0;
 };
 
-/// Returns the costs with the times that a system's requests took: the means of
+/// Returns the costs with the times that these requests took: the means of
 /// reading the prompt, of a step of one row, and of decoding. Loading takes no
 /// time.
 planning::profile measured_costs(const study_setup& setup,
@@ -28,7 +28,9 @@ planning::profile measured_costs(const study_setup& setup,
 
 /// Simulates the systems that search for the nearest entry, and `full`, by the
 /// same policies: the same requests in the same order, with the similarities
-/// that the live searches found and the costs of measured_costs.
+/// that the live searches found and the costs of measured_costs. The times are
+/// those of `full`, so that they say something about the other systems; without
+/// `full`, each system's own.
 /// Errors: those of simulate.
 core::result<std::vector<simulated_system>> simulate_systems(
   const study_results& of);

@@ -267,7 +267,7 @@ std::string to_text(const study_report& x) {
                          c.system, c.with, c.among, c.objects.pairs,
                          points(c.objects), verdict(c.objects));
   if (!x.simulated.empty())
-    out += "\nLive, and simulated with the times measured live:\n";
+    out += "\nLive, and simulated with measured times:\n";
   for (const auto& s : x.simulated)
     out += fmt::format(
       "  {:<14} hits {:.1f} % live, {:.1f} % simulated; device {:.1f} s live, "

@@ -38,9 +38,11 @@ struct converter {
     if (!value)
       return std::nullopt;
     if constexpr (std::is_integral_v<T>) {
-      const bool whole = std::holds_alternative<int64_t>(from.value);
-      // A real number of KiB is fine where it makes whole bytes.
-      if (!whole && (unit_of(x).scale == 1 || std::trunc(*value) != *value))
+      // A fraction of a KiB is rounded to bytes, as one of a second to
+      // nanoseconds.
+      if (unit_of(x).scale != 1)
+        return static_cast<T>(std::llround(*value));
+      if (!std::holds_alternative<int64_t>(from.value))
         return std::nullopt;
     }
     return static_cast<T>(*value);

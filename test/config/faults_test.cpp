@@ -44,8 +44,7 @@ const bad_text bad_texts[] = {
   {"processes.heartbeat_ms = 0", 1, "processes.heartbeat_ms",
    "0 is not a number in 1..3600000 (milliseconds)"},
   {"planner.period_s = -inf", 1, "planner.period_s", "-inf is not"},
-  {"limits.request_mib = 1.0000001", 1, "limits.request_mib",
-   "1.0000001 is not"},
+  {"limits.request_mib = 0.9", 1, "limits.request_mib", "0.9 is not"},
   {"limits.prompt_bytes = 10.5", 1, "limits.prompt_bytes", "10.5 is not"},
   // Sizes
   {"arena.state_slots = 1", 1, "arena.state_slots", "in 2..65536"},

@@ -27,6 +27,8 @@ program = 'C:\é'
 heartbeat_ms = 1.5
 [arena]
 state_slot_kib = 4.0625
+[cache]
+disk_mib = 2.1
 [planner]
 period_s = 0.25
 [[devices]]
@@ -42,6 +44,8 @@ variants = ["base@50/bf16", "turbo@1"]
   BOOST_CHECK_EQUAL(x.processes.program, "C:\\é");
   BOOST_CHECK(x.processes.heartbeat == 1500us);
   BOOST_CHECK_EQUAL(x.arena.state_slot_bytes, 4096 + 64);
+  // 2.1 MiB are 2,202,009.6 bytes.
+  BOOST_CHECK_EQUAL(x.cache.disk_bytes, 2'202'010);
   BOOST_CHECK(x.planner.period == 250ms);
   const std::vector<std::string> variants = {"base@50/bf16", "turbo@1"};
   BOOST_CHECK(x.devices.at(0).variants == variants);

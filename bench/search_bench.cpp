@@ -15,6 +15,7 @@
 // the caption's vector with all others, in the same run; what the searches
 // found is checked with it.
 
+#include "search_times.hpp"
 #include <atelier/atelier.hpp>
 #include <atelier/index/forwarding.hpp>
 #include <atelier/index/text_vector.hpp>
@@ -44,6 +45,8 @@
 namespace {
 
 using namespace atelier;
+using bench::microseconds_since;
+using bench::print_times;
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
@@ -61,23 +64,10 @@ constexpr double rounding = 1e-5;
   std::exit(1);
 }
 
-double microseconds(clock_type::duration x) {
-  return std::chrono::duration<double, std::micro>(x).count();
-}
-
-void print(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&](size_t percent) {
-    return times[(times.size() - 1) * percent / 100];
-  };
-  std::printf("%-36s p50 %9.0f us  p99 %9.0f us  max %9.0f us  (%zu)\n", what,
-              at(50), at(99), times.back(), times.size());
-}
-
 /// A search as the cache answered it.
 struct search {
   double similarity = 0;
-  clock_type::duration took{};
+  double microseconds = 0;
 };
 
 /// Notes what passes between an engine and its cache.
@@ -91,7 +81,7 @@ public:
     auto found = forwarding_work::near(key, text, most);
     const std::lock_guard hold{lock_};
     last_search_ = {found.empty() ? 0 : found.front().similarity,
-                    clock_type::now() - begun};
+                    microseconds_since(begun)};
     return found;
   }
 
@@ -236,13 +226,13 @@ void check(const std::vector<asked>& searches,
     double best = 0;
     for (auto at = x.first; at < x.end; ++at)
       best = std::max<double>(best, index::similarity(x.vector, all[at]));
-    times.push_back(microseconds(clock_type::now() - begun));
+    times.push_back(microseconds_since(begun));
     right += x.similarity >= best - rounding;
   }
   const auto share =
     static_cast<double>(right) / static_cast<double>(searches.size());
   std::printf("recall@1 %.4f of %zu searches\n", share, searches.size());
-  print("  comparing every vector", std::move(times));
+  print_times("  comparing every vector", std::move(times));
   if (share < least_right)
     stop("too few of the nearest were found");
 }
@@ -277,15 +267,13 @@ int main(int argc, char** argv) {
       cache->fill(text);
   }
   std::printf("%zu captions by vectors of %zu numbers: kept in %.0f s\n",
-              entries, vectors[0].size(),
-              microseconds(clock_type::now() - begun) / 1e6);
+              entries, vectors[0].size(), microseconds_since(begun) / 1e6);
   while (cache->compared_for(captions[0].said.text) > most_compared) {
     if (clock_type::now() - begun > graph_patience)
       stop("no graph was built");
     std::this_thread::sleep_for(100ms);
   }
-  std::printf("indexed after %.0f s\n",
-              microseconds(clock_type::now() - begun) / 1e6);
+  std::printf("indexed after %.0f s\n", microseconds_since(begun) / 1e6);
 
   std::vector<double> embedding;
   std::vector<double> waiting;
@@ -298,14 +286,14 @@ int main(int argc, char** argv) {
     asked x;
     begun = clock_type::now();
     x.vector = cache->embedded(text);
-    embedding.push_back(microseconds(clock_type::now() - begun));
+    embedding.push_back(microseconds_since(begun));
     x.end = vectors.size();
     x.first = x.end - cache->counts().entries;
     cache->take_search();
     const auto made = drawn(*by, text);
     if (const auto found = cache->take_search()) {
-      waiting.push_back(microseconds(made.took.retrieve));
-      searching.push_back(microseconds(found->took));
+      waiting.push_back(static_cast<double>(made.took.retrieve.count()) / 1e3);
+      searching.push_back(found->microseconds);
       x.similarity = found->similarity;
       searches.push_back(x);
     }
@@ -322,9 +310,9 @@ int main(int argc, char** argv) {
   std::printf("%zu requests, of which %zu searched and %zu found an equal "
               "caption\n",
               requests, searches.size(), reused);
-  print("a request's wait for its search", std::move(waiting));
-  print("  the search alone", std::move(searching));
-  print("  the embedding before it", std::move(embedding));
+  print_times("a request's wait for its search", std::move(waiting));
+  print_times("  the search alone", std::move(searching));
+  print_times("  the embedding before it", std::move(embedding));
   check(searches, vectors);
   return 0;
 }

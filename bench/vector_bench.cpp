@@ -10,6 +10,7 @@
 // another thread searches 200 times a second. The peer compares every vector,
 // in the same run. The searches are checked for correctness before any is
 // timed.
+#include "search_times.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/text_vector.hpp>
@@ -26,6 +27,8 @@
 namespace {
 
 using namespace atelier;
+using bench::microseconds_since;
+using bench::print_times;
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 using vector = std::vector<float>;
@@ -38,20 +41,6 @@ constexpr double least_right = 0.97;
 [[noreturn]] void stop(const char* why) {
   std::fprintf(stderr, "vector_bench: %s\n", why);
   std::exit(1);
-}
-
-double microseconds_since(clock_type::time_point from) {
-  return std::chrono::duration<double, std::micro>(clock_type::now() - from)
-    .count();
-}
-
-void print(const char* what, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&](size_t percent) {
-    return times[(times.size() - 1) * percent / 100];
-  };
-  std::printf("%-36s p50 %9.0f us  p99 %9.0f us  max %9.0f us  (%zu)\n", what,
-              at(50), at(99), times.back(), times.size());
 }
 
 // Draws vectors around random centres, 50 for each centre, with 0.6 times as
@@ -110,7 +99,7 @@ void compare(const index::nearest_by_key& n, const std::vector<vector>& units,
   const auto share =
     static_cast<double>(right) / static_cast<double>(searches_compared);
   std::printf("%-36s recall@1 %.3f\n", when, share);
-  print("  looking at every vector", std::move(times));
+  print_times("  looking at every vector", std::move(times));
   if (share < least_right)
     stop("too few of the nearest were found");
 }
@@ -181,8 +170,8 @@ int main(int argc, char** argv) {
   searcher.join();
   if (wrong)
     stop("a search found nothing, or what had been removed");
-  print("searches beside changes", std::move(search_times));
-  print("additions", std::move(add_times));
+  print_times("searches beside changes", std::move(search_times));
+  print_times("additions", std::move(add_times));
   n.settle();
   const auto counts = n.counts();
   std::printf(

@@ -55,7 +55,8 @@ constexpr auto keep_patience = 10s;
 constexpr auto graph_patience = 30min;
 /// A search in a graph compares fewer vectors; one without compares all.
 constexpr uint64_t most_compared = 4'000;
-constexpr double least_right = 0.97;
+/// Of few searches one may miss.
+constexpr double least_right = 0.9;
 /// Scalar products of the same vectors differ by their order of summation.
 constexpr double rounding = 1e-5;
 

@@ -10,9 +10,9 @@
 //
 //   cache_timing_bench [PAIRS]
 
+#include "profile_file.hpp"
 #include <atelier/atelier.hpp>
 #include <atelier/core/philox.hpp>
-#include <atelier/planning/profile_file.hpp>
 
 #include <support/threshold_classifier.hpp>
 
@@ -22,7 +22,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <variant>
@@ -38,40 +37,25 @@ using test::measurement;
   std::exit(1);
 }
 
-/// A file that goes away with it.
-class profile_file {
-public:
-  profile_file() {
-    planning::profile p;
-    auto v = *planning::parse_variant("card@10");
-    v.native_px = {64, 64};
-    v.step = {{1, 64 * 64, std::chrono::milliseconds{1}, 9}};
-    v.quality = 0.5;
-    p.variants.push_back(v);
-    v.name = "card@4";
-    v.steps = 4;
-    p.variants.push_back(v);
-    p.reuse.emplace();
-    p.reuse->full = core::variant_id{0};
-    p.reuse->small = {core::variant_id{1}};
-    p.reuse->steps = 10;
-    p.reuse->images = {{5, 0.9}};
-    p.reuse->images_by = planning::compared::prompts;
-    std::ofstream{path} << planning::to_json(p);
-  }
-
-  ~profile_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-
-  profile_file(const profile_file&) = delete;
-  profile_file& operator=(const profile_file&) = delete;
-
-  const std::filesystem::path path =
-    std::filesystem::temp_directory_path()
-    / ("cache-timing-" + std::to_string(getpid()) + ".json");
-};
+/// Returns a profile by which a similar prompt's image is reused.
+planning::profile reusing_profile() {
+  planning::profile p;
+  auto v = *planning::parse_variant("card@10");
+  v.native_px = {64, 64};
+  v.step = {{1, 64 * 64, std::chrono::milliseconds{1}, 9}};
+  v.quality = 0.5;
+  p.variants.push_back(v);
+  v.name = "card@4";
+  v.steps = 4;
+  p.variants.push_back(v);
+  p.reuse.emplace();
+  p.reuse->full = core::variant_id{0};
+  p.reuse->small = {core::variant_id{1}};
+  p.reuse->steps = 10;
+  p.reuse->images = {{5, 0.9}};
+  p.reuse->images_by = planning::compared::prompts;
+  return p;
+}
 
 std::unique_ptr<engine> started(const std::filesystem::path& profile) {
   engine_options x;
@@ -155,7 +139,7 @@ int main(int argc, char** argv) {
   const uint64_t pairs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2'000;
   if (pairs == 0)
     stop("PAIRS is a number from 1");
-  const profile_file profile;
+  const bench::profile_file profile{reusing_profile()};
   for (const auto* const victim : {"victim", "attacker"}) {
     const auto* const what =
       victim == std::string{"attacker"} ? "within a tenant" : "across tenants";

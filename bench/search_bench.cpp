@@ -15,16 +15,14 @@
 // the caption's vector with all others, in the same run; what the searches
 // found is checked with it.
 
+#include "profile_file.hpp"
 #include "search_times.hpp"
 #include <atelier/atelier.hpp>
 #include <atelier/index/forwarding.hpp>
 #include <atelier/index/text_vector.hpp>
-#include <atelier/planning/profile_file.hpp>
 #include <atelier/training/evaluation/session_captions.hpp>
 
 #include <fmt/format.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +30,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,8 +52,7 @@ constexpr auto keep_patience = 10s;
 constexpr auto graph_patience = 30min;
 /// A search in a graph compares fewer vectors; one without compares all.
 constexpr uint64_t most_compared = 4'000;
-/// Of few searches one may miss.
-constexpr double least_right = 0.9;
+constexpr double least_right = 0.97;
 /// Scalar products of the same vectors differ by their order of summation.
 constexpr double rounding = 1e-5;
 
@@ -144,36 +140,21 @@ private:
   uint64_t kept_ = 0;
 };
 
-/// A profile by which every request searches and only equal captions are
-/// similar enough, in a file that goes away with it.
-class profile_file {
-public:
-  profile_file() {
-    planning::profile p;
-    auto v = *planning::parse_variant("card@10");
-    v.native_px = {64, 64};
-    v.step = {{1, 64 * 64, 1ms, 9}};
-    v.quality = 0.5;
-    p.variants.push_back(v);
-    p.reuse.emplace();
-    p.reuse->full = core::variant_id{0};
-    p.reuse->steps = 10;
-    p.reuse->latents = {{5, 1}};
-    std::ofstream{path} << planning::to_json(p);
-  }
-
-  ~profile_file() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-
-  profile_file(const profile_file&) = delete;
-  profile_file& operator=(const profile_file&) = delete;
-
-  const std::filesystem::path path =
-    std::filesystem::temp_directory_path()
-    / ("search-bench-" + std::to_string(getpid()) + ".json");
-};
+/// Returns a profile by which every request searches and only equal captions
+/// are similar enough.
+planning::profile searching_profile() {
+  planning::profile p;
+  auto v = *planning::parse_variant("card@10");
+  v.native_px = {64, 64};
+  v.step = {{1, 64 * 64, 1ms, 9}};
+  v.quality = 0.5;
+  p.variants.push_back(v);
+  p.reuse.emplace();
+  p.reuse->full = core::variant_id{0};
+  p.reuse->steps = 10;
+  p.reuse->latents = {{5, 1}};
+  return p;
+}
 
 std::unique_ptr<engine> started(const std::filesystem::path& profile,
                                 const std::string& encoder, size_t entries,
@@ -234,7 +215,8 @@ void check(const std::vector<asked>& searches,
     static_cast<double>(right) / static_cast<double>(searches.size());
   std::printf("recall@1 %.4f of %zu searches\n", share, searches.size());
   print_times("  comparing every vector", std::move(times));
-  if (share < least_right)
+  // One miss among few searches says nothing.
+  if (share < least_right && right + 1 < searches.size())
     stop("too few of the nearest were found");
 }
 
@@ -253,7 +235,7 @@ int main(int argc, char** argv) {
   if (entries < 2 || requests == 0)
     stop("ENTRIES is at least 2, REQUESTS at least 1");
   const auto captions = gpu::draw_sessions(1, entries + requests);
-  const profile_file profile;
+  const bench::profile_file profile{searching_profile()};
   std::shared_ptr<watched_cache> cache;
   const auto by = started(profile.path, encoder, entries, cache);
 

@@ -48,6 +48,14 @@ kept_counts forwarding_work::counts() const {
   return to_->counts();
 }
 
+bool forwarding_work::has_unwritten() const {
+  return to_->has_unwritten();
+}
+
+void forwarding_work::write_back() {
+  to_->write_back();
+}
+
 std::vector<float> forwarding_work::vector_of(std::string_view key,
                                               std::string_view text) {
   return to_->vector_of(key, text);

@@ -30,6 +30,8 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  bool has_unwritten() const override;
+  void write_back() override;
   std::vector<float> vector_of(std::string_view key,
                                std::string_view text) override;
   std::optional<space_extent> extent(std::string_view space) const override;

@@ -174,6 +174,17 @@ public:
 
   virtual kept_counts counts() const = 0;
 
+  /// Returns whether so much of what reads changed waits for a disk that
+  /// `write_back` should be called soon; false if nothing is kept on a disk,
+  /// which is the default. Short.
+  virtual bool has_unwritten() const {
+    return false;
+  }
+
+  /// Writes what reads changed: the uses of entries, and which of them left.
+  /// May wait for a disk. Does nothing by default.
+  virtual void write_back() {}
+
   /// Returns the vector by which a search under the key compares the text;
   /// empty if the text has none, or the cache compares no vectors, which is the
   /// default.

@@ -4,6 +4,7 @@
 #include <atelier/index/punctual.hpp>
 #include <atelier/index/store/detail/breaker.hpp>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -60,6 +61,18 @@ struct punctual_work::impl {
     return std::nullopt;
   }
 
+  /// Lets the writing thread write back what reads changed, if it is worth it.
+  void write_back_soon(const std::shared_ptr<kept_work>& kept) {
+    if (!kept->has_unwritten() || write_back_waits->exchange(true))
+      return;
+    const bool queued = writes.thread.post([kept, waits = write_back_waits] {
+      *waits = false;
+      kept->write_back();
+    });
+    if (!queued)
+      *write_back_waits = false;
+  }
+
   core::result<payload> read(uint64_t entry,
                              std::function<core::result<payload>()> call) {
     if (!lets_through(reads))
@@ -80,6 +93,9 @@ struct punctual_work::impl {
   uint64_t failed = 0;
   /// Searches that found nothing because the disk is left out.
   uint64_t unsearched = 0;
+  /// At most one call waits to write back. The call owns it.
+  const std::shared_ptr<std::atomic<bool>> write_back_waits =
+    std::make_shared<std::atomic<bool>>(false);
   direction reads;
   direction writes;
 };
@@ -107,25 +123,24 @@ std::vector<planning::match> punctual_work::near(std::string_view key,
 }
 
 core::result<payload> punctual_work::state(uint64_t entry, uint32_t steps) {
-  return impl_->read(
+  auto out = impl_->read(
     entry, [kept = to(), entry, steps] { return kept->state(entry, steps); });
+  impl_->write_back_soon(to());
+  return out;
 }
 
 core::result<payload> punctual_work::image(uint64_t entry, core::extent px,
                                            uint32_t skips) {
-  return impl_->read(entry, [kept = to(), entry, px, skips] {
+  auto out = impl_->read(entry, [kept = to(), entry, px, skips] {
     return kept->image(entry, px, skips);
   });
+  impl_->write_back_soon(to());
+  return out;
 }
 
 void punctual_work::drop_torn(uint64_t entry) {
-  const bool queued =
-    impl_->writes.thread.post([kept = to(), entry] { kept->drop_torn(entry); });
-  // It is found torn again.
-  if (!queued)
-    core::log_warn("cache: entry {} is torn and stays, because its disk does "
-                   "not answer",
-                   entry);
+  to()->drop_torn(entry);
+  impl_->write_back_soon(to());
 }
 
 bool punctual_work::keep(std::string_view key, std::string_view text,

@@ -28,15 +28,16 @@ struct punctual_options {
 /// reads and one writes; callers wait for them for a bounded time. Late reads
 /// fail as io_failed, late work is not kept, as far as the caller knows, and
 /// both count as failed. After several late reads in a row nothing is found for
-/// a while, after as many late writes nothing is kept.
+/// a while, after as many late writes nothing is kept. The thread that writes
+/// also writes back what reads changed; no read waits for a write.
 ///
 /// A search does not wait for the disk, and the time in which an image is
 /// encoded does not count as the disk's.
 /// Threads: any.
 class punctual_work final : public forwarding_work {
 public:
-  /// @pre `near`, `prepare`, `counts`, `vector_of`, `extent` and `vectors` of
-  ///      the other kept work do not wait for its disk
+  /// @pre of the other kept work, only `state`, `image`, `keep`, `list` and
+  ///      `write_back` wait for its disk, and the first two not for a write
   punctual_work(std::shared_ptr<kept_work> on_disk, punctual_options how);
   ~punctual_work() override;
 
@@ -45,7 +46,6 @@ public:
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
-  /// Does not wait until the entry has left.
   void drop_torn(uint64_t entry) override;
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;

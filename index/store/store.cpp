@@ -26,7 +26,7 @@ core::result<std::shared_ptr<store>> store::open(store_options options) {
 store::store(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 store::~store() {
-  impl_->write_uses();
+  impl_->write_back();
 }
 
 planning::compared store::compares() const {
@@ -87,7 +87,8 @@ core::result<payload> store::image(uint64_t entry, core::extent px,
 }
 
 void store::drop_torn(uint64_t entry) {
-  impl_->drop_torn(entry);
+  const std::lock_guard hold{impl_->lock};
+  impl_->drop(entry, &kept_counts::dropped_torn);
 }
 
 bool store::prepare(leftover& what) {
@@ -155,6 +156,14 @@ kept_counts store::counts() const {
   if (impl_->with.images)
     out.encoder.images = impl_->with.images->encoded();
   return out;
+}
+
+bool store::has_unwritten() const {
+  return impl_->has_unwritten();
+}
+
+void store::write_back() {
+  impl_->write_back();
 }
 
 std::vector<float> store::vector_of(std::string_view key,

@@ -77,13 +77,16 @@ uint64_t stored_bytes(std::string_view key, std::string_view text,
 ///
 /// An entry for which `keep` returned true survives the end of the process,
 /// however it ends. Its payload is on the disk before its row, and its row is
-/// removed before its payload, so that no entry exists in part. The uses of
-/// entries are written with the next entry, or when 256 are queued, so the
-/// order of eviction may be slightly out of date after a kill.
+/// removed before its payload, so that no entry exists in part. Reads write
+/// nothing: the uses of entries, and the removal of those that a read dropped,
+/// are written with the next entry or by `write_back`, which is wanted from 256
+/// uses or one removal on. After a kill the order of eviction may be slightly
+/// out of date, and an entry that a read dropped may be back.
 ///
 /// Only the keys, steps and vectors of entries, and copies of payloads, are in
-/// memory; a search reads nothing else. Calls that keep an entry, or read a
-/// payload without a copy, wait for the disk.
+/// memory; a search reads nothing else. Calls that keep an entry, write back or
+/// list wait for the disk, as does a read of a payload without a copy, but only
+/// for that read.
 ///
 /// A disk fault is not fatal: `keep` returns false, and the fault counts as
 /// failed. After `most_failures` write faults in a row nothing is written for
@@ -112,6 +115,8 @@ public:
   bool keep(std::string_view key, std::string_view text,
             leftover what) override;
   kept_counts counts() const override;
+  bool has_unwritten() const override;
+  void write_back() override;
   std::vector<float> vector_of(std::string_view key,
                                std::string_view text) override;
   std::optional<space_extent> extent(std::string_view space) const override;

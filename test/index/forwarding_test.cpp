@@ -62,6 +62,14 @@ public:
     return out;
   }
 
+  bool has_unwritten() const override {
+    return true;
+  }
+
+  void write_back() override {
+    got = "back";
+  }
+
   std::vector<float> vector_of(std::string_view, std::string_view) override {
     return {1.0f};
   }
@@ -104,6 +112,9 @@ BOOST_AUTO_TEST_CASE(every_call_reaches_the_other) {
   BOOST_TEST(sut.keep("k", "u", std::move(what)));
   BOOST_TEST(other->got == "k u7");
   BOOST_TEST(sut.counts().hits == 5u);
+  BOOST_TEST(sut.has_unwritten());
+  sut.write_back();
+  BOOST_TEST(other->got == "back");
   BOOST_TEST(sut.vector_of("k", "t").size() == 1u);
   BOOST_TEST(sut.extent("s").has_value());
   BOOST_TEST(sut.vectors("s", 11).size() == 11u);

@@ -81,6 +81,11 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
         }
         if (random.below(20) == 0)
           sut->drop_torn(1 + random.below(4 * n));
+        if (random.below(20) == 0)
+          for (const auto& x : sut->near("k", text, 3))
+            sut->drop_torn(x.entry);
+        if (random.below(20) == 0 && sut->has_unwritten())
+          sut->write_back();
         if (sut->counts().bytes > 200'000 || sut->counts().failed > 0)
           ++wrong;
       }
@@ -88,6 +93,7 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
   for (auto& x : threads)
     x.join();
   BOOST_TEST(wrong == 0u);
+  sut->write_back();
   // Files keep the sizes of payloads that left alone.
   if (rule != core::eviction_rule::lcbfu)
     BOOST_TEST(in.payload_bytes() <= 200'000u);
@@ -241,6 +247,9 @@ BOOST_AUTO_TEST_CASE(changed_bytes_are_not_given_and_leave) {
     BOOST_TEST(nearest_of(*sut, "a red fox") == 0u);
     BOOST_TEST(sut->counts().dropped_torn == 1u);
     BOOST_TEST(sut->counts().bytes == 0u);
+    BOOST_TEST(sut->has_unwritten());
+    sut->write_back();
+    BOOST_TEST(!sut->has_unwritten());
     BOOST_TEST(files().empty());
   }
   BOOST_TEST(open()->counts().entries == 0u);
@@ -450,6 +459,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_removed_still_counts) {
   fs::remove(file);
   fs::create_directory(file);
   sut->drop_torn(1);
+  sut->write_back();
   BOOST_TEST(sut->counts().failed == 1u);
   // 100 bytes of the budget are not free.
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
@@ -576,6 +586,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
     BOOST_REQUIRE(told.bytes <= with.disk_bytes);
     BOOST_REQUIRE(told.failed == 0u);
     if (i % 50 == 0) {
+      sut->write_back();
       uint64_t payloads = 0;
       for (const auto& x : expected) {
         payloads += x.what.image.size();

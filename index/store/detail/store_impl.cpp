@@ -186,22 +186,13 @@ core::result<void> store::impl::read_folder() {
 }
 
 store::impl::kept_ptr store::impl::used(uint64_t entry) {
-  constexpr size_t uses_at_once = 256;
-  kept_ptr out;
-  bool many = false;
-  {
-    const std::lock_guard hold{lock};
-    const auto at = by_number.find(entry);
-    if (at == by_number.end())
-      return nullptr;
-    out = at->second;
-    shares.use(entry, ++last_use);
-    unwritten.insert(entry);
-    many = unwritten.size() >= uses_at_once;
-  }
-  if (many)
-    write_uses();
-  return out;
+  const std::lock_guard hold{lock};
+  const auto at = by_number.find(entry);
+  if (at == by_number.end())
+    return nullptr;
+  shares.use(entry, ++last_use);
+  unwritten.insert(entry);
+  return at->second;
 }
 
 core::result<payload> store::impl::give(const kept& from, const part_row& part,
@@ -247,52 +238,34 @@ core::result<payload> store::impl::give(const kept& from, const part_row& part,
     count_answer(from.number, part.steps, skips);
     return payload{std::move(out)};
   }
+  const std::lock_guard hold{lock};
   // It may have left while it was read.
-  {
-    const std::lock_guard hold{lock};
-    if (!is_there(from.number, part.steps))
-      return core::fail(ec::not_found,
-                        "entry {}: its payload of {} steps is gone",
-                        from.number, part.steps);
-  }
-  drop_torn(from.number);
+  if (!is_there(from.number, part.steps))
+    return core::fail(ec::not_found,
+                      "entry {}: its payload of {} steps is gone", from.number,
+                      part.steps);
+  drop(from.number, &kept_counts::dropped_torn);
   return core::fail(ec::bad_payload,
                     "entry {}: its {} bytes are not those that were kept",
                     from.number, part.bytes);
 }
 
-void store::impl::drop_torn(uint64_t entry) {
-  drop(entry, &kept_counts::dropped_torn);
-}
-
 void store::impl::count_answer(uint64_t entry, uint32_t steps, uint32_t skips) {
-  {
-    const std::lock_guard hold{lock};
-    if (!by_number.contains(entry))
-      return;
-    shares.save(entry, steps, skips);
-    unwritten.insert(entry);
-    if (++answers[entry] < with.answers || with.answers == 0)
-      return;
-  }
-  drop(entry, &kept_counts::spent);
+  const std::lock_guard hold{lock};
+  if (!by_number.contains(entry))
+    return;
+  shares.save(entry, steps, skips);
+  unwritten.insert(entry);
+  if (++answers[entry] >= with.answers && with.answers != 0)
+    drop(entry, &kept_counts::spent);
 }
 
 void store::impl::drop(uint64_t entry, uint64_t kept_counts::*as) {
-  const std::lock_guard turn{writing};
-  kept_ptr gone;
-  {
-    const std::lock_guard hold{lock};
-    gone = take_out(entry);
-    if (!gone)
-      return;
-    ++(counts.*as);
-  }
-  // If the row stays, it is removed at the next start, because its file is
-  // missing.
-  if (auto ok = rows.remove(std::span{&entry, 1}); !ok)
-    write_failed(ok.why());
-  remove_file(entry, gone->file_bytes);
+  const auto gone = take_out(entry);
+  if (!gone)
+    return;
+  ++(counts.*as);
+  dropped.emplace(entry, gone->file_bytes);
 }
 
 std::vector<float> store::impl::encoded(std::string_view key,
@@ -310,6 +283,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   const std::lock_guard turn{writing};
   if (!writes.lets_through(with.now()))
     return false;
+  remove_dropped();
   remove_what_stayed();
   uint64_t beside = 0;
   for (const auto& [entry, size] : stayed)
@@ -317,6 +291,8 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   std::optional<std::vector<detail::victim>> leaving;
   {
     const std::lock_guard hold{lock};
+    for (const auto& [entry, size] : dropped)
+      beside += size;
     leaving = shares.room_for(row.whose, bytes, beside);
     if (!leaving)
       return false;
@@ -373,10 +349,23 @@ bool store::impl::write(const entry_row& row,
   return true;
 }
 
-void store::impl::write_uses() {
+bool store::impl::has_unwritten() const {
+  constexpr size_t uses_at_once = 256;
+  const auto now = with.now();
+  const std::lock_guard hold{lock};
+  return now >= writes_out_until
+      && (unwritten.size() >= uses_at_once || !dropped.empty());
+}
+
+void store::impl::write_back() {
   const std::lock_guard turn{writing};
   if (!writes.lets_through(with.now()))
     return;
+  remove_dropped();
+  write_uses();
+}
+
+void store::impl::write_uses() {
   const auto noted = take_uses();
   if (noted.empty())
     return;
@@ -406,18 +395,23 @@ bool store::impl::evict(std::span<const detail::victim> which) {
   std::vector<kept_ptr> thinned;
   {
     const std::lock_guard hold{lock};
+    // A read may have dropped any of them meanwhile.
     for (const auto& x : which)
-      if (x.steps.empty())
-        gone.push_back(take_out(x.number));
-      else
-        thinned.push_back(take_out(x));
-    counts.evicted += numbers.size();
-    counts.evicted_payloads += alone.size();
+      if (!x.steps.empty()) {
+        if (auto rest = take_out(x)) {
+          thinned.push_back(std::move(rest));
+          counts.evicted_payloads += x.steps.size();
+        }
+      } else if (auto whole = take_out(x.number)) {
+        gone.push_back(std::move(whole));
+        ++counts.evicted;
+      }
   }
   for (const auto& x : gone)
     remove_file(x->number, x->file_bytes);
   for (const auto& x : thinned)
     free_gaps(*x);
+  remove_dropped();
   return true;
 }
 
@@ -462,6 +456,25 @@ void store::impl::free_gaps(const kept& entry) {
   if (auto removed = rows.remove(std::span{&entry.number, 1}); !removed)
     write_failed(removed.why());
   remove_file(entry.number, entry.file_bytes);
+}
+
+void store::impl::remove_dropped() {
+  std::map<uint64_t, uint64_t> leaving;
+  {
+    const std::lock_guard hold{lock};
+    leaving.swap(dropped);
+  }
+  if (leaving.empty())
+    return;
+  std::vector<uint64_t> numbers;
+  for (const auto& [entry, bytes] : leaving)
+    numbers.push_back(entry);
+  // If the rows stay, they are removed at the next start, because their files
+  // are missing.
+  if (auto ok = rows.remove(numbers); !ok)
+    write_failed(ok.why());
+  for (const auto& [entry, bytes] : leaving)
+    remove_file(entry, bytes);
 }
 
 void store::impl::remove_file(uint64_t entry, uint64_t bytes) {
@@ -529,7 +542,10 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
 }
 
 store::impl::kept_ptr store::impl::take_out(const detail::victim& which) {
-  auto& entry = by_number.at(which.number);
+  const auto at = by_number.find(which.number);
+  if (at == by_number.end())
+    return nullptr;
+  auto& entry = at->second;
   auto rest = std::make_shared<kept>(*entry);
   for (const auto steps : which.steps) {
     std::erase_if(rest->parts,

@@ -62,14 +62,9 @@ struct store::impl {
   core::result<payload> give(const kept& from, const detail::part_row& part,
                              uint32_t skips);
 
-  void drop_torn(uint64_t entry);
-
   /// Counts an answer by the payload of `steps` that skipped that many steps.
   /// The entry leaves with its last answer.
   void count_answer(uint64_t entry, uint32_t steps, uint32_t skips);
-
-  /// Removes an entry and counts it; it may be gone.
-  void drop(uint64_t entry, uint64_t kept_counts::*as);
 
   /// @param vector the one by which the entry is found
   /// @param bytes the size by which the entry counts
@@ -115,7 +110,8 @@ struct store::impl {
   /// Returns a text's vector; empty if it has none.
   std::vector<float> encoded(std::string_view key, std::string_view text);
 
-  void write_uses();
+  bool has_unwritten() const;
+  void write_back();
 
   /// Returns the queued uses and empties the queue.
   std::vector<detail::numbered_uses> take_uses();
@@ -129,6 +125,9 @@ struct store::impl {
   /// impossible, the entry leaves.
   void free_gaps(const kept& entry);
   bool write(const detail::entry_row& row, std::span<const payload> payloads);
+  void write_uses();
+  /// Removes the rows and files of the entries that reads dropped.
+  void remove_dropped();
   void remove_file(uint64_t entry, uint64_t bytes);
   void remove_what_stayed();
   void write_failed(const core::error& why);
@@ -139,7 +138,11 @@ struct store::impl {
   void enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
              detail::entry_uses uses);
   kept_ptr take_out(uint64_t entry);
-  /// Takes out some payloads of an entry, but not all. Returns the rest.
+  /// Takes out an entry whose row and file leave later, and counts it; it may
+  /// be gone.
+  void drop(uint64_t entry, uint64_t kept_counts::*as);
+  /// Takes out some payloads of an entry, but not all. Returns the rest; null
+  /// if the entry is gone.
   kept_ptr take_out(const detail::victim& which);
   bool is_there(uint64_t entry, uint32_t steps) const;
 
@@ -147,7 +150,7 @@ struct store::impl {
   const detail::folder_lock held;
   const detail::payload_files files;
 
-  /// Held while the disk is changed; locked before `lock`.
+  /// Held while the disk is changed; locked before `lock`. No read takes it.
   std::mutex writing;
   const detail::catalog rows;
   detail::breaker writes;
@@ -155,6 +158,7 @@ struct store::impl {
   /// behind.
   std::map<uint64_t, uint64_t> stayed;
 
+  /// Never held while the disk is read or changed.
   mutable std::mutex lock;
   detail::breaker reads;
   /// As `writes` says, which a write that does not end holds.
@@ -167,6 +171,9 @@ struct store::impl {
   std::unordered_map<uint64_t, uint64_t> answers;
   /// Entries whose uses are queued to be written.
   std::set<uint64_t> unwritten;
+  /// Entries that reads dropped and whose rows and files are still there, with
+  /// their bytes.
+  std::map<uint64_t, uint64_t> dropped;
   uint64_t last_number = 0;
   uint64_t last_use = 0;
   kept_counts counts;

@@ -31,6 +31,11 @@ set(ATELIER_TEST_TIMEOUT_FACTOR 1 CACHE STRING
 set(ATELIER_TEST_LAUNCHER "" CACHE STRING "A command that runs each test")
 option(ATELIER_PLAIN_TESTS
   "With LibTorch, build and run the tests that do not need it too" ON)
+# Whether the tests that do not need LibTorch are for another preset.
+set(ATELIER_ONLY_TORCH_TESTS OFF)
+if(ATELIER_WITH_TORCH AND NOT ATELIER_PLAIN_TESTS)
+  set(ATELIER_ONLY_TORCH_TESTS ON)
+endif()
 set(ATELIER_TEST_RESULTS "${PROJECT_BINARY_DIR}/test-results")
 option(ATELIER_ALL_TESTS
   "With sanitizers, build and run the LONG and SEQUENTIAL tests too" ON)
@@ -66,14 +71,17 @@ function(atelier_add_test name)
   if(arg_TORCH)
     atelier_use_torch(${name})
   endif()
-  if(ATELIER_SANITIZE AND NOT arg_HEAVY)
+  if(ATELIER_QUICK_COMPILE AND (arg_HEAVY OR arg_LONG))
+    set_target_properties(${name} PROPERTIES ATELIER_LEVEL -O2)
+  elseif(ATELIER_SANITIZE AND NOT arg_HEAVY
+         OR ATELIER_QUICK_COMPILE AND NOT arg_TORCH)
     # Optimising what Boost.Test's macros become takes longer than running it.
     target_compile_options(${name} PRIVATE -O0)
+    set_target_properties(${name} PROPERTIES ATELIER_LEVEL -O0)
     atelier_use_test_header(${name})
   endif()
 
-  if(ATELIER_WITH_TORCH AND NOT ATELIER_PLAIN_TESTS AND NOT arg_TORCH
-     AND NOT arg_BOTH AND NOT arg_LONG
+  if(ATELIER_ONLY_TORCH_TESTS AND NOT arg_TORCH AND NOT arg_BOTH AND NOT arg_LONG
      AND NOT "Atelier::gpu_torch" IN_LIST arg_LIBS
      AND NOT "Atelier::training_torch" IN_LIST arg_LIBS)
     set(left_out ON)
@@ -124,6 +132,7 @@ function(atelier_use_test_header target)
       atelier_options Boost::unit_test_framework fmt::fmt
       nlohmann_json::nlohmann_json)
     target_compile_options(atelier_test_header PRIVATE -O0)
+    set_target_properties(atelier_test_header PROPERTIES ATELIER_LEVEL -O0)
     target_precompile_headers(atelier_test_header PRIVATE
       <boost/test/unit_test.hpp> <fmt/format.h> <nlohmann/json.hpp> <algorithm> <functional> <map>
       <memory> <random> <string> <vector>)

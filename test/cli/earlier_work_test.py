@@ -10,7 +10,7 @@ import sys
 
 from cache_warm_test import drawn, prepare, serving
 from polling import polled
-from process_test import PATIENCE_S, REPOSITORY, expect, main
+from process_test import PATIENCE_S, REPOSITORY, expect, main, needs_models
 from serve_test import ask
 
 BALL = "a red ball on a table"
@@ -65,6 +65,7 @@ def case_a_predicted_miss_is_drawn_without_a_search(program):
         expect(searched < requests / 2, searched)
 
 
+@needs_models
 def case_a_prompt_is_answered_with_the_image_that_shows_it(program):
     models = REPOSITORY / "models"
     if not (models / "turbo").exists():

@@ -2,8 +2,9 @@
 """Runs the built program with good and bad arguments, as a user would. The file is long
 because it is one table of cases beside the few lines that run them.
 
-Usage: process_test.py --program ATELIER --report FILE [--only PART]
+Usage: process_test.py --program ATELIER --report FILE [--only PART] [--only-models]
 
+With --only-models the cases that a program without LibTorch leaves out are run alone.
 It needs only Python's standard library. The report has one TestCase element for each
 case, as Boost.Test writes them.
 """
@@ -345,6 +346,12 @@ class Program:
         polled(looked, "nothing happened", PATIENCE_S, 0.01)
 
 
+def needs_models(case):
+    """Marks a case that sees something else where LibTorch is built in."""
+    case.needs_models = True
+    return case
+
+
 def expect(condition, *what):
     assert condition, " ".join(str(x) for x in what)
 
@@ -619,6 +626,7 @@ def case_one_seed_is_for_all_prompts(program):
     expect("for all prompts of" in out, out)
 
 
+@needs_models
 def case_models_that_come_along_are_models(program):
     family = REPOSITORY / "models"
     if not (family / "base" / "model_index.json").exists():
@@ -805,6 +813,7 @@ def case_no_evaluation_begins_that_could_not_be_written(program):
     expect(code == 3 and not folder.exists(), code, err)
 
 
+@needs_models
 def case_a_killed_training_continues_as_if_it_had_not_been(program):
     arguments = ["train", "text", "--steps", "12", "--threads", "2"]
     code, _, err = program.run([*arguments, "--dir", "whole"])
@@ -829,6 +838,7 @@ def case_a_killed_training_continues_as_if_it_had_not_been(program):
     expect(tensors[0] == tensors[1] and tensors[0], "other weights")
 
 
+@needs_models
 def case_figures_of_a_training_fit_on_a_terminal(program):
     columns = 80
     master, slave = pty.openpty()
@@ -857,6 +867,7 @@ def case_figures_of_a_training_fit_on_a_terminal(program):
     return None
 
 
+@needs_models
 def case_an_interrupted_training_leaves_a_checkpoint(program):
     process = program.start(["train", "text", "--minutes", "60", "--dir", "d"])
     polled(lambda: program.files() or process.poll() == 3, "nothing happened",
@@ -1277,8 +1288,9 @@ complete_words atelier models import --dtype bf
 def all_cases():
     for number, row in enumerate(BAD):
         shown = " ".join(repr(x) for x in row[0])[:60]
+        case = lambda program, row=row: check_bad(program, *row)
         yield (f"bad {number} {shown}",
-               lambda program, row=row: check_bad(program, *row))
+               needs_models(case) if "not built in" in row[2] else case)
     for number, row in enumerate(BROKEN):
         yield (f"broken {number} {row[0][:50]!r}",
                lambda program, row=row: check_broken(program, *row))
@@ -1296,12 +1308,14 @@ def main(suite_name, cases):
     parser.add_argument("--program", required=True, type=os.path.abspath)
     parser.add_argument("--report", type=pathlib.Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--only-models", action="store_true")
     options = parser.parse_args()
 
     suite = ElementTree.Element("TestSuite", name=suite_name)
     failures = 0
     for name, case in cases:
-        if options.only not in name:
+        if (options.only not in name
+                or options.only_models and not getattr(case, "needs_models", False)):
             continue
         with tempfile.TemporaryDirectory(prefix="cli-") as folder:
             try:

@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 
-from process_test import PATIENCE_S, REPOSITORY, expect, main
+from process_test import PATIENCE_S, REPOSITORY, expect, main, needs_models
 from serve_test import ask, end_of
 
 CARD = ["--set", "devices=[{name='cpu:0',executor='test_card',"
@@ -218,6 +218,7 @@ def case_a_server_refuses_thresholds_of_another_encoder(program):
         "atelier profile --cache")), code, err)
 
 
+@needs_models
 def case_a_shipped_model_is_measured_by_the_scorer(program):
     if not (REPOSITORY / "models" / "tiny").exists():
         return "skipped"
@@ -275,6 +276,7 @@ def answers_by(program, answers_from):
         process.communicate()
 
 
+@needs_models
 def case_images_are_measured_as_answers(program):
     if not (REPOSITORY / "models" / "tiny").exists():
         return "skipped"

@@ -27,6 +27,9 @@ foreach(target IN LISTS folder_targets)
     atelier_include_name("${header}" name)
     file(GENERATE OUTPUT "${source}"
       CONTENT "#include <${name}>\n#include <${name}>\n")
+    # A header that shares a group sees the includes of the others.
+    set_source_files_properties("${source}" PROPERTIES
+      SKIP_UNITY_BUILD_INCLUSION ON)
     # Those with LibTorch are for a few sources alone, and share its precompiled
     # header.
     file(STRINGS "${PROJECT_SOURCE_DIR}/${header}" torch_lines

@@ -420,8 +420,8 @@ int64_t now_ns() {
 
 /// Plays the device's process. It answers each row with a report that contains
 /// the row's transit time and the time at which the report was sent.
-[[noreturn]] void play_process(const std::string& name) {
-  auto arena = ipc::arena_view::open_shared_memory(name);
+[[noreturn]] void play_process(int descriptor) {
+  auto arena = ipc::arena_view::adopt(descriptor);
   if (!arena)
     _exit(1);
   const ipc::ring_life ring{(*arena)->host_epoch(), cpu.life};
@@ -450,16 +450,16 @@ int64_t now_ns() {
 }
 
 void hand_off(int count) {
-  auto arena = ipc::arena_owner::make_shared_memory(
-    {{1, 1, 0}, {64, 64, 64}, 2, 1 << 16}, 1s);
+  auto arena =
+    ipc::arena_owner::make_shared_memory({{1, 1, 0}, {64, 64, 64}, 2, 1 << 16});
   good(arena);
-  (*arena)->begin_life(cpu.process, cpu.life);
+  (*arena)->begin_life(cpu.process);
   const auto parent = getpid();
   const auto child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
-      play_process((*arena)->name());
+      play_process((*arena)->descriptor());
     _exit(1);
   }
   std::vector<double> there;

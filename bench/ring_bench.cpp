@@ -80,8 +80,8 @@ message pop(ipc::ring_reader& in, core::timespan spin) {
   return m;
 }
 
-void receive(const std::string& name, core::timespan spin, size_t bytes) {
-  auto arena = ipc::arena_view::open_shared_memory(name);
+void receive(int descriptor, core::timespan spin, size_t bytes) {
+  auto arena = ipc::arena_view::adopt(descriptor);
   if (!arena)
     stop("the receiver cannot open the arena");
   auto& x = **arena;
@@ -118,13 +118,13 @@ double percentile(std::vector<double> xs, double p) {
 }
 
 spans measure(ipc::arena_owner& arena, bench_case what, core::timespan spin) {
-  arena.begin_life(receiver, life);
+  arena.begin_life(receiver);
   auto parent = getpid();
   auto child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent)
-      receive(arena.name(), spin, what.bytes);
+      receive(arena.descriptor(), spin, what.bytes);
     _exit(1);
   }
   ipc::ring_life ring{arena.host_epoch(), life};
@@ -198,7 +198,7 @@ std::map<size_t, double> run_peer(int protocol) {
 
 int main() {
   auto arena = ipc::arena_owner::make_shared_memory(
-    {{0, slots, 0}, {0, largest, 0}, 2, 1 << 16}, 1s);
+    {{0, slots, 0}, {0, largest, 0}, 2, 1 << 16});
   if (!arena)
     stop(arena.why().text.c_str());
   std::map<size_t, double> awake;

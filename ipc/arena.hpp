@@ -10,10 +10,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace atelier::ipc {
+
+class shared_memory;
 
 /// The sizes of an arena, which never change.
 struct arena_sizes {
@@ -21,7 +22,7 @@ struct arena_sizes {
   std::array<uint32_t, slot_kinds> slots = {};
   /// Payload bytes of one buffer by kind; multiples of 64.
   std::array<uint64_t, slot_kinds> slot_bytes = {};
-  /// Entries of the process table, including the control process.
+  /// Number of processes, including the control process.
   uint32_t processes = 1;
   /// Bytes of each direction of each pair of rings; a power of two.
   uint64_t ring_bytes = 1ull << 20;
@@ -29,20 +30,10 @@ struct arena_sizes {
   friend bool operator==(const arena_sizes&, const arena_sizes&) = default;
 };
 
-/// One entry of the arena's process table.
-struct process_entry {
-  int32_t pid = 0;
-  /// Field 22 of /proc/PID/stat, which distinguishes a process from a later one
-  /// with the same pid.
-  uint64_t start_time = 0;
-  core::incarnation life;
-};
+/// The descriptor by which a child inherits its arena.
+inline constexpr int inherited_arena = 3;
 
-/// Returns the start time of process `pid`; 0 if the process does not exist or
-/// is a zombie.
-uint64_t start_time_of(int32_t pid);
-
-/// Maps an arena: slots, rings, process table. It is the base class of owner
+/// Maps an arena: slots and rings. It is the base class of owner
 /// and view.
 ///
 /// A pair of rings joins the control process with each other process. Process i
@@ -56,14 +47,11 @@ public:
   core::epoch host_epoch() const;
   /// Returns the epoch as slot references carry it.
   uint32_t id() const;
-  /// Returns the name of the shared object; empty for a private one.
-  const std::string& name() const;
 
   /// Return a ring of a process; null for the control process, an unknown
   /// process, or a ring whose capacity was overwritten.
   ring_memory* inbound(core::process_id process);
   ring_memory* outbound(core::process_id process);
-  process_entry process(core::process_id process) const;
 
   size_t capacity(slot_kind kind) const override;
   void open(const slot_ref& slot) override;
@@ -82,50 +70,49 @@ protected:
   std::unique_ptr<impl> impl_;
 };
 
-/// Makes an arena and removes it when destroyed.
+/// Makes an arena.
 class arena_owner : public arena {
 public:
-  /// Makes a shared object, 0600, named "atelier-<uid>-<pid>-<n>", and locks it
-  /// for the owner's life. First removes the objects of dead owners of this
-  /// user, after waiting at most `patience` until the processes in their tables
-  /// are gone (they die with their parent). The new epoch is the highest of the
-  /// removed and of the live objects, plus one.
+  /// Makes an arena that children inherit by its descriptor. It ends with the
+  /// last process that holds it. It has an epoch of its own in this process.
   /// Errors: ec::bad_config (sizes), ec::out_of_resources (memory: the pages
   ///         are reserved at once, so that no later write can fail),
   ///         ec::io_failed.
   static core::result<std::unique_ptr<arena_owner>> make_shared_memory(
-    const arena_sizes& sizes, core::timespan patience);
+    const arena_sizes& sizes);
 
   /// Makes an arena in private memory, for a single process.
   static core::result<std::unique_ptr<arena_owner>> make_private(
     const arena_sizes& sizes);
 
-  /// Clears both rings of a process for its next life and enters that life.
+  /// Clears both rings of a process for its next life.
   /// @pre the exit of the life before is confirmed
-  void begin_life(core::process_id process, core::incarnation life);
+  void begin_life(core::process_id process);
 
-  /// Enters the pid of the started process.
-  void set_process(core::process_id process, const process_entry& entry);
+  /// Returns the descriptor that a child inherits as `inherited_arena`; -1 for
+  /// a private arena.
+  int descriptor() const;
 
   ~arena_owner() override;
 
 private:
   explicit arena_owner(std::unique_ptr<impl> x);
+
+  static core::result<std::unique_ptr<arena_owner>> make(
+    const arena_sizes& sizes, core::epoch epoch,
+    core::result<shared_memory> (*memory_of)(uint64_t bytes));
 };
 
-/// Opens an arena that another process made; never unlinks it.
+/// Maps an arena that this process inherited.
 class arena_view : public arena {
 public:
-  /// Errors: ec::not_found, ec::incompatible (magic, layout version, build id,
-  ///         size).
-  static core::result<std::unique_ptr<arena_view>> open_shared_memory(
-    const std::string& name);
+  /// Maps the arena behind a descriptor, which it closes.
+  /// Errors: ec::incompatible (no arena, layout version, build id, size),
+  ///         ec::io_failed.
+  static core::result<std::unique_ptr<arena_view>> adopt(int descriptor);
 
 private:
   explicit arena_view(std::unique_ptr<impl> x);
 };
-
-/// Removes the objects that dead owners of this user left. Returns their names.
-core::result<std::vector<std::string>> remove_stale(core::timespan patience);
 
 } // namespace atelier::ipc

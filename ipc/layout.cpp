@@ -37,12 +37,12 @@ constexpr uint64_t this_build = [] {
   auto hash = fnv1a(0xcbf2'9ce4'8422'2325ull, ATELIER_VERSION);
   hash = fnv1a(hash, __VERSION__);
   for (uint64_t x :
-       {uint64_t{layout_version}, sizeof(arena_header), sizeof(process_record),
-        sizeof(ring_memory), sizeof(slot_header),
-        offsetof(slot_header, published), offsetof(slot_header, buffer),
-        offsetof(ring_memory, head), offsetof(ring_memory, record_bell),
-        offsetof(ring_memory, room_bell), offsetof(ring_memory, capacity),
-        sizeof(void*), uint64_t{std::endian::native == std::endian::little}})
+       {uint64_t{layout_version}, sizeof(arena_header), sizeof(ring_memory),
+        sizeof(slot_header), offsetof(slot_header, published),
+        offsetof(slot_header, buffer), offsetof(ring_memory, head),
+        offsetof(ring_memory, record_bell), offsetof(ring_memory, room_bell),
+        offsetof(ring_memory, capacity), sizeof(void*),
+        uint64_t{std::endian::native == std::endian::little}})
     hash = fnv1a(hash, x);
   return hash;
 }();
@@ -84,7 +84,6 @@ core::result<arena_offsets> lay_out(const arena_sizes& sizes) {
     end += static_cast<unsigned __int128>(count) * bytes;
     return begin;
   };
-  at.processes = put(sizes.processes, sizeof(process_record));
   at.ring_stride = sizeof(ring_memory) + sizes.ring_bytes;
   at.rings = put(2 * (uint64_t{sizes.processes} - 1), at.ring_stride);
   for (size_t k = 0; k < slot_kinds; ++k)

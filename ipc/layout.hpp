@@ -10,9 +10,9 @@
 #include <type_traits>
 
 // The contents of an arena's shared memory, in this order, each starting on its
-// own cache line: arena_header, process_record for each process, ring_memory
-// and its bytes for each direction of each process except the control process,
-// then the slot_headers by kind, then the buffers by kind.
+// own cache line: arena_header, ring_memory and its bytes for each direction of
+// each process except the control process, then the slot_headers by kind, then
+// the buffers by kind.
 //
 // The memory has only fixed-width types and offsets: no pointer, no lock, no
 // allocator. The peer may have been killed at any instruction, or may write
@@ -21,7 +21,7 @@
 
 namespace atelier::ipc {
 
-inline constexpr uint32_t layout_version = 2;
+inline constexpr uint32_t layout_version = 3;
 /// "atelier\1" on a little-endian machine.
 inline constexpr uint64_t arena_magic = 0x0172'6569'6c65'7461ull;
 inline constexpr size_t cache_line = 64;
@@ -37,13 +37,6 @@ struct alignas(cache_line) arena_header {
   uint64_t ring_bytes;
   uint32_t slots[slot_kinds];
   uint32_t processes;
-};
-
-/// One entry of the process table. `pid` is written last; 0 means no process.
-struct alignas(cache_line) process_record {
-  std::atomic<int32_t> pid;
-  std::atomic<uint32_t> life;
-  std::atomic<uint64_t> start_time;
 };
 
 /// One direction of a pair of rings. Its bytes follow it.
@@ -89,15 +82,14 @@ static_assert(sizeof(std::atomic<uint32_t>) == 4
               "the layout is fixed");
 static_assert(
   std::is_standard_layout_v<
-    arena_header> && std::is_standard_layout_v<process_record> && std::is_standard_layout_v<ring_memory> && std::is_standard_layout_v<slot_header>,
+    arena_header> && std::is_standard_layout_v<ring_memory> && std::is_standard_layout_v<slot_header>,
   "the layout is fixed");
-static_assert(sizeof(arena_header) == 128 && sizeof(process_record) == 64
-                && sizeof(ring_memory) == 320 && sizeof(slot_header) == 64,
+static_assert(sizeof(arena_header) == 128 && sizeof(ring_memory) == 320
+                && sizeof(slot_header) == 64,
               "a change of the layout raises layout_version");
 
 /// Positions in bytes from the start of the object.
 struct arena_offsets {
-  uint64_t processes = 0;
   uint64_t rings = 0;
   /// Distance from one ring to the next.
   uint64_t ring_stride = 0;

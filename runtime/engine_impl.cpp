@@ -30,8 +30,6 @@ using runtime::detail::status_patience;
 constexpr core::timespan start_patience = std::chrono::seconds{60};
 /// Maximum time for the policy's first plan, once they are ready.
 constexpr core::timespan plan_patience = std::chrono::seconds{5};
-/// Maximum time for the processes of a dead engine to disappear.
-constexpr core::timespan stale_patience = std::chrono::seconds{5};
 /// Maximum number of starts of one process before the engine's start fails.
 constexpr uint32_t most_start_attempts = 3;
 
@@ -110,9 +108,8 @@ core::result<void> engine::impl::begin() {
     drawing = std::move(*opened);
   }
   const auto sizes = sizes_of(settings);
-  auto made = split
-              ? ipc::arena_owner::make_shared_memory(sizes, stale_patience)
-              : ipc::arena_owner::make_private(sizes);
+  auto made = split ? ipc::arena_owner::make_shared_memory(sizes)
+                    : ipc::arena_owner::make_private(sizes);
   if (!made)
     return made.why();
   arena = std::move(*made);
@@ -367,7 +364,7 @@ void engine::impl::end() {
   processes.reset();
   if (drawing)
     drawing->close();
-  // Unlinks the shared object, with its last holder.
+  // The memory ends with its last holder.
   arena.reset();
   if (logging)
     core::stop_log();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/ipc/layout.hpp>
 #include <atelier/runtime/cli/build_facts.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 #include <atelier/runtime/shipped_models.hpp>
@@ -46,25 +47,23 @@ finding memory_of(const system_facts& x) {
 }
 
 uint64_t arena_bytes(const config::arena_settings& x) {
-  return x.state_slots * x.state_slot_bytes + x.image_slots * x.image_slot_bytes
+  return ipc::buffers_of(ipc::slot_kind::state) * x.state_slots
+         * x.state_slot_bytes
+       + x.image_slots * x.image_slot_bytes
        + x.capture_slots * x.capture_slot_bytes;
 }
 
 finding shared_memory_of(const system_facts& x, const config::settings& s) {
-  if (!x.shm_bytes)
-    return {"shared memory", problem, "/dev/shm does not exist",
-            "mount a tmpfs there: mount -t tmpfs tmpfs /dev/shm"};
   const uint64_t needed = arena_bytes(s.arena);
-  auto found = fmt::format("/dev/shm {}, {} free; the arena may use {}",
-                           show_bytes(*x.shm_bytes),
-                           show_bytes(x.shm_free_bytes), show_bytes(needed));
-  if (x.shm_free_bytes && *x.shm_free_bytes >= needed)
+  auto found = fmt::format("the arena takes {}, {} free", show_bytes(needed),
+                           show_bytes(x.memory_free_bytes));
+  if (x.memory_free_bytes.value_or(needed) >= needed)
     return {"shared memory", ok, std::move(found), ""};
-  // A single process needs no shared memory, and an arena is rarely full.
+  // A single process takes no more than it uses, and an arena is rarely full.
   const bool split = s.processes.mode == config::process_mode::split;
   return {"shared memory", split ? problem : note, std::move(found),
-          "enlarge it (docker run --shm-size, mount -o remount,size=...), or "
-          "set fewer arena.image_slots"};
+          "set fewer arena.image_slots, or give the machine or container more "
+          "memory"};
 }
 
 finding open_files_of(const system_facts& x) {

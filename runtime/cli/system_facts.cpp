@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/ipc/free_memory.hpp>
 #include <atelier/runtime/cli/system_facts.hpp>
 
 #include <sched.h>
@@ -104,13 +105,7 @@ system_facts look_around(const fs::path& data) {
   x.memory_bytes = meminfo("MemTotal");
   x.memory_available_bytes = meminfo("MemAvailable");
   x.memory_limit_bytes = group_number("/sys/fs/cgroup/memory.max");
-
-  struct statvfs shm {};
-
-  if (statvfs("/dev/shm", &shm) == 0) {
-    x.shm_bytes = uint64_t{shm.f_blocks} * shm.f_frsize;
-    x.shm_free_bytes = uint64_t{shm.f_bavail} * shm.f_frsize;
-  }
+  x.memory_free_bytes = ipc::free_memory();
   x.open_files = soft_limit(RLIMIT_NOFILE);
   x.locked_bytes = soft_limit(RLIMIT_MEMLOCK);
   x.file_bytes = soft_limit(RLIMIT_FSIZE);

@@ -21,8 +21,8 @@ struct system_facts {
   std::optional<uint64_t> memory_available_bytes;
   /// Memory limit of the control group.
   std::optional<uint64_t> memory_limit_bytes;
-  std::optional<uint64_t> shm_bytes;
-  std::optional<uint64_t> shm_free_bytes;
+  /// What the engine's processes may still share (ipc::free_memory).
+  std::optional<uint64_t> memory_free_bytes;
   /// The soft limits of the process; absent if unlimited.
   std::optional<uint64_t> open_files;
   std::optional<uint64_t> locked_bytes;

@@ -223,10 +223,7 @@ core::result<child_options> parse_child_options(int count,
                        ? std::string_view{}
                        : argument.substr(equals + 1);
     bool good = false;
-    if (key == "--arena") {
-      how.arena = value;
-      good = !value.empty();
-    } else if (key == "--process") {
+    if (key == "--process") {
       good = number(value, how.process.process.value);
     } else if (key == "--life") {
       good = number(value, how.process.life.value);
@@ -237,10 +234,10 @@ core::result<child_options> parse_child_options(int count,
       return core::fail(core::ec::invalid_argument,
                         "argument '{}' is not understood", argument);
   }
-  if (how.arena.empty() || how.process.process.value == 0
-      || how.process.life.value == 0 || how.parent <= 0)
+  if (how.process.process.value == 0 || how.process.life.value == 0
+      || how.parent <= 0)
     return core::fail(core::ec::invalid_argument,
-                      "--arena, --process, --life and --parent are needed; "
+                      "--process, --life and --parent are needed; "
                       "this program is started by Atelier itself");
   return how;
 }
@@ -254,7 +251,7 @@ int run_child(const child_options& how, const extensions& own) {
   std::signal(SIGTERM, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  auto mapped = ipc::arena_view::open_shared_memory(how.arena);
+  auto mapped = ipc::arena_view::adopt(ipc::inherited_arena);
   if (!mapped) {
     fmt::print(stderr, "atelier-process: {}\n", core::to_string(mapped.why()));
     return failed;

@@ -154,7 +154,7 @@ void process_spawner::kill(ipc::process_life who) {
 
 void process_spawner::spawn(const order& x) {
   auto c = std::make_shared<child>();
-  how_.host->begin_life(x.process.process, x.process.life);
+  how_.host->begin_life(x.process.process);
   ring_link::events calls;
   const auto who = x.process;
   calls.arrived = [this, who](actors::from_process message) {
@@ -170,13 +170,11 @@ void process_spawner::spawn(const order& x) {
   c->link->send(actors::to_process{
     {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
 
-  const auto arena = fmt::format("--arena={}", how_.host->name());
   const auto process = fmt::format("--process={}", who.process.value);
   const auto life = fmt::format("--life={}", who.life.value);
   const auto parent = fmt::format("--parent={}", getpid());
-  const char* arguments[] = {how_.program.c_str(), arena.c_str(),
-                             process.c_str(),      life.c_str(),
-                             parent.c_str(),       nullptr};
+  const char* arguments[] = {how_.program.c_str(), process.c_str(),
+                             life.c_str(), parent.c_str(), nullptr};
   actors::process_started news;
   news.process = who;
   // Signals meant for the host are not for the children; and a terminal's
@@ -189,15 +187,17 @@ void process_spawner::spawn(const order& x) {
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  // A child gets only the standard error among the host's descriptors: another
-  // open one would keep a pipe or a port open.
+  // A child gets only the arena and the standard error among the host's
+  // descriptors: another open one would keep a pipe or a port open.
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, how_.host->descriptor(),
+                                   ipc::inherited_arena);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
                                    0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
                                    0);
-  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+  posix_spawn_file_actions_addclosefrom_np(&files, ipc::inherited_arena + 1);
   pid_t pid = 0;
   const auto failed =
     posix_spawn(&pid, how_.program.c_str(), &files, &attributes,
@@ -208,8 +208,6 @@ void process_spawner::spawn(const order& x) {
     c->pid = pid;
     c->pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     const auto cause = errno;
-    how_.host->set_process(who.process,
-                           {pid, ipc::start_time_of(pid), who.life});
     news.pid = pid;
     {
       const std::lock_guard guard{mutex_};

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 
 namespace {
 
@@ -23,38 +25,47 @@ using ipc::slot_kind;
 
 constexpr ipc::arena_sizes sizes = {{2, 1, 1}, {128, 64, 64}, 3, 1024};
 
-bool exists(const std::string& name) {
-  struct stat info;
-  return stat(("/dev/shm/" + name).c_str(), &info) == 0;
+// Maps a copy of the owner's descriptor, as a child would.
+core::result<std::unique_ptr<arena_view>> view_of(const arena_owner& x) {
+  return arena_view::adopt(dup(x.descriptor()));
 }
 
-// Maps the header of an object without the arena.
-class raw_header {
+size_t count_descriptors() {
+  const std::filesystem::directory_iterator all{"/proc/self/fd"};
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// An anonymous object that no arena made.
+class raw_object {
 public:
-  explicit raw_header(const std::string& name)
-    : fd_(shm_open(name.c_str(), O_RDWR, 0)),
-      memory_(mmap(nullptr, sizeof(ipc::arena_header), PROT_READ | PROT_WRITE,
-                   MAP_SHARED, fd_, 0)) {}
+  explicit raw_object(uint64_t bytes)
+    : fd_(memfd_create("test", MFD_ALLOW_SEALING)) {
+    BOOST_TEST_REQUIRE(ftruncate(fd_, static_cast<off_t>(bytes)) == 0);
+  }
 
-  raw_header(const raw_header&) = delete;
-  raw_header& operator=(const raw_header&) = delete;
+  raw_object(const raw_object&) = delete;
+  raw_object& operator=(const raw_object&) = delete;
 
-  ~raw_header() {
-    munmap(memory_, sizeof(ipc::arena_header));
+  ~raw_object() {
     close(fd_);
   }
 
-  ipc::arena_header* operator->() {
-    return static_cast<ipc::arena_header*>(memory_);
+  void seal() const {
+    BOOST_TEST_REQUIRE(
+      fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
   }
 
-  int fd() const {
-    return fd_;
+  void write(const ipc::arena_header& header) const {
+    BOOST_TEST_REQUIRE(pwrite(fd_, &header, sizeof header, 0)
+                       == static_cast<ssize_t>(sizeof header));
+  }
+
+  core::result<std::unique_ptr<arena_view>> adopt() const {
+    return arena_view::adopt(dup(fd_));
   }
 
 private:
   int fd_;
-  void* memory_;
 };
 
 } // namespace
@@ -62,10 +73,10 @@ private:
 BOOST_AUTO_TEST_SUITE(arena_test)
 
 BOOST_AUTO_TEST_CASE(what_one_mapping_publishes_the_other_reads) {
-  auto owner = arena_owner::make_shared_memory(sizes, 0s);
+  auto owner = arena_owner::make_shared_memory(sizes);
   BOOST_REQUIRE(owner);
   auto& x = **owner;
-  auto view = arena_view::open_shared_memory(x.name());
+  auto view = view_of(x);
   BOOST_REQUIRE(view);
   auto& y = **view;
   BOOST_TEST((y.sizes() == x.sizes()));
@@ -90,88 +101,116 @@ BOOST_AUTO_TEST_CASE(what_one_mapping_publishes_the_other_reads) {
   BOOST_TEST((out == copy));
 }
 
-BOOST_AUTO_TEST_CASE(
-  the_object_is_private_to_the_user_and_ends_with_its_owner) {
-  auto owner = *arena_owner::make_shared_memory(sizes, 0s);
-  auto name = owner->name();
+BOOST_AUTO_TEST_CASE(the_memory_is_reserved_and_keeps_its_size) {
+  const auto owner = *arena_owner::make_shared_memory(sizes);
   struct stat info;
-  BOOST_REQUIRE(stat(("/dev/shm/" + name).c_str(), &info) == 0);
-  BOOST_TEST((info.st_mode & 0777) == 0600u);
+  BOOST_REQUIRE(fstat(owner->descriptor(), &info) == 0);
   // Every page is allocated, so that no later write can fail.
   BOOST_TEST(info.st_blocks * 512 >= info.st_size);
-  auto view = *arena_view::open_shared_memory(name);
-  view.reset();
-  BOOST_TEST(exists(name));
+  // Without pages, a process that touches the memory would die.
+  BOOST_TEST(ftruncate(owner->descriptor(), 0) != 0);
+  BOOST_TEST(ftruncate(owner->descriptor(), info.st_size + 4096) != 0);
+  // It has no name by which another process could open it.
+  BOOST_TEST(info.st_nlink == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_descriptor_ends_with_its_owner) {
+  const auto before = count_descriptors();
+  auto owner = *arena_owner::make_shared_memory(sizes);
+  BOOST_TEST(count_descriptors() == before + 1);
+  BOOST_TEST((fcntl(owner->descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+  // Children's standard streams are opened over the lower ones.
+  BOOST_TEST(owner->descriptor() > STDERR_FILENO);
+  const auto view = *view_of(*owner);
+  BOOST_TEST(count_descriptors() == before + 1);
   owner.reset();
-  BOOST_TEST(!exists(name));
-  BOOST_TEST(
-    (arena_view::open_shared_memory(name).why().code == ec::not_found));
+  BOOST_TEST(count_descriptors() == before);
+  BOOST_TEST((view->sizes() == sizes));
+}
+
+BOOST_AUTO_TEST_CASE(
+  a_host_without_standard_input_gives_its_children_the_arena) {
+  const auto kept = dup(STDIN_FILENO);
+  close(STDIN_FILENO);
+  const auto owner = arena_owner::make_shared_memory(sizes);
+  dup2(kept, STDIN_FILENO);
+  close(kept);
+  BOOST_REQUIRE(owner);
+  BOOST_TEST((*owner)->descriptor() > STDERR_FILENO);
+  BOOST_TEST(view_of(**owner).operator bool());
 }
 
 BOOST_AUTO_TEST_CASE(two_engines_live_side_by_side) {
-  auto a = *arena_owner::make_shared_memory(sizes, 0s);
-  auto b = *arena_owner::make_shared_memory(sizes, 0s);
-  BOOST_TEST(a->name() != b->name());
-  BOOST_TEST(b->id() > a->id());
-  BOOST_REQUIRE(ipc::remove_stale(0s));
-  BOOST_TEST(exists(a->name()));
-  BOOST_TEST(exists(b->name()));
+  const auto a = *arena_owner::make_shared_memory(sizes);
+  const auto b = *arena_owner::make_shared_memory(sizes);
+  BOOST_TEST(a->id() != b->id());
+  const ipc::slot_ref of_a{a->id(), 1, 1, slot_kind::state};
+  a->open(of_a);
+  BOOST_TEST((b->buffer(of_a).why().code == ec::incompatible));
 }
 
 BOOST_AUTO_TEST_CASE(a_foreign_object_is_refused) {
-  auto owner = *arena_owner::make_shared_memory(sizes, 0s);
-  raw_header raw{owner->name()};
+  const auto bytes = ipc::lay_out(sizes)->total_bytes;
 
   struct row {
     const char* what;
-    std::function<void()> change;
-    std::function<void()> restore;
+    uint64_t object_bytes;
+    std::function<void(ipc::arena_header&)> change;
   };
 
-  auto bytes = static_cast<off_t>(raw->total_bytes);
   const row table[] = {
-    {"magic", [&] { raw->magic = 0; }, [&] { raw->magic = ipc::arena_magic; }},
-    {"layout", [&] { ++raw->layout; }, [&] { --raw->layout; }},
-    {"build", [&] { ++raw->build; }, [&] { --raw->build; }},
-    {"total_bytes", [&] { ++raw->total_bytes; }, [&] { --raw->total_bytes; }},
-    {"slots", [&] { ++raw->slots[1]; }, [&] { --raw->slots[1]; }},
-    {"many slots", [&] { raw->slots[0] = ~0u; }, [&] { raw->slots[0] = 2; }},
-    {"slot_bytes", [&] { raw->slot_bytes[0] = ~0ull; },
-     [&] { raw->slot_bytes[0] = 128; }},
-    {"ring_bytes", [&] { raw->ring_bytes = 1000; },
-     [&] { raw->ring_bytes = 1024; }},
-    {"processes", [&] { raw->processes = 0; }, [&] { raw->processes = 3; }},
-    {"longer object", [&] { (void)!ftruncate(raw.fd(), bytes + 4096); },
-     [&] { (void)!ftruncate(raw.fd(), bytes); }},
-    {"shorter object", [&] { (void)!ftruncate(raw.fd(), bytes - 64); },
-     [&] { (void)!ftruncate(raw.fd(), bytes); }},
+    {"magic", bytes, [](auto& x) { x.magic = 0; }},
+    {"layout", bytes, [](auto& x) { ++x.layout; }},
+    {"build", bytes, [](auto& x) { ++x.build; }},
+    {"total_bytes", bytes, [](auto& x) { ++x.total_bytes; }},
+    {"slots", bytes, [](auto& x) { ++x.slots[1]; }},
+    {"many slots", bytes, [](auto& x) { x.slots[0] = ~0u; }},
+    {"slot_bytes", bytes, [](auto& x) { x.slot_bytes[0] = ~0ull; }},
+    {"ring_bytes", bytes, [](auto& x) { x.ring_bytes = 1000; }},
+    {"processes", bytes, [](auto& x) { x.processes = 0; }},
+    {"longer object", bytes + 4096, [](auto&) {}},
+    {"shorter object", bytes - 64, [](auto&) {}},
   };
-  for (const auto& x : table) {
-    x.change();
-    auto refused = arena_view::open_shared_memory(owner->name());
+  const auto sound = [&](ipc::arena_header& x) {
+    ipc::describe(x, sizes, bytes, core::epoch{1});
+    x.magic = ipc::arena_magic;
+  };
+  {
+    const raw_object raw{bytes};
+    ipc::arena_header header{};
+    sound(header);
+    raw.write(header);
+    // The size of an object without seals could change under its readers.
+    BOOST_TEST((raw.adopt().why().code == ec::incompatible));
+    raw.seal();
+    BOOST_TEST(raw.adopt().operator bool());
+  }
+  for (const auto& x : table)
     BOOST_TEST_CONTEXT(x.what) {
+      const raw_object raw{x.object_bytes};
+      ipc::arena_header header{};
+      sound(header);
+      x.change(header);
+      raw.write(header);
+      raw.seal();
+      const auto refused = raw.adopt();
       BOOST_REQUIRE(!refused);
       BOOST_TEST((refused.why().code == ec::incompatible));
       BOOST_TEST(!refused.why().text.empty());
     }
-    x.restore();
-    BOOST_TEST((arena_view::open_shared_memory(owner->name()) ? true : false));
-  }
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_or_missing_object_is_refused) {
-  auto name = "atelier-test-" + std::to_string(getpid());
-  auto fd = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
-  BOOST_TEST(
-    (arena_view::open_shared_memory(name).why().code == ec::incompatible));
-  BOOST_REQUIRE(ftruncate(fd, 8) == 0);
-  BOOST_TEST(
-    (arena_view::open_shared_memory(name).why().code == ec::incompatible));
-  close(fd);
-  shm_unlink(name.c_str());
-  for (auto* missing : {"", "atelier-none", "../shm/x", "a/b"})
-    BOOST_TEST(
-      (arena_view::open_shared_memory(missing).why().code == ec::not_found));
+BOOST_AUTO_TEST_CASE(what_is_no_arena_is_refused) {
+  for (const uint64_t bytes : {0u, 8u}) {
+    const raw_object raw{bytes};
+    raw.seal();
+    BOOST_TEST((raw.adopt().why().code == ec::incompatible));
+  }
+  int ends[2];
+  BOOST_REQUIRE(pipe(ends) == 0);
+  BOOST_TEST((arena_view::adopt(ends[0]).why().code == ec::incompatible));
+  close(ends[1]);
+  BOOST_TEST((arena_view::adopt(-1).why().code == ec::incompatible));
 }
 
 BOOST_AUTO_TEST_CASE(sizes_outside_their_range_are_refused) {
@@ -200,29 +239,22 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_there_is_an_error_at_the_start) {
   auto x = sizes;
   x.slots[0] = 1024;
   x.slot_bytes[0] = 1ull << 34;
-  auto made = arena_owner::make_shared_memory(x, 0s);
+  const auto before = count_descriptors();
+  const auto made = arena_owner::make_shared_memory(x);
   BOOST_REQUIRE(!made);
   BOOST_TEST((made.why().code == ec::out_of_resources));
-  BOOST_TEST(!exists("atelier-" + std::to_string(geteuid()) + "-"
-                     + std::to_string(getpid()) + "-0"));
+  const auto& text = made.why().text;
+  BOOST_TEST(text.starts_with("no 33554433 MiB of memory for the arena: "),
+             text);
+  BOOST_TEST(text.find("arena.image_slots") != std::string::npos, text);
+  BOOST_TEST(count_descriptors() == before);
 }
 
-BOOST_AUTO_TEST_CASE(the_process_table_names_lives) {
-  auto x = *arena_owner::make_private(sizes);
-  core::process_id worker{2};
-  x->begin_life(worker, core::incarnation{3});
-  BOOST_TEST(x->process(worker).pid == 0);
-  BOOST_TEST(x->process(worker).life.value == 3u);
-  auto start = ipc::start_time_of(getpid());
-  BOOST_TEST(start != 0u);
-  x->set_process(worker, {getpid(), start, core::incarnation{3}});
-  BOOST_TEST(x->process(worker).pid == getpid());
-  BOOST_TEST(x->process(worker).start_time == start);
-  BOOST_TEST(ipc::start_time_of(0) == 0u);
-  BOOST_TEST(ipc::start_time_of(-1) == 0u);
+BOOST_AUTO_TEST_CASE(only_other_processes_have_rings) {
+  const auto x = *arena_owner::make_private(sizes);
   BOOST_TEST(x->inbound(core::process_id{0}) == nullptr);
   BOOST_TEST(x->outbound(core::process_id{3}) == nullptr);
-  BOOST_TEST(x->process(core::process_id{3}).pid == 0);
+  BOOST_TEST(x->inbound(core::process_id{2}) != nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -122,9 +122,8 @@ message check(ipc::arena& arena, message m) {
   return m;
 }
 
-void run_worker(const std::string& name, core::process_id me,
-                core::incarnation life) {
-  auto arena = ipc::arena_view::open_shared_memory(name);
+void run_worker(int descriptor, core::process_id me, core::incarnation life) {
+  auto arena = ipc::arena_view::adopt(descriptor);
   if (!arena)
     _exit(2);
   ipc::ring_life ring{(*arena)->host_epoch(), life};
@@ -221,14 +220,12 @@ private:
     auto& w = at(p);
     core::incarnation life{++w.life};
     ipc::ring_life ring{arena_.host_epoch(), life};
-    arena_.begin_life(p, life);
+    arena_.begin_life(p);
     w.to = {arena_.inbound(p), ring};
     w.from = {arena_.outbound(p), ring};
     w.later.clear();
     w.process = test::child_process{
-      [name = arena_.name(), p, life] { run_worker(name, p, life); }};
-    arena_.set_process(
-      p, {w.process.pid(), ipc::start_time_of(w.process.pid()), life});
+      [from = arena_.descriptor(), p, life] { run_worker(from, p, life); }};
   }
 
   void send(core::process_id p, const message& m) {
@@ -410,7 +407,7 @@ private:
 BOOST_AUTO_TEST_SUITE(hand_off_process_test)
 
 BOOST_AUTO_TEST_CASE(no_death_loses_or_doubles_a_slot) {
-  auto arena = ipc::arena_owner::make_shared_memory(sizes, 1s);
+  auto arena = ipc::arena_owner::make_shared_memory(sizes);
   BOOST_REQUIRE(arena);
   auto requests = test::scaled(1'000'000);
   auto kills = std::max<size_t>(5, test::scaled(500));

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_producer_published_is_whole) {
   uint64_t received = 0;
   for (uint32_t i = 1; i <= kills(); ++i) {
     ipc::ring_life life{arena->host_epoch(), core::incarnation{i}};
-    arena->begin_life(worker, life.life);
+    arena->begin_life(worker);
     test::child_process producer{[&] {
       ipc::ring_writer out{ring, life};
       for (uint64_t n = 0;; ++n) {

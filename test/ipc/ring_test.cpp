@@ -126,11 +126,11 @@ BOOST_AUTO_TEST_CASE(records_of_another_life_are_not_accepted) {
   std::vector<std::byte> out;
   for (auto other : {ipc::ring_life{core::epoch{2}, core::incarnation{1}},
                      ipc::ring_life{core::epoch{1}, core::incarnation{2}}}) {
-    arena->begin_life(worker, core::incarnation{1});
+    arena->begin_life(worker);
     BOOST_TEST(*ipc::ring_writer(ring, other).push(payload_of(1, 5)));
     BOOST_TEST((reader.pop(out, 0s).why().code == ec::incompatible));
   }
-  arena->begin_life(worker, core::incarnation{2});
+  arena->begin_life(worker);
   BOOST_TEST(!*reader.pop(out, 0s));
 }
 
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(every_broken_bit_of_a_record_is_found) {
   std::vector<std::byte> out;
   auto* bytes = reinterpret_cast<std::byte*>(ring + 1);
   for (size_t bit = 0; bit < 8 * (16 + 20); ++bit) {
-    arena->begin_life(worker, core::incarnation{1});
+    arena->begin_life(worker);
     BOOST_REQUIRE(*writer.push(payload_of(3, 20)));
     bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
     auto popped = reader.pop(out, 0s);
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(nonsense_in_the_ring_is_an_error_never_a_crash) {
     static_cast<void>(*writer.push(out));
   }
   BOOST_TEST(arena->inbound(worker) == nullptr);
-  arena->begin_life(worker, core::incarnation{2});
+  arena->begin_life(worker);
   BOOST_TEST(arena->inbound(worker) == ring);
 }
 

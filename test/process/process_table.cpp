@@ -49,16 +49,6 @@ bool is_alive(pid_t pid) {
       && text[end + 2] != 'Z' && text[end + 2] != 'X';
 }
 
-std::vector<std::string> shared_objects_of(pid_t owner) {
-  const auto prefix =
-    "atelier-" + std::to_string(geteuid()) + '-' + std::to_string(owner) + '-';
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator{"/dev/shm"})
-    if (entry.path().filename().string().starts_with(prefix))
-      found.push_back(entry.path().filename());
-  return found;
-}
-
 size_t count_threads() {
   return count_entries("/proc/self/task");
 }

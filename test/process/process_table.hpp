@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace atelier::test {
@@ -15,9 +14,6 @@ std::vector<pid_t> engine_processes_of(pid_t parent);
 
 /// Returns whether `pid` exists and is not a zombie.
 bool is_alive(pid_t pid);
-
-/// Returns the names of the shared objects that `owner` made.
-std::vector<std::string> shared_objects_of(pid_t owner);
 
 /// Return counts of this process.
 size_t count_threads();

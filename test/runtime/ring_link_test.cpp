@@ -48,7 +48,7 @@ struct pair_of_rings {
     sizes.ring_bytes = 4096;
     auto made = ipc::arena_owner::make_private(sizes);
     BOOST_TEST_REQUIRE(made.operator bool());
-    (*made)->begin_life(who.process, who.life);
+    (*made)->begin_life(who.process);
     return std::move(*made);
   }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace atelier::ipc {
+
+/// Returns the memory that this process can still take without another one
+/// being ended for it: what the machine has available, swap included, or what
+/// its control groups (version 2) grant, whichever is less.
+/// Units: bytes; absent if the kernel does not tell.
+/// @param root the root of the file system, for tests
+std::optional<uint64_t> free_memory(const std::string& root = {});
+
+} // namespace atelier::ipc

@@ -425,8 +425,9 @@ int64_t now_ns() {
   if (!arena)
     _exit(1);
   const ipc::ring_life ring{(*arena)->host_epoch(), cpu.life};
-  ipc::ring_reader in{(*arena)->inbound(cpu.process), ring};
-  ipc::ring_writer out{(*arena)->outbound(cpu.process), ring};
+  const auto rings = *(*arena)->rings(cpu.process);
+  ipc::ring_reader in{rings.inbound, ring};
+  ipc::ring_writer out{rings.outbound, ring};
   std::vector<std::byte> bytes;
   uint64_t expected = 0;
   for (;;) {
@@ -453,7 +454,7 @@ void hand_off(int count) {
   auto arena =
     ipc::arena_owner::make_shared_memory({{1, 1, 0}, {64, 64, 64}, 2, 1 << 16});
   good(arena);
-  (*arena)->begin_life(cpu.process);
+  const auto rings = *(*arena)->begin_life(cpu.process);
   const auto parent = getpid();
   const auto child = fork();
   if (child == 0) {
@@ -468,8 +469,8 @@ void hand_off(int count) {
   std::atomic<uint64_t> answered = 0;
   {
     runtime::ring_link link{
-      **arena,
-      cpu,
+      rings,
+      {(*arena)->host_epoch(), cpu.life},
       {[&](actors::from_process x) {
          const auto* r = std::get_if<actors::denoised>(&x.body);
          if (r == nullptr || r->ticket.id.value != answered + 1)

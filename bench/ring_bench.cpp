@@ -86,8 +86,9 @@ void receive(int descriptor, core::timespan spin, size_t bytes) {
     stop("the receiver cannot open the arena");
   auto& x = **arena;
   ipc::ring_life ring{x.host_epoch(), life};
-  ipc::ring_reader in{x.inbound(receiver), ring};
-  ipc::ring_writer out{x.outbound(receiver), ring};
+  const auto rings = *x.rings(receiver);
+  ipc::ring_reader in{rings.inbound, ring};
+  ipc::ring_writer out{rings.outbound, ring};
   std::vector<std::byte> copy;
   std::vector<std::byte> expected(bytes);
   for (;;) {
@@ -118,7 +119,7 @@ double percentile(std::vector<double> xs, double p) {
 }
 
 spans measure(ipc::arena_owner& arena, bench_case what, core::timespan spin) {
-  arena.begin_life(receiver);
+  const auto rings = *arena.begin_life(receiver);
   auto parent = getpid();
   auto child = fork();
   if (child == 0) {
@@ -128,8 +129,8 @@ spans measure(ipc::arena_owner& arena, bench_case what, core::timespan spin) {
     _exit(1);
   }
   ipc::ring_life ring{arena.host_epoch(), life};
-  ipc::ring_writer out{arena.inbound(receiver), ring};
-  ipc::ring_reader in{arena.outbound(receiver), ring};
+  ipc::ring_writer out{rings.inbound, ring};
+  ipc::ring_reader in{rings.outbound, ring};
   std::vector<std::byte> payload(what.bytes);
   static uint32_t generation = 0;
   spans all;

@@ -14,8 +14,6 @@ namespace {
 using core::ec;
 using core::fail;
 
-enum class direction : uint32_t { inbound, outbound };
-
 constexpr core::epoch private_epoch{1};
 
 // Tells the shared arenas of this process apart.
@@ -50,24 +48,21 @@ struct arena::impl {
     slots = slot_table{epoch.value, blocks};
   }
 
-  ring_memory* ring(core::process_id process, direction way) const {
+  core::result<ring_pair> rings(core::process_id process) const {
     if (process.value == 0 || process.value >= sizes.processes)
-      return nullptr;
-    auto index = 2 * uint64_t{process.value - 1} + static_cast<uint32_t>(way);
-    return reinterpret_cast<ring_memory*>(base + places.rings
-                                          + index * places.ring_stride);
+      return fail(ec::invalid_argument, "process {} outside 1..{}",
+                  process.value, sizes.processes - 1);
+    auto* first = base + places.rings
+                + 2 * uint64_t{process.value - 1} * places.ring_stride;
+    const auto place = [this](std::byte* at) {
+      return ring_place{reinterpret_cast<ring_memory*>(at), sizes.ring_bytes};
+    };
+    return ring_pair{place(first), place(first + places.ring_stride)};
   }
 
-  ring_memory* sound_ring(core::process_id process, direction way) const {
-    auto* x = ring(process, way);
-    return x != nullptr && x->capacity == sizes.ring_bytes ? x : nullptr;
-  }
-
-  void clear(ring_memory& x) const {
-    x.capacity = sizes.ring_bytes;
+  static void clear(ring_memory& x) {
     x.head.store(0);
     x.tail.store(0);
-    x.interrupted.store(0);
     x.roused.store(0);
     x.reader_sleeps.store(0);
     x.writer_sleeps.store(0);
@@ -75,9 +70,6 @@ struct arena::impl {
 
   // Writes the header of new memory, the magic last.
   void found() {
-    for (uint32_t p = 1; p < sizes.processes; ++p)
-      for (auto way : {direction::inbound, direction::outbound})
-        clear(*ring(core::process_id{p}, way));
     auto& header = *reinterpret_cast<arena_header*>(base);
     describe(header, sizes, places.total_bytes, epoch);
     header.magic.store(arena_magic, std::memory_order_release);
@@ -100,12 +92,8 @@ uint32_t arena::id() const {
   return impl_->epoch.value;
 }
 
-ring_memory* arena::inbound(core::process_id process) {
-  return impl_->sound_ring(process, direction::inbound);
-}
-
-ring_memory* arena::outbound(core::process_id process) {
-  return impl_->sound_ring(process, direction::outbound);
+core::result<ring_pair> arena::rings(core::process_id process) {
+  return impl_->rings(process);
 }
 
 size_t arena::capacity(slot_kind kind) const {
@@ -167,10 +155,12 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make_private(
   return make(sizes, private_epoch, shared_memory::make_private);
 }
 
-void arena_owner::begin_life(core::process_id process) {
-  for (auto way : {direction::inbound, direction::outbound})
-    if (auto* x = impl_->ring(process, way))
-      impl_->clear(*x);
+core::result<ring_pair> arena_owner::begin_life(core::process_id process) {
+  auto rings = impl_->rings(process);
+  if (rings)
+    for (const auto& x : {rings->inbound, rings->outbound})
+      impl::clear(*x.memory);
+  return rings;
 }
 
 int arena_owner::descriptor() const {

@@ -48,10 +48,9 @@ public:
   /// Returns the epoch as slot references carry it.
   uint32_t id() const;
 
-  /// Return a ring of a process; null for the control process, an unknown
-  /// process, or a ring whose capacity was overwritten.
-  ring_memory* inbound(core::process_id process);
-  ring_memory* outbound(core::process_id process);
+  /// Returns the rings of a process.
+  /// Errors: ec::invalid_argument for the control process or an unknown one.
+  core::result<ring_pair> rings(core::process_id process);
 
   size_t capacity(slot_kind kind) const override;
   void open(const slot_ref& slot) override;
@@ -85,9 +84,10 @@ public:
   static core::result<std::unique_ptr<arena_owner>> make_private(
     const arena_sizes& sizes);
 
-  /// Clears both rings of a process for its next life.
+  /// Clears both rings of a process for its next life, and returns them.
   /// @pre the exit of the life before is confirmed
-  void begin_life(core::process_id process);
+  /// Errors: as of `rings`.
+  core::result<ring_pair> begin_life(core::process_id process);
 
   /// Returns the descriptor that a child inherits as `inherited_arena`; -1 for
   /// a private arena.

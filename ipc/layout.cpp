@@ -41,8 +41,7 @@ constexpr uint64_t this_build = [] {
         sizeof(slot_header), offsetof(slot_header, published),
         offsetof(slot_header, buffer), offsetof(ring_memory, head),
         offsetof(ring_memory, record_bell), offsetof(ring_memory, room_bell),
-        offsetof(ring_memory, capacity), sizeof(void*),
-        uint64_t{std::endian::native == std::endian::little}})
+        sizeof(void*), uint64_t{std::endian::native == std::endian::little}})
     hash = fnv1a(hash, x);
   return hash;
 }();

@@ -39,7 +39,8 @@ struct alignas(cache_line) arena_header {
   uint32_t processes;
 };
 
-/// One direction of a pair of rings. Its bytes follow it.
+/// One direction of a pair of rings. Its bytes follow it; their number is in
+/// no shared word (ring_place).
 struct ring_memory {
   /// Bytes ever written; only the writer changes it. A change publishes a
   /// record.
@@ -49,13 +50,10 @@ struct ring_memory {
   /// Futexes, and whether a process sleeps (or is about to) on each.
   alignas(cache_line) std::atomic<uint32_t> record_bell;
   std::atomic<uint32_t> reader_sleeps;
-  std::atomic<uint32_t> interrupted;
   /// A record will arrive soon: the reader stays awake for it for a moment.
   std::atomic<uint32_t> roused;
   alignas(cache_line) std::atomic<uint32_t> room_bell;
   std::atomic<uint32_t> writer_sleeps;
-  /// Number of bytes that follow; a power of two.
-  alignas(cache_line) uint64_t capacity;
 };
 
 /// The contents of one buffer of a slot.
@@ -84,7 +82,7 @@ static_assert(
   std::is_standard_layout_v<
     arena_header> && std::is_standard_layout_v<ring_memory> && std::is_standard_layout_v<slot_header>,
   "the layout is fixed");
-static_assert(sizeof(arena_header) == 128 && sizeof(ring_memory) == 320
+static_assert(sizeof(arena_header) == 128 && sizeof(ring_memory) == 256
                 && sizeof(slot_header) == 64,
               "a change of the layout raises layout_version");
 

@@ -108,8 +108,8 @@ uint32_t crc_of(record_header header, std::span<const std::byte> payload) {
 
 } // namespace
 
-ring_writer::ring_writer(ring_memory* ring, ring_life life)
-  : ring_(ring), capacity_(ring->capacity), life_(life) {}
+ring_writer::ring_writer(ring_place ring, ring_life life)
+  : ring_(ring.memory), capacity_(ring.capacity), life_(life) {}
 
 core::result<bool> ring_writer::push(std::span<const std::byte> payload) {
   auto pushed = push_quietly(payload);
@@ -178,8 +178,11 @@ void ring_writer::copy_in(uint64_t at, std::span<const std::byte> from) {
   std::memcpy(bytes_of(ring_), from.data() + first, from.size() - first);
 }
 
-ring_reader::ring_reader(ring_memory* ring, ring_life life)
-  : ring_(ring), capacity_(ring->capacity), life_(life) {}
+ring_reader::ring_reader(ring_place ring, ring_life life)
+  : ring_(ring.memory),
+    capacity_(ring.capacity),
+    life_(life),
+    interrupted_(std::make_unique<std::atomic<bool>>(false)) {}
 
 core::result<bool> ring_reader::pop(std::vector<std::byte>& into,
                                     core::timespan most, core::timespan spin) {
@@ -218,7 +221,7 @@ core::result<bool> ring_reader::pop(std::vector<std::byte>& into,
 }
 
 void ring_reader::interrupt() {
-  ring_->interrupted.store(1, std::memory_order_seq_cst);
+  interrupted_->store(true, std::memory_order_seq_cst);
   ring_bell(ring_->record_bell);
 }
 
@@ -233,7 +236,7 @@ bool ring_reader::waiting() const {
 
 bool ring_reader::wait(core::timespan most, core::timespan spin) {
   auto interrupted = [this] {
-    return ring_->interrupted.load(std::memory_order_seq_cst) != 0;
+    return interrupted_->load(std::memory_order_seq_cst);
   };
   auto there = [&] { return waiting() || interrupted(); };
   if (spin > core::timespan{0} && most > core::timespan{0}) {
@@ -261,7 +264,9 @@ bool ring_reader::wait(core::timespan most, core::timespan spin) {
   }
   if (waiting())
     return true;
-  ring_->interrupted.store(0, std::memory_order_relaxed);
+  // The caller looks next at what the interrupt was for. A plain store could
+  // take effect after that look, and end a later interrupt.
+  interrupted_->exchange(false, std::memory_order_seq_cst);
   return false;
 }
 

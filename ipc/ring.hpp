@@ -5,8 +5,10 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,6 +24,21 @@ struct ring_life {
 /// The bytes of one ring in shared memory. See layout.hpp.
 struct ring_memory;
 
+/// A ring, and how many bytes follow it: a power of two that its process knows
+/// by itself, since the peer may write anywhere in shared memory.
+struct ring_place {
+  ring_memory* memory = nullptr;
+  uint64_t capacity = 0;
+};
+
+/// The rings of one process other than the control process.
+struct ring_pair {
+  /// The control process writes it.
+  ring_place inbound;
+  /// The process writes it.
+  ring_place outbound;
+};
+
 /// Writes records into one direction of a pair of rings. A record is: u32
 /// length, u32 CRC-32C of all the rest, u32 epoch, u32 incarnation, payload,
 /// padded to 8 bytes. The ring holds a record whole or not at all, at whatever
@@ -31,7 +48,7 @@ struct ring_memory;
 class ring_writer {
 public:
   ring_writer() = default;
-  ring_writer(ring_memory* ring, ring_life life);
+  ring_writer(ring_place ring, ring_life life);
 
   /// Appends a record and wakes the reader. Returns false if it does not fit
   /// now.
@@ -72,7 +89,7 @@ private:
 class ring_reader {
 public:
   ring_reader() = default;
-  ring_reader(ring_memory* ring, ring_life life);
+  ring_reader(ring_place ring, ring_life life);
 
   /// Copies the next record into `into`. Waits at most `most` for one, `spin`
   /// of it without sleeping. Returns false if none arrived. A record leaves the
@@ -100,6 +117,9 @@ private:
   ring_memory* ring_ = nullptr;
   uint64_t capacity_ = 0;
   ring_life life_;
+  /// Not in shared memory: only this process sets it. A pointer, so that a
+  /// reader can be moved.
+  std::unique_ptr<std::atomic<bool>> interrupted_;
 };
 
 } // namespace atelier::ipc

@@ -50,8 +50,7 @@ constexpr core::timespan look_up = std::chrono::seconds{1};
 /// it waits: the control process continues reading, or kills this one.
 class ring_hub_port : public actors::hub_port {
 public:
-  ring_hub_port(ipc::ring_memory* ring, ipc::ring_life life)
-    : to_(ring, life) {}
+  ring_hub_port(ipc::ring_place ring, ipc::ring_life life) : to_(ring, life) {}
 
   void send(actors::report what) override {
     send(to_message(what), true);
@@ -258,15 +257,14 @@ int run_child(const child_options& how, const extensions& own) {
   }
   life x;
   x.arena = std::move(*mapped);
-  if (how.process.process.value >= x.arena->sizes().processes) {
-    fmt::print(stderr, "atelier-process: process {} is outside 1..{}\n",
-               how.process.process.value, x.arena->sizes().processes - 1);
+  const auto rings = x.arena->rings(how.process.process);
+  if (!rings) {
+    fmt::print(stderr, "atelier-process: {}\n", core::to_string(rings.why()));
     return failed;
   }
   const ipc::ring_life ring{x.arena->host_epoch(), how.process.life};
-  x.hub = std::make_shared<ring_hub_port>(
-    x.arena->outbound(how.process.process), ring);
-  ipc::ring_reader from{x.arena->inbound(how.process.process), ring};
+  x.hub = std::make_shared<ring_hub_port>(rings->outbound, ring);
+  ipc::ring_reader from{rings->inbound, ring};
   std::optional<actors::inline_unit> here;
   std::vector<std::byte> record;
   std::vector<std::byte> after;

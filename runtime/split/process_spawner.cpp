@@ -154,7 +154,13 @@ void process_spawner::kill(ipc::process_life who) {
 
 void process_spawner::spawn(const order& x) {
   auto c = std::make_shared<child>();
-  how_.host->begin_life(x.process.process);
+  actors::process_started news;
+  news.process = x.process;
+  const auto rings = how_.host->begin_life(x.process.process);
+  if (!rings) {
+    news.failure = rings.why();
+    return started_(std::move(news));
+  }
   ring_link::events calls;
   const auto who = x.process;
   calls.arrived = [this, who](actors::from_process message) {
@@ -166,7 +172,9 @@ void process_spawner::spawn(const order& x) {
     kill(who);
   };
   calls.ended = [this, who] { forget(who); };
-  c->link = std::make_unique<ring_link>(*how_.host, who, std::move(calls));
+  c->link = std::make_unique<ring_link>(
+    *rings, ipc::ring_life{how_.host->host_epoch(), who.life},
+    std::move(calls));
   c->link->send(actors::to_process{
     {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
 
@@ -175,8 +183,6 @@ void process_spawner::spawn(const order& x) {
   const auto parent = fmt::format("--parent={}", getpid());
   const char* arguments[] = {how_.program.c_str(), process.c_str(),
                              life.c_str(), parent.c_str(), nullptr};
-  actors::process_started news;
-  news.process = who;
   // Signals meant for the host are not for the children; and a terminal's
   // Ctrl-C must not end them before the host has cancelled its work.
   posix_spawnattr_t attributes;

@@ -16,11 +16,11 @@ constexpr core::timespan look_up_behind = std::chrono::milliseconds{1};
 
 } // namespace
 
-ring_link::ring_link(ipc::arena_owner& host, ipc::process_life who,
+ring_link::ring_link(const ipc::ring_pair& rings, ipc::ring_life life,
                      events calls)
   : calls_(std::move(calls)),
-    from_(host.outbound(who.process), {host.host_epoch(), who.life}),
-    to_(host.inbound(who.process), {host.host_epoch(), who.life}),
+    from_(rings.outbound, life),
+    to_(rings.inbound, life),
     thread_([this] { read(); }) {}
 
 ring_link::~ring_link() {
@@ -37,6 +37,8 @@ void ring_link::send(const actors::to_process& x) {
 
 bool ring_link::put(const actors::to_process& x) {
   const std::lock_guard guard{mutex_};
+  if (closed_)
+    return false;
   actors::write(x, scratch_);
   if (overflow_.empty()) {
     const auto pushed = to_.push_quietly(scratch_);
@@ -75,6 +77,12 @@ void ring_link::rouse() {
 }
 
 void ring_link::finish() {
+  {
+    const std::lock_guard guard{mutex_};
+    closed_ = true;
+    overflow_.clear();
+    behind_ = false;
+  }
   auto open = stage::open;
   stage_.compare_exchange_strong(open, stage::finishing);
   stage_.notify_all();

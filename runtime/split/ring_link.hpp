@@ -2,8 +2,7 @@
 #pragma once
 
 #include <atelier/actors/wire.hpp>
-#include <atelier/ipc/arena.hpp>
-#include <atelier/ipc/keeper.hpp>
+#include <atelier/ipc/ring.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -33,7 +32,7 @@ public:
     std::function<void(core::error)> broken;
   };
 
-  ring_link(ipc::arena_owner& host, ipc::process_life who, events calls);
+  ring_link(const ipc::ring_pair& rings, ipc::ring_life life, events calls);
 
   /// Ends at once, without `ended`.
   ~ring_link();
@@ -43,7 +42,8 @@ public:
   /// Wakes both readers of the pair ahead of work that is about to arrive.
   void rouse();
 
-  /// Must be called once the process has certainly ended.
+  /// Must be called once the process has certainly ended, and before the rings
+  /// serve another life: a later send writes nothing.
   void finish();
 
 private:
@@ -65,6 +65,8 @@ private:
   /// `announce`, which write no record.
   ipc::ring_writer to_;
   std::deque<std::vector<std::byte>> overflow_;
+  /// The rings may serve another life.
+  bool closed_ = false;
   std::vector<std::byte> scratch_;
   // Last, so that it ends before the members that it uses.
   std::jthread thread_;

@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(what_one_mapping_publishes_the_other_reads) {
   BOOST_TEST(*x.read(slot, copy) == 4u);
   BOOST_TEST((copy == std::vector<std::byte>(128, std::byte{7})));
   ipc::ring_life life{x.host_epoch(), core::incarnation{1}};
-  ipc::ring_writer writer{x.inbound(core::process_id{2}), life};
-  ipc::ring_reader reader{y.inbound(core::process_id{2}), life};
+  ipc::ring_writer writer{x.rings(core::process_id{2})->inbound, life};
+  ipc::ring_reader reader{y.rings(core::process_id{2})->inbound, life};
   BOOST_TEST(*writer.push(copy));
   std::vector<std::byte> out;
   BOOST_TEST(*reader.pop(out, 0s));
@@ -252,9 +252,17 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_there_is_an_error_at_the_start) {
 
 BOOST_AUTO_TEST_CASE(only_other_processes_have_rings) {
   const auto x = *arena_owner::make_private(sizes);
-  BOOST_TEST(x->inbound(core::process_id{0}) == nullptr);
-  BOOST_TEST(x->outbound(core::process_id{3}) == nullptr);
-  BOOST_TEST(x->inbound(core::process_id{2}) != nullptr);
+  for (const auto none : {0u, 3u}) {
+    BOOST_TEST(
+      (x->rings(core::process_id{none}).why().code == ec::invalid_argument));
+    BOOST_TEST((x->begin_life(core::process_id{none}).why().code
+                == ec::invalid_argument));
+  }
+  const auto there = x->rings(core::process_id{2});
+  BOOST_REQUIRE(there);
+  BOOST_TEST(there->inbound.capacity == sizes.ring_bytes);
+  BOOST_TEST(there->outbound.capacity == sizes.ring_bytes);
+  BOOST_TEST(there->inbound.memory != there->outbound.memory);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -127,8 +127,9 @@ void run_worker(int descriptor, core::process_id me, core::incarnation life) {
   if (!arena)
     _exit(2);
   ipc::ring_life ring{(*arena)->host_epoch(), life};
-  ipc::ring_reader in{(*arena)->inbound(me), ring};
-  ipc::ring_writer out{(*arena)->outbound(me), ring};
+  const auto rings = *(*arena)->rings(me);
+  ipc::ring_reader in{rings.inbound, ring};
+  ipc::ring_writer out{rings.outbound, ring};
   std::vector<std::byte> bytes;
   for (;;) {
     auto popped = in.pop(bytes, 60s);
@@ -220,9 +221,9 @@ private:
     auto& w = at(p);
     core::incarnation life{++w.life};
     ipc::ring_life ring{arena_.host_epoch(), life};
-    arena_.begin_life(p);
-    w.to = {arena_.inbound(p), ring};
-    w.from = {arena_.outbound(p), ring};
+    const auto rings = *arena_.begin_life(p);
+    w.to = {rings.inbound, ring};
+    w.from = {rings.outbound, ring};
     w.later.clear();
     w.process = test::child_process{
       [from = arena_.descriptor(), p, life] { run_worker(from, p, life); }};

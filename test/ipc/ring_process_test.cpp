@@ -50,7 +50,7 @@ std::optional<uint64_t> number_of(const std::vector<std::byte>& record) {
 struct fixture {
   std::unique_ptr<ipc::arena_owner> arena =
     *ipc::arena_owner::make_private({{}, {}, 2, 4096});
-  ipc::ring_memory* ring = arena->inbound(worker);
+  ipc::ring_place ring = arena->rings(worker)->inbound;
   std::mt19937_64 rng{test::seed()};
 
   std::chrono::steady_clock::time_point soon() {
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_producer_published_is_whole) {
   uint64_t received = 0;
   for (uint32_t i = 1; i <= kills(); ++i) {
     ipc::ring_life life{arena->host_epoch(), core::incarnation{i}};
-    arena->begin_life(worker);
+    BOOST_REQUIRE(arena->begin_life(worker));
     test::child_process producer{[&] {
       ipc::ring_writer out{ring, life};
       for (uint64_t n = 0;; ++n) {

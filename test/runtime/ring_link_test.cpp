@@ -25,13 +25,13 @@ struct pair_of_rings {
   std::vector<uint64_t> pongs;
   std::atomic<int> ended = 0;
   std::atomic<int> broken = 0;
-  ipc::ring_reader inbound{host->inbound(who.process),
-                           {host->host_epoch(), who.life}};
-  ipc::ring_writer outbound{host->outbound(who.process),
-                            {host->host_epoch(), who.life}};
+  ipc::ring_pair rings = *host->begin_life(who.process);
+  ipc::ring_life life{host->host_epoch(), who.life};
+  ipc::ring_reader inbound{rings.inbound, life};
+  ipc::ring_writer outbound{rings.outbound, life};
   std::unique_ptr<runtime::ring_link> sut =
     std::make_unique<runtime::ring_link>(
-      *host, who,
+      rings, life,
       runtime::ring_link::events{
         [this](actors::from_process x) {
           const std::lock_guard guard{mutex};
@@ -48,7 +48,6 @@ struct pair_of_rings {
     sizes.ring_bytes = 4096;
     auto made = ipc::arena_owner::make_private(sizes);
     BOOST_TEST_REQUIRE(made.operator bool());
-    (*made)->begin_life(who.process);
     return std::move(*made);
   }
 
@@ -158,16 +157,65 @@ BOOST_AUTO_TEST_CASE(a_record_of_nonsense_breaks_the_ring) {
 
 BOOST_AUTO_TEST_CASE(scribbled_counters_break_the_ring) {
   pair_of_rings r;
-  auto* memory = r.host->outbound(who.process);
+  auto* memory = r.rings.outbound.memory;
   memory->tail.store(uint64_t{1} << 40);
   BOOST_TEST(eventually([&] { return r.broken == 1; }));
   r.sut->finish();
   BOOST_TEST(eventually([&] { return r.ended == 1; }));
 }
 
+BOOST_AUTO_TEST_CASE(a_ring_scribbled_over_before_its_link_is_made_breaks) {
+  pair_of_rings r;
+  r.sut.reset();
+  for (const auto& x : {r.rings.inbound, r.rings.outbound})
+    std::memset(static_cast<void*>(x.memory), 0xA5,
+                sizeof(ipc::ring_memory) + x.capacity);
+  const auto again = r.host->rings(who.process);
+  BOOST_TEST_REQUIRE(again.operator bool());
+  std::atomic<bool> broken = false;
+  runtime::ring_link sut{*again,
+                         r.life,
+                         {[](const actors::from_process&) {}, [] {},
+                          [&](const core::error&) { broken = true; }}};
+  sut.send(actors::to_process{{}, 0, actors::ping{1}});
+  BOOST_TEST(eventually([&] { return broken.load(); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_late_send_writes_nothing_into_the_next_life) {
+  // A sender still holds the link while the next life begins.
+  pair_of_rings r;
+  r.sut->finish();
+  BOOST_TEST_REQUIRE(r.host->begin_life(who.process).operator bool());
+  const ipc::ring_life second{r.host->host_epoch(), core::incarnation{2}};
+  ipc::ring_writer next{r.rings.inbound, second};
+  std::vector<std::byte> record;
+  actors::write(actors::to_process{{}, 0, actors::ping{7}}, record);
+  BOOST_TEST_REQUIRE(*next.push(record));
+  r.ping(0);
+  ipc::ring_reader reader{r.rings.inbound, second};
+  std::vector<std::byte> got;
+  BOOST_TEST_REQUIRE(*reader.pop(got, 0s));
+  BOOST_TEST((got == record));
+  const auto more = reader.pop(got, 0s);
+  BOOST_TEST_REQUIRE(more.operator bool());
+  BOOST_TEST(!*more);
+}
+
+BOOST_AUTO_TEST_CASE(what_waited_for_room_is_dropped_with_its_life) {
+  pair_of_rings r;
+  for (uint64_t i = 0; i < 300; ++i)
+    r.ping(i);
+  r.sut->finish();
+  BOOST_TEST_REQUIRE(r.host->begin_life(who.process).operator bool());
+  BOOST_TEST(eventually([&] { return r.ended == 1; }));
+  r.sut.reset();
+  std::vector<std::byte> record;
+  BOOST_TEST(!*r.inbound.pop(record, 0s));
+}
+
 BOOST_AUTO_TEST_CASE(a_record_of_another_life_breaks_the_ring) {
   pair_of_rings r;
-  ipc::ring_writer other{r.host->outbound(who.process),
+  ipc::ring_writer other{r.rings.outbound,
                          {r.host->host_epoch(), core::incarnation{9}}};
   std::vector<std::byte> record;
   actors::write(actors::from_process{actors::pong{who, 1}}, record);

@@ -159,6 +159,7 @@ void began(pointer self, const process_started& x) {
   if (x.failure.code != core::ec::none) {
     core::log_error("process {} could not be started: {}", p->part,
                     core::to_string(x.failure));
+    p->refusal = x.failure;
     return schedule_restart(self, *p);
   }
   p->pid = x.pid;

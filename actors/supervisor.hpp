@@ -55,7 +55,7 @@ struct supervisor_state {
     core::time_point last_ping;
     /// It answered once in this life.
     bool was_up = false;
-    /// Why its last life could not be set up.
+    /// Why its last life could not be started or set up.
     core::error refusal = {};
     past_deaths deaths;
     /// Handlers that waited: in earlier lives, and in this one as last

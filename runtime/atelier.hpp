@@ -351,6 +351,8 @@ struct process_status {
   bool ready = false;
   /// The total time that its workers were available, in all its lives.
   std::chrono::nanoseconds up_time{0};
+  /// Why it cannot be started or set up, with the remedy; empty if it can.
+  std::string fault = {};
 };
 
 /// A histogram of durations.
@@ -612,6 +614,9 @@ struct engine_status {
   /// Handlers that took over 2 ms and blocked meanwhile; kinds without any are
   /// left out. Actors must either compute or wait for messages.
   std::vector<handler_status> blocked_handlers;
+  /// Reports that a process wrote in the name of another one, or that answered
+  /// no order of its own; they are dropped.
+  uint64_t reports_dropped = 0;
 };
 
 /// The settings for starting an engine.

@@ -345,11 +345,13 @@ engine_status engine::status() const {
     for (const auto& p : *got) {
       // The control process is the first one.
       const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
-      s.processes.push_back(
-        {p.part, p.pid, p.restarts, p.alive, p.ready, ready[who]});
+      s.processes.push_back({p.part, p.pid, p.restarts, p.alive, p.ready,
+                             ready[who], p.refusal.text});
       add(s.blocked_handlers, p.blocked);
     }
   add(s.blocked_handlers, actors::count_blocked_handlers());
+  if (impl_->processes)
+    s.reports_dropped = impl_->processes->dropped_reports();
   return s;
 }
 

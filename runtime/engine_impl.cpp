@@ -134,6 +134,7 @@ core::result<void> engine::impl::begin() {
     how.program = std::move(*program);
     how.settings = as_toml;
     how.stages = stages->signature();
+    how.confirm = settings.processes.confirm;
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
       thread_local std::optional<actors::inline_unit> here;

@@ -62,10 +62,13 @@ void print(const std::string& url, const json& x, std::ostream& out) {
     if (rows == x.end() || !rows->is_array())
       return;
     for (const auto& row : *rows)
-      if (row.is_object())
+      if (row.is_object()) {
         out << fmt::format("  {:<16} {:<6} {} {}\n", text_at(row, first),
                            text_at(row, "alive") == "true" ? "alive" : "dead",
                            text_at(row, last), last);
+        if (row.contains("fault"))
+          out << fmt::format("  {:<16} {}\n", "", text_at(row, "fault"));
+      }
   };
   table("workers", "device", "running");
   table("processes", "role", "restarts");

@@ -26,12 +26,15 @@ json workers_of(const engine_status& x, bool whole) {
 
 json processes_of(const engine_status& x) {
   auto out = json::array();
-  for (const auto& p : x.processes)
+  for (const auto& p : x.processes) {
     out.push_back({{"role", p.role},
                    {"pid", p.pid},
                    {"alive", p.alive},
                    {"ready", p.ready},
                    {"restarts", p.restarts}});
+    if (!p.fault.empty())
+      out.back()["fault"] = p.fault;
+  }
   return out;
 }
 

@@ -22,6 +22,7 @@
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/child.hpp>
 #include <atelier/runtime/split/core_affinity.hpp>
+#include <atelier/runtime/split/exit_status.hpp>
 
 #include <caf/send.hpp>
 
@@ -41,8 +42,6 @@
 namespace atelier::runtime {
 
 namespace {
-
-enum exit_status { done = 0, failed = 1, usage = 2, orphaned = 3 };
 
 constexpr core::timespan look_up = std::chrono::seconds{1};
 
@@ -245,7 +244,7 @@ int run_child(const child_options& how, const extensions& own) {
   // Die with the parent; it may have died before this call was made.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != how.parent)
-    return orphaned;
+    return exit_status::orphaned;
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
@@ -253,14 +252,15 @@ int run_child(const child_options& how, const extensions& own) {
   auto mapped = ipc::arena_view::adopt(ipc::inherited_arena);
   if (!mapped) {
     fmt::print(stderr, "atelier-process: {}\n", core::to_string(mapped.why()));
-    return failed;
+    return mapped.why().code == core::ec::incompatible ? exit_status::foreign
+                                                       : exit_status::failed;
   }
   life x;
   x.arena = std::move(*mapped);
   const auto rings = x.arena->rings(how.process.process);
   if (!rings) {
     fmt::print(stderr, "atelier-process: {}\n", core::to_string(rings.why()));
-    return failed;
+    return exit_status::failed;
   }
   const ipc::ring_life ring{x.arena->host_epoch(), how.process.life};
   x.hub = std::make_shared<ring_hub_port>(rings->outbound, ring);
@@ -269,14 +269,14 @@ int run_child(const child_options& how, const extensions& own) {
   std::vector<std::byte> record;
   std::vector<std::byte> after;
   bool have = false;
-  int status = done;
+  int status = exit_status::done;
   for (;;) {
     if (!have) {
       const auto got = from.pop(record, look_up);
       if (!got) {
         core::log_error("the ring cannot be read: {}",
                         core::to_string(got.why()));
-        status = failed;
+        status = exit_status::failed;
         break;
       }
       if (!*got)
@@ -289,7 +289,7 @@ int run_child(const child_options& how, const extensions& own) {
     record.swap(after);
     if (!message) {
       core::log_error("{}", core::to_string(message.why()));
-      status = failed;
+      status = exit_status::failed;
       break;
     }
     if (std::holds_alternative<actors::leave>(message->body))
@@ -304,7 +304,7 @@ int run_child(const child_options& how, const extensions& own) {
         x.hub->send(actors::from_process{actors::setup_refused{
                       how.process, std::move(begun).why()}},
                     true);
-        status = failed;
+        status = exit_status::failed;
         break;
       }
       here.emplace(*x.sys);
@@ -331,7 +331,7 @@ int process_main(int count, char** arguments, const extensions& own) {
   if (!how) {
     fmt::print(stderr, "{}: {}\n", count > 0 ? arguments[0] : "process",
                how.why().text);
-    return runtime::usage;
+    return runtime::exit_status::usage;
   }
   return runtime::run_child(*how, own);
 }

@@ -41,7 +41,8 @@ core::result<std::string> find_process_program(const std::string& configured) {
     return core::fail(core::ec::not_found,
                       "processes.program '{}' is not a program that can be run",
                       configured);
-  return configured;
+  // The host may change its folder before the next start.
+  return fs::absolute(configured, ignored).string();
 }
 
 } // namespace atelier::runtime

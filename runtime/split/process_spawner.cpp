@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/runtime/split/exit_status.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,11 +15,24 @@
 #include <cstring>
 #include <utility>
 
-extern char** environ;
-
 namespace atelier::runtime {
 
 namespace {
+
+/// P_PIDFD, which older headers lack.
+constexpr auto by_pidfd = static_cast<idtype_t>(3);
+
+/// How often the end of a process is looked for that a debugger withholds.
+constexpr core::timespan look_again = std::chrono::milliseconds{50};
+
+/// Returns the time-out of a poll that ends at `then`.
+int poll_until(core::time_point then) {
+  if (then == core::never)
+    return -1;
+  const auto left = then - std::chrono::steady_clock::now();
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000));
+}
 
 std::string describe_end(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED)
@@ -49,8 +61,15 @@ bool is_own_fault(int signal) {
 
 } // namespace
 
+process_spawner::child::~child() {
+  if (pidfd >= 0)
+    close(pidfd);
+}
+
 process_spawner::process_spawner(options how)
-  : how_(std::move(how)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  : how_(std::move(how)),
+    program_(how_.program),
+    wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 process_spawner::~process_spawner() {
   end({});
@@ -64,6 +83,7 @@ void process_spawner::end(core::timespan grace) {
     stopping_ = true;
     kill_at_ = core::after(std::chrono::steady_clock::now(), grace);
     orders_.clear();
+    expected_.clear();
   }
   wake();
   if (thread_.joinable())
@@ -102,6 +122,7 @@ void process_spawner::start(ipc::process_life who, std::string part) {
     if (stopping_)
       return;
     orders_.push_back({who, std::move(part)});
+    expected_.emplace(who, false);
   }
   wake();
 }
@@ -113,8 +134,10 @@ void process_spawner::send(ipc::process_life to, const actors::to_process& x) {
     if (const auto i = children_.find(to); i != children_.end())
       c = i->second;
   }
-  if (c)
-    c->link->send(x);
+  if (!c)
+    return;
+  c->check.asked(x);
+  c->link->send(x);
 }
 
 void process_spawner::send(const actors::worker_address& to,
@@ -124,6 +147,10 @@ void process_spawner::send(const actors::worker_address& to,
   x.index = to.index;
   std::visit([&](auto& body) { x.body = std::move(body); }, what);
   send(to.process, x);
+}
+
+uint64_t process_spawner::dropped_reports() const {
+  return dropped_;
 }
 
 void process_spawner::rouse() {
@@ -138,11 +165,18 @@ void process_spawner::ping(ipc::process_life who, uint64_t number) {
 }
 
 void process_spawner::ask_to_leave(ipc::process_life who) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto i = children_.find(who); i != children_.end())
+      i->second->told_to_leave = true;
+  }
   send(who, actors::to_process{{}, 0, actors::leave{}});
 }
 
 void process_spawner::kill(ipc::process_life who) {
   const std::lock_guard guard{mutex_};
+  if (const auto i = expected_.find(who); i != expected_.end())
+    i->second = true;
   const auto i = children_.find(who);
   if (i == children_.end() || i->second->pidfd < 0 || i->second->gone)
     return;
@@ -152,19 +186,25 @@ void process_spawner::kill(ipc::process_life who) {
 
 // -- the thread ---------------------------------------------------------------
 
-void process_spawner::spawn(const order& x) {
-  auto c = std::make_shared<child>();
-  actors::process_started news;
-  news.process = x.process;
-  const auto rings = how_.host->begin_life(x.process.process);
-  if (!rings) {
-    news.failure = rings.why();
-    return started_(std::move(news));
-  }
-  ring_link::events calls;
+void process_spawner::hear(child& c, ipc::process_life who,
+                           actors::from_process message) {
+  if (c.check.accepts(message))
+    return how_.arrived(who, std::move(message));
+  // One line for all that a broken process writes.
+  if (dropped_++ == 0)
+    core::log_error("process {} reports what is not its own; such reports are "
+                    "dropped (atelier_reports_dropped_total)",
+                    who.process.value);
+}
+
+core::result<void> process_spawner::bear(child& c, const order& x) {
   const auto who = x.process;
-  calls.arrived = [this, who](actors::from_process message) {
-    how_.arrived(who, std::move(message));
+  const auto rings = how_.host->begin_life(who.process);
+  if (!rings)
+    return rings.why();
+  ring_link::events calls;
+  calls.arrived = [this, who, &c](actors::from_process message) {
+    hear(c, who, std::move(message));
   };
   calls.broken = [this, who](const core::error& why) {
     core::log_error("process {} writes nonsense and is killed: {}",
@@ -172,87 +212,66 @@ void process_spawner::spawn(const order& x) {
     kill(who);
   };
   calls.ended = [this, who] { forget(who); };
-  c->link = std::make_unique<ring_link>(
+  c.link = std::make_unique<ring_link>(
     *rings, ipc::ring_life{how_.host->host_epoch(), who.life},
     std::move(calls));
-  c->link->send(actors::to_process{
+  c.link->send(actors::to_process{
     {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
+  const auto pid = program_.start(how_.host->descriptor(), who);
+  if (!pid)
+    return pid.why();
+  c.pid = *pid;
+  c.pidfd = static_cast<int>(syscall(SYS_pidfd_open, c.pid, 0));
+  if (c.pidfd >= 0)
+    return {};
+  // A host that ignores SIGCHLD has no trace of it, and its pid may have been
+  // reused.
+  if (errno == ESRCH)
+    return core::fail(core::ec::unavailable, "process {} ended at once", c.pid);
+  // Without a descriptor no end could be confirmed: end it now, and wait here.
+  auto why =
+    core::fail(core::ec::out_of_resources, "no descriptor for process {}: {}",
+               c.pid, std::strerror(errno));
+  ::kill(c.pid, SIGKILL);
+  waitpid(c.pid, nullptr, 0);
+  return why;
+}
 
-  const auto process = fmt::format("--process={}", who.process.value);
-  const auto life = fmt::format("--life={}", who.life.value);
-  const auto parent = fmt::format("--parent={}", getpid());
-  const char* arguments[] = {how_.program.c_str(), process.c_str(),
-                             life.c_str(), parent.c_str(), nullptr};
-  // Signals meant for the host are not for the children; and a terminal's
-  // Ctrl-C must not end them before the host has cancelled its work.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  // A child gets only the arena and the standard error among the host's
-  // descriptors: another open one would keep a pipe or a port open.
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, how_.host->descriptor(),
-                                   ipc::inherited_arena);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
-                                   0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
-                                   0);
-  posix_spawn_file_actions_addclosefrom_np(&files, ipc::inherited_arena + 1);
-  pid_t pid = 0;
-  const auto failed =
-    posix_spawn(&pid, how_.program.c_str(), &files, &attributes,
-                const_cast<char* const*>(arguments), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failed == 0) {
-    c->pid = pid;
-    c->pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    const auto cause = errno;
-    news.pid = pid;
-    {
-      const std::lock_guard guard{mutex_};
-      children_[who] = c;
-    }
-    if (c->pidfd < 0) {
-      if (cause == ESRCH) {
-        // A host that ignores SIGCHLD has no trace of it, and its pid may have
-        // been reused.
-        news.failure =
-          core::fail(core::ec::unavailable, "process {} ended at once", pid);
-      } else {
-        // Without a descriptor no end could be confirmed: end it now, and wait
-        // here.
-        news.failure = core::fail(core::ec::out_of_resources,
-                                  "no descriptor for process {}: {}", pid,
-                                  std::strerror(cause));
-        ::kill(pid, SIGKILL);
-        waitpid(pid, nullptr, 0);
-      }
-      const std::lock_guard guard{mutex_};
-      children_.erase(who);
-    }
-  } else {
-    news.failure = core::fail(core::ec::unavailable, "{} cannot be started: {}",
-                              how_.program, std::strerror(failed));
+void process_spawner::spawn(const order& x) {
+  actors::process_started news;
+  news.process = x.process;
+  const auto c = std::make_shared<child>(x.process);
+  if (auto born = bear(*c, x); !born)
+    news.failure = born.why();
+  news.pid = c->pid;
+  bool unwanted = false;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto wish = expected_.extract(x.process); !wish.empty())
+      unwanted = wish.mapped();
+    if (news.failure.code == core::ec::none)
+      children_[x.process] = c;
   }
+  if (unwanted)
+    kill(x.process);
   started_(std::move(news));
 }
 
-actors::death process_spawner::cause_of(const siginfo_t& info, bool killed) {
+actors::death process_spawner::cause_of(const child& c, const siginfo_t* info) {
   using actors::death;
   const bool memory = memory_.more();
   // It may have crashed before it was killed; either counts.
-  if (killed)
+  if (c.killed)
     return death::watchdog;
-  if (info.si_code == CLD_EXITED || is_own_fault(info.si_status))
+  // The host took the status. If a crash counted as a kill from outside, a
+  // request could crash its process for ever; a wrong suspicion costs a trial.
+  if (info == nullptr && c.told_to_leave)
+    return death::outside;
+  if (info == nullptr)
+    return memory ? death::memory : death::crash;
+  if (info->si_code == CLD_EXITED || is_own_fault(info->si_status))
     return death::crash;
-  return info.si_status == SIGKILL && memory ? death::memory : death::outside;
+  return info->si_status == SIGKILL && memory ? death::memory : death::outside;
 }
 
 void process_spawner::reap(ipc::process_life who) {
@@ -263,18 +282,25 @@ void process_spawner::reap(ipc::process_life who) {
   }
   siginfo_t info{};
   const auto waited =
-    waitid(P_PID, static_cast<id_t>(c->pid), &info, WEXITED | WNOHANG);
-  // A host that ignores SIGCHLD has nothing to wait for: the process is gone in
-  // either case.
+    waitid(by_pidfd, static_cast<id_t>(c->pidfd), &info, WEXITED | WNOHANG);
+  // A host that ignores SIGCHLD or reaps all children leaves nothing to wait
+  // for: the process is gone in either case.
   const bool unknown = waited != 0 && errno == ECHILD;
-  if (!unknown && (waited != 0 || info.si_pid == 0))
+  c->withheld = !unknown && (waited != 0 || info.si_pid == 0);
+  if (c->withheld)
     return;
   {
     const std::lock_guard guard{mutex_};
     c->gone = true;
-    c->end = unknown ? "unknown end" : describe_end(info);
-    c->cause = unknown && !c->killed ? actors::death::outside
-                                     : cause_of(info, c->killed);
+    c->end.process = who;
+    c->end.manner = unknown ? "unknown end" : describe_end(info);
+    c->end.cause = cause_of(*c, unknown ? nullptr : &info);
+    if (!unknown && info.si_code == CLD_EXITED
+        && info.si_status == exit_status::foreign)
+      c->fault = core::fail(core::ec::incompatible,
+                            "the program {} is of another build: restart the "
+                            "server",
+                            program_.path());
     close(c->pidfd);
     c->pidfd = -1;
   }
@@ -284,19 +310,32 @@ void process_spawner::reap(ipc::process_life who) {
 void process_spawner::forget(ipc::process_life who) {
   // Runs on the link's own thread: the spawner's thread ends the link.
   actors::process_exited news;
-  news.process = who;
+  core::error fault;
   {
     const std::lock_guard guard{mutex_};
     const auto i = children_.find(who);
     if (i == children_.end())
       return;
-    news.manner = i->second->end;
-    news.cause = i->second->cause;
+    news = i->second->end;
+    fault = std::move(i->second->fault);
     ended_.push_back(std::move(i->second));
     children_.erase(i);
   }
+  if (fault.code != core::ec::none)
+    how_.arrived(
+      who, actors::from_process{actors::setup_refused{who, std::move(fault)}});
   exited_(std::move(news));
   wake();
+}
+
+void process_spawner::leave_behind() {
+  const std::lock_guard guard{mutex_};
+  for (const auto& [who, c] : children_)
+    if (!c->gone)
+      core::log_error("process {} (pid {}) is not gone {:.1f} s after it was "
+                      "killed; the engine ends without it",
+                      who.process.value, c->pid,
+                      core::to_seconds(how_.confirm));
 }
 
 void process_spawner::loop() {
@@ -317,13 +356,17 @@ void process_spawner::loop() {
     ended.clear();
     for (const auto& x : orders)
       spawn(x);
+    bool withheld = false;
     {
       const std::lock_guard guard{mutex_};
       for (const auto& [who, c] : children_) {
         if (c->gone)
           continue;
-        fds.push_back({c->pidfd, POLLIN, 0});
+        // The descriptor of a withheld end is ready all the time.
+        fds.push_back(
+          {c->pidfd, static_cast<short>(c->withheld ? 0 : POLLIN), 0});
         whose.push_back(who);
+        withheld = withheld || c->withheld;
         // Another request to leave may have come before the process was
         // started.
         if (stopping && !std::exchange(c->told_to_leave, true))
@@ -332,24 +375,21 @@ void process_spawner::loop() {
     }
     if (stopping && fds.size() == 1)
       return;
-    int patience_ms = -1;
-    if (stopping) {
-      const auto left = kill_at - std::chrono::steady_clock::now();
-      if (left <= core::timespan{0})
-        for (size_t i = 1; i < whose.size(); ++i)
-          kill(whose[i]);
-      else
-        patience_ms = static_cast<int>(std::min<int64_t>(
-          1
-            + std::chrono::duration_cast<std::chrono::milliseconds>(left)
-                .count(),
-          60'000));
-    }
-    poll(fds.data(), fds.size(), patience_ms);
+    const auto now = std::chrono::steady_clock::now();
+    const auto leave_at = core::after(kill_at, how_.confirm);
+    if (stopping && now >= leave_at)
+      return leave_behind();
+    if (stopping && now >= kill_at)
+      for (size_t i = 1; i < whose.size(); ++i)
+        kill(whose[i]);
+    auto until = !stopping ? core::never : now >= kill_at ? leave_at : kill_at;
+    if (withheld)
+      until = std::min(until, core::after(now, look_again));
+    poll(fds.data(), fds.size(), poll_until(until));
     uint64_t count = 0;
     [[maybe_unused]] const auto got = read(wake_fd_, &count, sizeof count);
     for (size_t i = 1; i < fds.size(); ++i)
-      if (fds[i].revents != 0)
+      if (fds[i].revents != 0 || fds[i].events == 0)
         reap(whose[i]);
   }
 }

@@ -5,8 +5,11 @@
 #include <atelier/actors/process_host.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/split/memory_kills.hpp>
+#include <atelier/runtime/split/reply_check.hpp>
 #include <atelier/runtime/split/ring_link.hpp>
+#include <atelier/runtime/split/worker_program.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -30,14 +33,16 @@ class process_spawner : public actors::process_host, public actors::handoff {
 public:
   struct options {
     std::shared_ptr<ipc::arena_owner> host;
-    /// The program of the processes.
+    /// The program of the processes, absolute.
     std::string program;
     /// Their settings, as TOML, and the stages that they must know
     /// (planning::pipeline::signature).
     std::string settings;
     std::string stages;
-    /// Called for each report to the scheduler and each pong to the supervisor,
-    /// from one thread for each process.
+    /// How long `end` waits for the end of a killed process.
+    core::timespan confirm = std::chrono::seconds{5};
+    /// Called for each report to the scheduler, and for each pong and refusal
+    /// to the supervisor, from one thread for each process.
     std::function<void(ipc::process_life, actors::from_process)> arrived;
   };
 
@@ -46,7 +51,9 @@ public:
   ~process_spawner() override;
 
   /// Asks all processes to leave, waits for that at most `grace`, kills the
-  /// others, and waits until they are gone. No event and no report follows.
+  /// others, and waits at most `confirm` until they are gone; processes that
+  /// the kernel still holds then are logged and left to their parent's end. No
+  /// event and no report follows.
   void end(core::timespan grace);
 
   void connect(std::function<void(actors::process_started)> started,
@@ -61,17 +68,32 @@ public:
   /// Wakes the readers of all rings ahead of work that is about to arrive.
   void rouse();
 
+  /// Returns how many reports were dropped since they were not for their sender
+  /// to make.
+  uint64_t dropped_reports() const;
+
 private:
   struct child {
+    explicit child(ipc::process_life who) : check(who) {}
+
+    ~child();
+    child(const child&) = delete;
+    child& operator=(const child&) = delete;
+
     int32_t pid = 0;
     int pidfd = -1;
-    std::string end;
-    actors::death cause = actors::death::outside;
+    actors::process_exited end;
+    /// Set if its next lives will end the same way until an operator acts.
+    core::error fault;
     /// Killed by this program.
     bool killed = false;
-    std::unique_ptr<ring_link> link;
     bool gone = false;
     bool told_to_leave = false;
+    /// Ended, but a debugger that traces it is told first.
+    bool withheld = false;
+    reply_check check;
+    // Last, so that it ends before the check that its thread uses.
+    std::unique_ptr<ring_link> link;
   };
 
   struct order {
@@ -81,13 +103,17 @@ private:
 
   void loop();
   void spawn(const order& x);
+  core::result<void> bear(child& c, const order& x);
+  void hear(child& c, ipc::process_life who, actors::from_process message);
   void reap(ipc::process_life who);
-  actors::death cause_of(const siginfo_t& info, bool killed);
+  actors::death cause_of(const child& c, const siginfo_t* info);
   void forget(ipc::process_life who);
+  void leave_behind();
   void wake();
   void send(ipc::process_life to, const actors::to_process& x);
 
   options how_;
+  worker_program program_;
   std::function<void(actors::process_started)> started_;
   std::function<void(actors::process_exited)> exited_;
   int wake_fd_ = -1;
@@ -98,10 +124,14 @@ private:
   /// Guarded by the mutex, like all members below except the thread.
   std::map<ipc::process_life, std::shared_ptr<child>> children_;
   std::vector<order> orders_;
+  /// Processes that are ordered and not among the children yet, and whether
+  /// they are to be killed at once.
+  std::map<ipc::process_life, bool> expected_;
   /// Links whose process is gone; the thread ends them.
   std::vector<std::shared_ptr<child>> ended_;
   bool stopping_ = false;
   core::time_point kill_at_ = core::never;
+  std::atomic<uint64_t> dropped_{0};
   // Last, so that it ends before the members that it uses.
   std::jthread thread_;
 };

@@ -129,6 +129,34 @@ BOOST_AUTO_TEST_CASE(every_part_is_started_once) {
   BOOST_TEST(!lines[1].alive);
 }
 
+BOOST_AUTO_TEST_CASE(what_an_operator_must_do_is_told_until_it_is_done) {
+  start({"cpu"});
+  const auto fault = [&] {
+    return ask<std::vector<actors::process_line>>(sut,
+                                                  actors::status_atom::value)
+      .front()
+      .refusal.text;
+  };
+  tell(sut, actors::process_started{
+              first, 0, core::fail(core::ec::not_found, "put it back")});
+  BOOST_TEST(fault() == "put it back");
+  const auto next = [&](uint32_t n) {
+    const auto who = test::hub_rig::life(1, n);
+    advance(60s);
+    started(who);
+    return who;
+  };
+  const auto second = next(2);
+  tell(sut, actors::setup_refused{second, core::fail(core::ec::incompatible,
+                                                     "restart the server")});
+  exited(second);
+  BOOST_TEST(fault() == "restart the server");
+  const auto third = next(3);
+  BOOST_TEST(fault() == "restart the server");
+  pong(third);
+  BOOST_TEST(fault() == "");
+}
+
 BOOST_AUTO_TEST_CASE(handlers_that_waited_are_added_over_lives) {
   start({"cpu"});
   up();

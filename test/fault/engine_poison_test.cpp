@@ -7,6 +7,8 @@
 #include <process/process_table.hpp>
 #include <support/seed.hpp>
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -109,6 +111,29 @@ BOOST_AUTO_TEST_CASE(
     // The first death, and the two deaths with a request by itself.
     BOOST_TEST(restarts_of(*sut, "cpu") == 3u);
     check_at_rest(*sut);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(poison_is_found_whatever_a_host_does_with_its_children) {
+  // Both leave no exit status to the engine.
+  const auto reap_all = [](int) {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  };
+  for (const sighandler_t way : {SIG_IGN, sighandler_t{reap_all}}) {
+    const auto before = std::signal(SIGCHLD, way);
+    {
+      auto sut = test::start(
+        mode::split, with_card(card(0), {"preprocess.test_crash_seed=666"}));
+      auto poisonous = wanted_image(2);
+      poisonous.seed = 666;
+      watched bad{*sut, poisonous};
+      watched good{*sut, wanted_image(2)};
+      BOOST_TEST(test::code_of(bad.wait()) == "poison");
+      test::image_in(good.wait());
+      check_at_rest(*sut);
+    }
+    std::signal(SIGCHLD, before);
   }
 }
 

@@ -24,7 +24,7 @@ struct shown_images : test::fake_images {
     x.waiting = 1;
     x.running = 2;
     x.workers = {{"cpu:0", {"tiny@8"}, true, 2, 16, 8, false, false, "old"}};
-    x.processes = {{"device 0", 42, 1, true}};
+    x.processes = {{"device 0", 42, 1, true, true, {}, "restart the server"}};
     x.routes = {{"light", {{"tiny@8", "tiny@50"}}, {}, {0.75, 0}},
                 {"cascade", {{"tiny@8"}, {"other@4"}}, 0, {0.25, 1}}};
     x.thresholds = {0.5};
@@ -215,6 +215,7 @@ BOOST_AUTO_TEST_CASE(workers_and_processes_are_told) {
   BOOST_TEST(x["workers"][0]["kind"] == "old");
   BOOST_TEST(x["workers"][0]["seats"] == 16);
   BOOST_TEST(x["processes"][0]["pid"] == 42);
+  BOOST_TEST(x["processes"][0]["fault"] == "restart the server");
 }
 
 BOOST_AUTO_TEST_CASE(the_topology_tells_no_secret) {

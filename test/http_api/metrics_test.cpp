@@ -108,6 +108,7 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
   now.engine.workers = {w};
   now.engine.processes = {{"cpu", 1, 2, true}};
   now.engine.blocked_handlers = {{"preprocess", 3}};
+  now.engine.reports_dropped = 6;
   now.open_jobs = 9;
   runtime::http::server_counts served;
   served.open_streams = 11;
@@ -121,7 +122,8 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
         "atelier_worker_hosting{device=\"cpu:0\",variant=\"b@2\"} 1",
         "atelier_process_restarts_total{process=\"cpu\"} 2",
         "atelier_blocking_handlers_total{actor=\"preprocess\"} 3",
-        "atelier_jobs_open 9", "atelier_http_streams 11"})
+        "atelier_reports_dropped_total 6", "atelier_jobs_open 9",
+        "atelier_http_streams 11"})
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }
 

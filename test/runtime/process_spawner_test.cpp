@@ -5,7 +5,10 @@
 #include <support/eventually.hpp>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -37,13 +40,19 @@ struct stage {
   std::mutex mutex;
   std::vector<actors::process_started> started;
   std::vector<actors::process_exited> exited;
+  std::vector<actors::from_process> reports;
+  core::timespan confirm = 30s;
   std::unique_ptr<runtime::process_spawner> sut;
 
-  explicit stage(const std::string& script) {
+  enum class begin : uint8_t { now, later };
+
+  explicit stage(const std::string& script, begin now = begin::now) {
     const auto program = folder / "program";
     std::ofstream{program} << "#!/bin/sh\n" << script << "\n";
     fs::permissions(program, fs::perms::owner_all);
     use(program.string());
+    if (now == begin::now)
+      connect();
   }
 
   ~stage() {
@@ -55,8 +64,15 @@ struct stage {
     runtime::process_spawner::options how;
     how.host = host;
     how.program = program;
-    how.arrived = [](ipc::process_life, actors::from_process) {};
+    how.confirm = confirm;
+    how.arrived = [this](ipc::process_life, actors::from_process x) {
+      const std::lock_guard guard{mutex};
+      reports.push_back(std::move(x));
+    };
     sut = std::make_unique<runtime::process_spawner>(std::move(how));
+  }
+
+  void connect() {
     sut->connect(
       [this](actors::process_started x) {
         const std::lock_guard guard{mutex};
@@ -165,12 +181,13 @@ BOOST_AUTO_TEST_CASE(the_process_is_told_its_place) {
 BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_a_failure) {
   stage s{"exit 0"};
   s.use("/no/such/program");
+  s.connect();
   s.sut->start(life(1, 1), "part");
   BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
-  BOOST_TEST((s.started.back().failure.code == core::ec::unavailable));
+  BOOST_TEST((s.started.back().failure.code == core::ec::not_found));
   BOOST_TEST(s.started.back().failure.text
-             == "/no/such/program cannot be started: No such file or "
-                "directory");
+             == "cannot start /no/such/program: No such file or directory; put "
+                "it back, or restart the server with processes.program");
   s.sut->end(30s);
   BOOST_TEST(s.exits() == 0u);
 }
@@ -259,8 +276,142 @@ BOOST_AUTO_TEST_CASE(a_host_that_ignores_child_signals_loses_none) {
     s.start();
     const std::ofstream go{s.folder / "go"};
     BOOST_TEST(s.how_it_ended() == "unknown end");
+    // Otherwise a request could crash its process again and again.
+    BOOST_TEST((s.exited.back().cause == actors::death::crash));
+  }
+  {
+    stage s{"until [ -e $(dirname $0)/go ]; do sleep 0.01; done; exit 0"};
+    s.start();
+    s.sut->ask_to_leave(life(1, 1));
+    const std::ofstream go{s.folder / "go"};
+    BOOST_TEST(s.how_it_ended() == "unknown end");
+    BOOST_TEST((s.exited.back().cause == actors::death::outside));
   }
   std::signal(SIGCHLD, before);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_of_another_build_is_told_with_the_remedy) {
+  stage s{"exit 4"};
+  s.start();
+  const auto told = "the program " + (s.folder / "program").string()
+                  + " is of another build: restart the server";
+  BOOST_TEST(s.how_it_ended() == "exit status 4");
+  BOOST_TEST_REQUIRE(s.reports.size() == 1u);
+  const auto& why = std::get<actors::setup_refused>(s.reports[0].body);
+  BOOST_TEST((why.process == life(1, 1)));
+  BOOST_TEST((why.why.code == core::ec::incompatible));
+  BOOST_TEST(why.why.text == told);
+}
+
+BOOST_AUTO_TEST_CASE(processes_start_in_the_folder_of_the_spawners_start) {
+  const auto before = fs::current_path();
+  stage s{"pwd -P > $(dirname $0)/told; exit 0"};
+  fs::current_path("/");
+  s.start();
+  s.how_it_ended();
+  fs::current_path(before);
+  std::string told;
+  std::ifstream file{s.folder / "told"};
+  std::getline(file, told);
+  BOOST_TEST(told == fs::canonical(before).string());
+}
+
+BOOST_AUTO_TEST_CASE(a_kill_that_comes_before_the_process_is_kept) {
+  stage s{"exec sleep 1000", stage::begin::later};
+  s.sut->start(life(1, 1), "part");
+  s.sut->kill(life(1, 1));
+  s.connect();
+  BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
+  BOOST_TEST((s.exited.back().cause == actors::death::watchdog));
+  // The wish was for that life alone.
+  s.start(life(1, 2));
+  BOOST_TEST(s.exits() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_end_that_a_debugger_withholds_is_not_waited_for) {
+  // Until its tracer has been told, nobody else can wait for the process: like
+  // one that the kernel cannot end.
+  stage s{"exec sleep 1000", stage::begin::later};
+  s.confirm = 100ms;
+  s.use((s.folder / "program").string());
+  s.connect();
+  const auto pid = s.start();
+  int ready[2];
+  BOOST_TEST_REQUIRE(pipe(ready) == 0);
+  const auto tracer = fork();
+  if (tracer == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const char told = ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0 ? 1 : 0;
+    if (write(ready[1], &told, 1) == 1)
+      for (;;)
+        pause();
+    _exit(1);
+  }
+  char traced = 0;
+  BOOST_TEST_REQUIRE(read(ready[0], &traced, 1) == 1);
+  close(ready[0]);
+  close(ready[1]);
+  if (traced == 0)
+    BOOST_TEST_MESSAGE("skipped: this machine permits no debugger");
+  s.sut->end({});
+  if (traced != 0) {
+    BOOST_TEST(exists(pid));
+    BOOST_TEST(s.exits() == 0u);
+  }
+  ::kill(tracer, SIGKILL);
+  waitpid(tracer, nullptr, 0);
+  if (traced != 0)
+    BOOST_TEST(waitpid(pid, nullptr, 0) == pid);
+}
+
+BOOST_AUTO_TEST_CASE(a_report_that_is_not_the_processs_own_is_dropped) {
+  stage s{"exec sleep 1000"};
+  s.start(life(1, 1));
+  s.start(life(2, 1));
+  ipc::ring_writer first{s.host->rings(core::process_id{1})->outbound,
+                         {s.host->host_epoch(), core::incarnation{1}}};
+  const auto report = [&](const auto& body) {
+    std::vector<std::byte> record;
+    actors::write(actors::from_process{body}, record);
+    BOOST_TEST_REQUIRE(*first.push(record));
+  };
+  const auto seen = [&] {
+    const std::lock_guard guard{s.mutex};
+    return s.reports.size();
+  };
+  actors::worker_ready another;
+  another.worker.process = life(2, 1);
+  report(another);
+  report(actors::pong{life(2, 1), 1});
+  report(actors::pong{life(1, 2), 1});
+  report(actors::setup_refused{life(2, 1), {}});
+  // An answer needs an order, and an order has one answer.
+  const core::ticket mine{core::request_id{7}, 1};
+  const core::ticket other{core::request_id{8}, 1};
+  const auto order = [&](ipc::process_life to, core::ticket x) {
+    actors::run_stage what;
+    what.ticket = x;
+    s.sut->send({to, actors::role::preprocess, 0}, what);
+  };
+  order(life(1, 1), mine);
+  order(life(2, 1), other);
+  actors::stepped step;
+  step.worker.process = life(1, 1);
+  step.rows = {{mine, 1, false}, {other, 1, false}};
+  report(step);
+  report(actors::stepping{step.worker, {other}});
+  actors::stage_done done;
+  done.ticket = other;
+  report(done);
+  done.ticket = mine;
+  report(done);
+  report(done);
+  report(actors::pong{life(1, 1), 2});
+  BOOST_TEST(eventually([&] { return seen() == 2; }));
+  BOOST_TEST(s.sut->dropped_reports() == 8u);
+  const std::lock_guard guard{s.mutex};
+  BOOST_TEST((std::get<actors::stage_done>(s.reports[0].body).ticket == mine));
+  BOOST_TEST(std::get<actors::pong>(s.reports[1].body).number == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(an_end_without_a_trace_is_told_too) {
@@ -269,6 +420,7 @@ BOOST_AUTO_TEST_CASE(an_end_without_a_trace_is_told_too) {
   for (uint32_t n = 1; n <= 20; ++n) {
     stage s{"exit 3"};
     s.use("/bin/true");
+    s.connect();
     s.sut->start(life(1, n), "part");
     BOOST_TEST(eventually([&] { return s.starts() == 1; }));
     if (s.started.back().failure.code == core::ec::none)

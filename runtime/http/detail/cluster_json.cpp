@@ -33,11 +33,14 @@ json routes_json(const engine_status& x) {
 
 json processes_json(const engine_status& x) {
   json all = json::array();
-  for (const auto& p : x.processes)
+  for (const auto& p : x.processes) {
     all.push_back({{"role", p.role},
                    {"pid", p.pid},
                    {"restarts", p.restarts},
                    {"alive", p.alive}});
+    if (!p.fault.empty())
+      all.back()["fault"] = p.fault;
+  }
   return all;
 }
 

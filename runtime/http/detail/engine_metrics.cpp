@@ -182,6 +182,9 @@ public:
       "a request that it had, the next encoded image."}
       .add(now_.engine.until_step, {"until", "step"})
       .add(now_.engine.until_image, {"until", "picture"});
+    counter(to_, "atelier_reports_dropped_total",
+            "Reports that a process wrote in the name of another one.")
+      .add(number(now_.engine.reports_dropped));
     family blocked{to_, MetricType::Counter, "atelier_blocking_handlers_total",
                    "Handlers of actors that waited for over 2 ms."};
     for (const auto& h : now_.engine.blocked_handlers)

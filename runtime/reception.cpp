@@ -133,9 +133,10 @@ double reception::seconds_per_answer() const {
 }
 
 bool reception::wait_until_empty(core::timespan most) {
+  const auto until = core::after(std::chrono::steady_clock::now(), most);
   std::unique_lock guard{mutex_};
-  return emptied_.wait_for(guard, most,
-                           [this] { return clients_.empty() && !calling_; });
+  return emptied_.wait_until(guard, until,
+                             [this] { return clients_.empty() && !calling_; });
 }
 
 void reception::tell(news x) {

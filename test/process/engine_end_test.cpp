@@ -129,6 +129,13 @@ BOOST_DATA_TEST_CASE(stopping_waits_for_what_runs, modes, how) {
   BOOST_TEST(sut->stop(1s));
 }
 
+BOOST_DATA_TEST_CASE(the_longest_grace_is_as_long_as_it_takes, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  auto x = test::hand_in(*sut, small(5));
+  BOOST_TEST(sut->stop(std::chrono::nanoseconds::max()));
+  test::image_in(test::await(x));
+}
+
 BOOST_DATA_TEST_CASE(a_grace_that_is_too_short_says_so, modes, how) {
   auto sut = test::start(how, {slow_card});
   auto x = test::hand_in(*sut, small(100));

@@ -35,6 +35,8 @@ struct failure {
   std::string text;
   /// With `overloaded`: the time after which to retry.
   std::chrono::nanoseconds retry_after{0};
+  /// The number of the accepted request that failed; 0: there is none.
+  uint64_t request = 0;
 };
 
 /// The exception of `result::value`; `what()` is the failure's text.
@@ -99,6 +101,8 @@ struct suspicion {
   /// Trials since the request last progressed, including one about to begin; 0:
   /// there is no evidence.
   uint32_t trials = 0;
+  /// The number of the request, from callbacks::suspected; otherwise ignored.
+  uint64_t request = 0;
 };
 
 /// A fact about an image for the client.
@@ -302,22 +306,29 @@ struct progress {
   atelier::preview preview;
 };
 
-/// The engine's callback thread calls these, one at a time. They may block,
-/// which delays later answers. They may submit and cancel; they must not stop
-/// or destroy the engine.
+/// The engine's callback thread calls these, one at a time, until the engine
+/// is destroyed. They may throw, which is logged, and block, which delays later
+/// callbacks and the futures of their requests but nothing else. They may call
+/// any function of the engine: `stop` only refuses new requests there, and
+/// returns false. If one destroys the engine, or the destruction of its
+/// captures does, the engine ends after the call.
 struct callbacks {
+  /// The newest progress: a report that a newer one has overtaken is left out.
   std::function<void(const progress&)> progressed;
   /// For callers that submit a request again after their own restart: the
   /// evidence against the request changed. The request is not tried alone until
   /// `go_on` is called, from any thread, after the caller has saved the
-  /// evidence.
+  /// evidence, or until its last copy is destroyed.
   std::function<void(const suspicion&, std::function<void()> go_on)> suspected;
+  /// Called once. Both alternatives of the answer have the request's number,
+  /// which `submit` may return later.
   std::function<void(const answer&)> answered;
 };
 
 /// An accepted request.
 struct submission {
   uint64_t request = 0;
+  /// Ready once callbacks::answered has returned.
   std::future<answer> result;
 };
 
@@ -635,8 +646,8 @@ struct engine_options {
 };
 
 /// Runs Atelier's actors, in this process or in separate ones.
-/// Threads: all members may be called from any thread; no callback runs after
-/// the destructor has returned.
+/// Threads: all members may be called from any thread. No callback runs after
+/// the destructor has returned, unless a callback called the destructor.
 class engine {
 public:
   /// Starts all actors. Waits until every configured worker is ready and the
@@ -648,7 +659,8 @@ public:
   /// whose setup fails, with its part's name.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
-  /// Stops without waiting: open requests are answered `stopping`.
+  /// Stops without waiting for open requests, which are answered `stopping`,
+  /// and waits for the callbacks.
   ~engine();
 
   engine(const engine&) = delete;
@@ -684,7 +696,11 @@ public:
   std::optional<failure> host_model(const std::string& model, bool there);
 
   /// Rejects new requests, waits at most `grace` for the open ones, then stops.
-  /// Returns true if every accepted request was answered.
+  /// Requests that have an image by then get it, the others are answered
+  /// `stopping`. Waits at most a few seconds longer for callbacks that block;
+  /// they go on afterwards. Returns true if every accepted request was answered
+  /// within `grace`; false, at once, on the callback thread, where it only
+  /// rejects new requests.
   bool stop(std::chrono::nanoseconds grace);
 
 private:

@@ -171,6 +171,29 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   return scenes;
 }
 
+/// Withdraws a request that the scheduler did not receive.
+class entered_request {
+public:
+  entered_request(runtime::reception& where, core::request_id id)
+    : where_(&where), id_(id) {}
+
+  entered_request(const entered_request&) = delete;
+  entered_request& operator=(const entered_request&) = delete;
+
+  ~entered_request() {
+    if (where_ != nullptr)
+      where_->withdraw(id_);
+  }
+
+  void is_received() {
+    where_ = nullptr;
+  }
+
+private:
+  runtime::reception* where_;
+  const core::request_id id_;
+};
+
 /// Returns the kind of a device of the settings.
 std::string kind_of(const config::settings& x, const std::string& device) {
   const auto at = std::find_if(x.devices.begin(), x.devices.end(),
@@ -190,7 +213,12 @@ uint32_t tenant_number(std::string_view name) {
 
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
-engine::~engine() = default;
+engine::~engine() {
+  // The callback thread delivers the last answers: it must not wait for itself.
+  auto* const clients = impl_->clients.get();
+  if (clients != nullptr && clients->is_callback_thread())
+    clients->destroy_later(std::move(impl_));
+}
 
 result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   auto own = runtime::admit(options.extend);
@@ -270,16 +298,19 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
   if (!result)
     return full();
   s.result = std::move(*result);
+  entered_request entered{*x.clients, id};
   actors::submit order{std::make_shared<const core::request>(std::move(*made)),
                        *held, keeps_suspicion};
   if (!x.caller_runs_actors) {
     caf::anon_send(x.control.scheduler, std::move(order));
+    entered.is_received();
     return s;
   }
   // This thread is awake: it runs the hub itself if that is idle.
   const borrowed_thread host;
   actors::inline_unit here{*x.sys};
   here.deliver(x.control.scheduler, std::move(order));
+  entered.is_received();
   return s;
 }
 
@@ -429,6 +460,8 @@ std::optional<failure> engine::host_model(const std::string& model,
 
 bool engine::stop(std::chrono::nanoseconds grace) {
   impl_->entrance.close();
+  if (impl_->clients->is_callback_thread())
+    return false;
   const bool all = impl_->clients->wait_until_empty(grace);
   impl_->end();
   return all;

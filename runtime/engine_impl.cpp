@@ -330,7 +330,7 @@ void engine::impl::end() {
     if (control.scheduler)
       caf::anon_send(control.scheduler, actors::stop_atom::value);
     if (clients)
-      clients->wait_until_empty(status_patience);
+      clients->wait_until_answered(status_patience);
     if (control.supervisor)
       caf::anon_send(control.supervisor, actors::stop_atom::value);
     // Kills processes that do not leave by themselves, and reads no ring
@@ -369,6 +369,8 @@ void engine::impl::end() {
     drawing->close();
   // Unlinks the shared object, with its last holder.
   arena.reset();
+  if (clients)
+    clients->wait_until_empty(status_patience);
   if (logging)
     core::stop_log();
 }

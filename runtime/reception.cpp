@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/gpu/state_format.hpp>
-#include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/door.hpp>
-#include <atelier/runtime/public_parameters.hpp>
+#include <atelier/runtime/public_answer.hpp>
 #include <atelier/runtime/reception.hpp>
 
-#include <algorithm>
+#include <cxxabi.h>
+
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -15,13 +17,16 @@ namespace atelier::runtime {
 
 namespace {
 
-/// A host's callback may throw; its exception ends here.
-template <class F, class T>
-void call(const F& f, const T& x) {
+/// A host's callback may throw; its exception ends here, unless it is the end
+/// of the thread, which nothing may hold up.
+template <class F, class... Ts>
+void call(const F& f, const Ts&... xs) {
   if (!f)
     return;
   try {
-    f(x);
+    f(xs...);
+  } catch (const abi::__forced_unwind&) {
+    throw;
   } catch (const std::exception& e) {
     core::log_error("a callback of the host threw: {}", e.what());
   } catch (...) {
@@ -29,176 +34,12 @@ void call(const F& f, const T& x) {
   }
 }
 
-timings to_timings(const actors::row_timings& x) {
-  timings t;
-  t.queue = x.queue;
-  t.classify = x.classify;
-  t.retrieve = x.retrieve;
-  t.preprocess = x.preprocess;
-  t.text = x.text;
-  t.denoise = x.denoise;
-  t.decode = x.decode;
-  t.postprocess = x.postprocess;
-  t.first_step = x.first_step;
-  t.total = x.total;
-  return t;
-}
-
-/// Names the level of each ladder; without ladders that the profile does not
-/// have.
-std::vector<ladder_level> to_levels(const std::vector<uint32_t>& tolerated,
-                                    const planning::profile& known) {
-  std::vector<ladder_level> out;
-  const auto ladders = std::min(tolerated.size(), known.ladders.size());
-  for (size_t i = 0; i < ladders; ++i) {
-    const auto& ladder = known.ladders[i];
-    if (tolerated[i] >= ladder.levels.size())
-      continue;
-    const auto variant = ladder.levels[tolerated[i]].variant.value;
-    if (variant < known.variants.size())
-      out.push_back({std::string{planning::name_of(ladder.kind)}, tolerated[i],
-                     known.variants[variant].name});
-  }
-  return out;
-}
-
-} // namespace
-
-reception::reception(std::shared_ptr<ipc::slot_store> slots,
-                     std::function<void(core::request_id)> taken,
-                     std::function<void(core::request_id)> noted,
-                     std::shared_ptr<const planning::profile> known)
-  : slots_(std::move(slots)),
-    taken_(std::move(taken)),
-    noted_(std::move(noted)),
-    known_(std::move(known)),
-    thread_([this] { loop(); }) {}
-
-reception::~reception() {
-  close();
-}
-
-void reception::close() {
-  std::unordered_map<uint64_t, std::shared_ptr<client>> left;
-  {
-    const std::lock_guard guard{mutex_};
-    stopping_ = true;
-    news_.clear();
-  }
-  wake_.notify_all();
-  if (thread_.joinable())
-    thread_.join();
-  {
-    const std::lock_guard guard{mutex_};
-    left.swap(clients_);
-  }
-  slots_.reset();
-  for (auto& [id, c] : left) {
-    const answer a = failure{"stopping", "the engine is stopping", {}};
-    c->result.set_value(a);
-    call(c->calls.answered, a);
-  }
-}
-
-bool reception::knows(core::request_id id) const {
-  const std::lock_guard guard{mutex_};
-  return clients_.count(id.value) != 0;
-}
-
-std::future<answer> reception::expect(core::request_id id, callbacks calls) {
-  return *expect(id, std::move(calls), std::numeric_limits<size_t>::max());
-}
-
-std::optional<std::future<answer>> reception::expect(core::request_id id,
-                                                     callbacks calls,
-                                                     size_t most) {
-  auto c = std::make_shared<client>();
-  c->calls = std::move(calls);
-  auto result = c->result.get_future();
-  const std::lock_guard guard{mutex_};
-  if (clients_.size() >= most)
-    return std::nullopt;
-  clients_.emplace(id.value, std::move(c));
-  return result;
-}
-
-size_t reception::open() const {
-  const std::lock_guard guard{mutex_};
-  return clients_.size();
-}
-
-double reception::seconds_per_answer() const {
-  const std::lock_guard guard{mutex_};
-  return seconds_per_answer_;
-}
-
-bool reception::wait_until_empty(core::timespan most) {
-  const auto until = core::after(std::chrono::steady_clock::now(), most);
-  std::unique_lock guard{mutex_};
-  return emptied_.wait_until(guard, until,
-                             [this] { return clients_.empty() && !calling_; });
-}
-
-void reception::tell(news x) {
-  {
-    const std::lock_guard guard{mutex_};
-    if (stopping_)
-      return;
-    news_.push_back(std::move(x));
-  }
-  wake_.notify_one();
-}
-
-void reception::answered(actors::answer what) {
-  const auto id = what.request->id.value;
-  tell({id, std::move(what)});
-}
-
-void reception::progressed(core::request_id id, uint32_t steps_done,
-                           uint32_t steps, ipc::slot_ref state) {
-  progress x;
-  x.request = id.value;
-  x.steps_done = steps_done;
-  x.steps = steps;
-  tell({id.value, std::move(x), state});
-}
-
-void reception::suspected(core::request_id id, core::suspicion how,
-                          bool waits) {
-  held_against x;
-  x.details = {std::string{core::to_string(how.phase)}, how.leg, how.steps,
-               how.trials};
-  x.waits = waits;
-  tell({id.value, std::move(x)});
-}
-
-void reception::tell_suspicion(uint64_t request, const callbacks& calls,
-                               const held_against& x) {
-  auto go_on = x.waits
-               ? std::function<void()>{[weak = weak_from_this(), request] {
-                   if (const auto me = weak.lock())
-                     me->noted(request);
-                 }}
-               : std::function<void()>{[] {}};
-  try {
-    calls.suspected(x.details, go_on);
-  } catch (const std::exception& e) {
-    core::log_error("a callback of the host threw: {}", e.what());
-    go_on();
-  }
-}
-
-void reception::noted(uint64_t request) {
-  // Under the lock: a caller that closes this may end the scheduler after it.
-  const std::lock_guard guard{mutex_};
-  if (!stopping_ && noted_)
-    noted_(core::request_id{request});
-}
-
-void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
-  // The publisher does not wait: the state may be newer, or gone.
+/// Adds the preview of a published state, if it is still there: the publisher
+/// does not wait.
+void add_preview(const ipc::slot_store& slots, const ipc::slot_ref& from,
+                 progress& to) {
   std::vector<std::byte> bytes;
-  if (!from || !slots_->read(from, bytes))
+  if (!slots.read(from, bytes))
     return;
   const auto state = gpu::parse_state(bytes);
   if (!state || state->preview.rgb.empty())
@@ -209,103 +50,427 @@ void reception::add_preview(const ipc::slot_ref& from, progress& to) const {
   to.preview.rgb.assign(state->preview.rgb.begin(), state->preview.rgb.end());
 }
 
-answer reception::to_answer(actors::answer& x) {
-  if (x.failure.code != core::ec::none)
-    return to_failure(x.failure, x.retry_after);
-  generated_image p;
-  p.request = x.request->id.value;
-  const auto bytes = slots_->view(x.image);
-  if (bytes)
-    p.bytes.assign(reinterpret_cast<const uint8_t*>(bytes->data()),
-                   reinterpret_cast<const uint8_t*>(bytes->data())
-                     + bytes->size());
-  taken_(x.request->id);
-  if (!bytes)
-    return to_failure(bytes.why());
-  p.format = core::to_string(x.request->output.format);
-  p.seed = x.recipe.seed;
-  p.prompt = x.request->text.positive;
-  p.negative = x.request->text.negative;
-  p.model = std::move(x.model);
-  p.variant = std::move(x.variant);
-  p.route = std::move(x.route);
-  each_told([&](const core::parameter&, auto at, auto member) {
-    if constexpr (std::is_enum_v<typename decltype(at)::type>)
-      p.*member = to_string(x.recipe.*at.used);
-    else
-      p.*member = x.recipe.*at.used;
-  });
-  p.steps_run = x.steps_run;
-  const auto px = core::answered_px(x.recipe);
-  p.width = px.width;
-  p.height = px.height;
-  p.drawn_width = x.recipe.px.width;
-  p.drawn_height = x.recipe.px.height;
-  p.sha256 = std::move(x.sha256);
-  for (auto& one : x.notes)
-    p.notes.push_back(
-      {std::string{core::to_string(one.code)}, std::move(one.text)});
-  if (x.tolerated && known_)
-    p.prompt_class = to_levels(*x.tolerated, *known_);
-  if (x.reused)
-    p.reused =
-      reuse{x.reused->from == planning::origin::image ? "image" : "latent",
-            x.reused->entry, x.reused->similarity, x.reused->steps};
-  p.trace = x.request->trace;
-  p.took = to_timings(x.took);
-  return p;
+} // namespace
+
+/// Counts a client's call as ended at the end of its scope.
+class reception::call_in_progress {
+public:
+  /// @pre the mutex is held
+  explicit call_in_progress(reception& of) : of_(of) {
+    of_.calling_ = true;
+  }
+
+  call_in_progress(const call_in_progress&) = delete;
+  call_in_progress& operator=(const call_in_progress&) = delete;
+
+  ~call_in_progress() {
+    const std::lock_guard guard{of_.mutex_};
+    of_.calling_ = false;
+    of_.changed_.notify_all();
+  }
+
+private:
+  reception& of_;
+};
+
+/// A trial's turn to go on, which comes when the client says so or has dropped
+/// the function that says it.
+class reception::turn {
+public:
+  turn(std::weak_ptr<reception> of, uint64_t request)
+    : of_(std::move(of)), request_(request) {}
+
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  ~turn() {
+    take();
+  }
+
+  void take() {
+    if (taken_.exchange(true))
+      return;
+    if (const auto x = of_.lock())
+      x->noted(request_);
+  }
+
+private:
+  const std::weak_ptr<reception> of_;
+  const uint64_t request_;
+  std::atomic<bool> taken_{false};
+};
+
+/// Replaces the callback thread, unless it ends by itself.
+class reception::substitute {
+public:
+  explicit substitute(reception& of) : of_(&of) {}
+
+  substitute(const substitute&) = delete;
+  substitute& operator=(const substitute&) = delete;
+
+  ~substitute() {
+    if (of_ != nullptr)
+      of_->replace_thread();
+  }
+
+  void dismiss() {
+    of_ = nullptr;
+  }
+
+private:
+  reception* of_;
+};
+
+reception::reception(std::shared_ptr<ipc::slot_store> slots,
+                     std::function<void(core::request_id)> taken,
+                     std::function<void(core::request_id)> noted,
+                     std::shared_ptr<const planning::profile> known)
+  : taken_(std::move(taken)),
+    noted_(std::move(noted)),
+    known_(std::move(known)),
+    slots_(std::move(slots)) {
+  const std::lock_guard guard{mutex_};
+  thread_ = std::thread{[this] { loop(); }};
+}
+
+reception::~reception() {
+  close();
+  // Its owner was destroyed on the callback thread, which ends next.
+  if (is_callback_thread())
+    thread_.detach();
+  join();
+}
+
+void reception::close() {
+  std::shared_ptr<ipc::slot_store> slots;
+  {
+    const std::lock_guard guard{mutex_};
+    if (std::exchange(closed_, true))
+      return;
+    slots = std::move(slots_);
+    for (auto* from : {&with_news_, &quiet_})
+      while (!from->empty()) {
+        auto& x = from->front();
+        x.last = failure{"stopping", "the engine is stopping", {}, x.request};
+        move_to(answered_, x);
+      }
+    changed_.notify_all();
+  }
+  wake_.notify_all();
+}
+
+void reception::join() {
+  for (;;) {
+    std::vector<std::thread> all;
+    {
+      const std::lock_guard guard{mutex_};
+      all.swap(ended_);
+      if (thread_.joinable())
+        all.push_back(std::move(thread_));
+    }
+    if (all.empty())
+      return;
+    for (auto& x : all)
+      x.join();
+  }
+}
+
+bool reception::is_callback_thread() const {
+  const std::lock_guard guard{mutex_};
+  return caller_ == std::this_thread::get_id();
+}
+
+void reception::destroy_later(std::unique_ptr<reception_owner> owner) {
+  const std::lock_guard guard{mutex_};
+  owner_ = std::move(owner);
+}
+
+bool reception::knows(core::request_id id) const {
+  const std::lock_guard guard{mutex_};
+  return by_request_.contains(id.value);
+}
+
+std::future<answer> reception::expect(core::request_id id, callbacks calls) {
+  return *expect(id, std::move(calls), std::numeric_limits<size_t>::max());
+}
+
+std::optional<std::future<answer>> reception::expect(core::request_id id,
+                                                     callbacks calls,
+                                                     size_t most) {
+  clients own;
+  auto& x = own.emplace_back();
+  x.request = id.value;
+  x.calls = std::move(calls);
+  x.in = &quiet_;
+  auto result = x.result.get_future();
+  const std::lock_guard guard{mutex_};
+  if (by_request_.size() >= most)
+    return std::nullopt;
+  by_request_.emplace(id.value, own.begin());
+  quiet_.splice(quiet_.end(), own);
+  return result;
+}
+
+void reception::withdraw(core::request_id id) {
+  clients own;
+  const std::lock_guard guard{mutex_};
+  const auto i = by_request_.find(id.value);
+  if (i == by_request_.end())
+    return;
+  own.splice(own.end(), *i->second->in, i->second);
+  by_request_.erase(i);
+  changed_.notify_all();
+}
+
+size_t reception::open() const {
+  const std::lock_guard guard{mutex_};
+  return by_request_.size();
+}
+
+double reception::seconds_per_answer() const {
+  const std::lock_guard guard{mutex_};
+  return seconds_per_answer_;
+}
+
+bool reception::is_answered() const {
+  return quiet_.empty() && with_news_.empty();
+}
+
+bool reception::is_empty() const {
+  return by_request_.empty() && !calling_;
+}
+
+bool reception::wait(core::timespan most, bool (reception::*reached)() const) {
+  const auto until = core::after(std::chrono::steady_clock::now(), most);
+  const auto is_reached = [&] { return (this->*reached)(); };
+  if (!is_callback_thread()) {
+    std::unique_lock guard{mutex_};
+    return changed_.wait_until(guard, until, is_reached);
+  }
+  // Only this thread calls clients.
+  for (;;) {
+    {
+      const std::lock_guard guard{mutex_};
+      if (is_reached())
+        return true;
+    }
+    if (!step(until))
+      return false;
+  }
+}
+
+bool reception::wait_until_answered(core::timespan most) {
+  return wait(most, &reception::is_answered);
+}
+
+bool reception::wait_until_empty(core::timespan most) {
+  return wait(most, &reception::is_empty);
+}
+
+reception::client* reception::find(uint64_t request) {
+  const auto i = by_request_.find(request);
+  return i != by_request_.end() && !i->second->last ? &*i->second : nullptr;
+}
+
+void reception::move_to(clients& to, client& x) {
+  to.splice(to.end(), *x.in, by_request_.at(x.request));
+  x.in = &to;
+}
+
+void reception::answered(actors::answer what) {
+  const auto id = what.request->id;
+  std::shared_ptr<ipc::slot_store> slots;
+  {
+    const std::lock_guard guard{mutex_};
+    slots = slots_;
+  }
+  if (!slots)
+    return;
+  const bool has_image = what.failure.code == core::ec::none;
+  std::optional<answer> last;
+  try {
+    last = to_public(std::move(what), *slots, known_.get());
+  } catch (const std::exception& e) {
+    auto why = to_failure(
+      core::fail(core::ec::out_of_resources,
+                 "the image cannot be passed to its client: {}", e.what()));
+    why.request = id.value;
+    last = std::move(why);
+  }
+  const std::lock_guard guard{mutex_};
+  // Under the lock: a caller that closes this may end the scheduler after it.
+  if (closed_)
+    return;
+  if (has_image)
+    taken_(id);
+  auto* const x = find(id.value);
+  if (x == nullptr)
+    return;
+  x->last = std::move(last);
+  move_to(answered_, *x);
+  wake_.notify_one();
+  if (is_answered())
+    changed_.notify_all();
+}
+
+void reception::progressed(core::request_id id, uint32_t steps_done,
+                           uint32_t steps, ipc::slot_ref state) {
+  const std::lock_guard guard{mutex_};
+  auto* const x = find(id.value);
+  if (x == nullptr || !x->calls.progressed)
+    return;
+  // A preview that was not delivered stays until there is a newer one.
+  if (!state && x->seen)
+    state = x->seen->state;
+  x->seen = step_seen{{id.value, steps_done, steps, {}}, state};
+  if (x->in != &with_news_)
+    move_to(with_news_, *x);
+  wake_.notify_one();
+}
+
+void reception::suspected(core::request_id id, core::suspicion how,
+                          bool waits) {
+  const std::lock_guard guard{mutex_};
+  auto* const x = find(id.value);
+  if (x == nullptr || !x->calls.suspected) {
+    if (waits && !closed_ && noted_)
+      noted_(id);
+    return;
+  }
+  x->held = held_against{{std::string{core::to_string(how.phase)}, how.leg,
+                          how.steps, how.trials, id.value},
+                         waits || (x->held && x->held->waits)};
+  if (x->in != &with_news_)
+    move_to(with_news_, *x);
+  wake_.notify_one();
+}
+
+void reception::noted(uint64_t request) {
+  // Under the lock: a caller that closes this may end the scheduler after it.
+  const std::lock_guard guard{mutex_};
+  if (!closed_ && noted_)
+    noted_(core::request_id{request});
+}
+
+void reception::tell(const callbacks& calls, step_seen x) {
+  std::shared_ptr<ipc::slot_store> slots;
+  if (x.state) {
+    const std::lock_guard guard{mutex_};
+    slots = slots_;
+  }
+  try {
+    if (slots)
+      add_preview(*slots, x.state, x.at);
+  } catch (const std::exception& e) {
+    core::log_warn("the preview of request {} is left out: {}", x.at.request,
+                   e.what());
+    x.at.preview = {};
+  }
+  call(calls.progressed, x.at);
+}
+
+void reception::tell(const callbacks& calls, const held_against& x) {
+  std::function<void()> go_on = [] {};
+  if (x.waits)
+    go_on = [next = std::make_shared<turn>(
+               weak_from_this(), x.details.request)] { next->take(); };
+  call(calls.suspected, x.details, go_on);
 }
 
 void reception::loop() {
-  for (;;) {
-    news x;
-    std::shared_ptr<client> c;
-    {
-      std::unique_lock guard{mutex_};
-      wake_.wait(guard, [this] { return stopping_ || !news_.empty(); });
-      if (stopping_)
-        return;
-      x = std::move(news_.front());
-      news_.pop_front();
-      if (const auto i = clients_.find(x.request); i != clients_.end())
-        c = i->second;
-      calling_ = c != nullptr;
-    }
-    if (auto* p = std::get_if<progress>(&x.content)) {
-      if (c) {
-        add_preview(x.state, *p);
-        call(c->calls.progressed, *p);
-      }
-    } else if (const auto* held = std::get_if<held_against>(&x.content)) {
-      if (c && c->calls.suspected)
-        tell_suspicion(x.request, c->calls, *held);
-      else if (held->waits)
-        noted(x.request);
-    } else {
-      const auto a = to_answer(std::get<actors::answer>(x.content));
-      if (c)
-        deliver(x.request, *c, a);
-    }
+  {
     const std::lock_guard guard{mutex_};
-    calling_ = false;
-    if (clients_.empty())
-      emptied_.notify_all();
+    caller_ = std::this_thread::get_id();
+  }
+  substitute if_ended{*this};
+  std::unique_ptr<reception_owner> owner;
+  do {
+    const std::lock_guard guard{mutex_};
+    owner = std::move(owner_);
+  } while (!owner && step(core::never));
+  if_ended.dismiss();
+  if (owner) {
+    const auto last_holder = shared_from_this();
+    owner.reset();
+    return;
+  }
+  const std::lock_guard guard{mutex_};
+  caller_ = {};
+}
+
+void reception::replace_thread() noexcept {
+  try {
+    core::log_error("a callback of the host ended the engine's thread, which "
+                    "another one replaces");
+    const std::lock_guard guard{mutex_};
+    caller_ = {};
+    if (thread_.joinable())
+      ended_.push_back(std::move(thread_));
+    thread_ = std::thread{[this] { loop(); }};
+  } catch (const std::exception& e) {
+    core::log_error("no other thread replaces it: {}", e.what());
   }
 }
 
-void reception::deliver(uint64_t request, client& to, const answer& a) {
-  {
-    // First: a client that has its answer may submit the next request at once.
-    const auto now = std::chrono::steady_clock::now();
-    const std::lock_guard guard{mutex_};
-    if (last_answer_ != core::time_point{})
-      seconds_per_answer_ +=
-        (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
-    last_answer_ = now;
-    clients_.erase(request);
-  }
-  to.result.set_value(a);
-  call(to.calls.answered, a);
+bool reception::step(core::time_point until) {
+  std::unique_lock guard{mutex_};
+  const auto has_ended = [&] { return closed_ && by_request_.empty(); };
+  wake_.wait_until(guard, until, [&] {
+    return has_ended() || !answered_.empty() || !with_news_.empty();
+  });
+  if (!answered_.empty())
+    deliver_answer(guard);
+  else if (!with_news_.empty())
+    deliver_news(guard);
+  else
+    return false;
+  return true;
+}
+
+void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
+  struct delivery {
+    ~delivery() {
+      of.result.set_value(std::move(*of.last));
+    }
+
+    client& of;
+  };
+
+  // A client that has its answer may submit the next request at once.
+  clients own;
+  auto& x = answered_.front();
+  by_request_.erase(x.request);
+  own.splice(own.end(), answered_, answered_.begin());
+  const auto now = std::chrono::steady_clock::now();
+  if (last_answer_ != core::time_point{})
+    seconds_per_answer_ +=
+      (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
+  last_answer_ = now;
+  auto seen = closed_ ? std::nullopt : std::exchange(x.seen, std::nullopt);
+  const call_in_progress until_end{*this};
+  guard.unlock();
+  // The captures end before the call does.
+  const clients ends_first = std::move(own);
+  const delivery last{x};
+  if (seen)
+    tell(x.calls, std::move(*seen));
+  call(x.calls.answered, *x.last);
+}
+
+void reception::deliver_news(std::unique_lock<std::mutex>& guard) {
+  // Only this thread removes a client that the scheduler knows.
+  auto& x = with_news_.front();
+  const auto held = std::exchange(x.held, std::nullopt);
+  std::optional<step_seen> seen;
+  if (!held)
+    seen = std::exchange(x.seen, std::nullopt);
+  move_to(x.seen ? with_news_ : quiet_, x);
+  const call_in_progress until_end{*this};
+  guard.unlock();
+  if (held)
+    tell(x.calls, *held);
+  else
+    tell(x.calls, std::move(*seen));
 }
 
 } // namespace atelier::runtime

@@ -50,7 +50,7 @@ struct borrowed_thread {
 } // namespace runtime::detail
 
 /// Members are in the order of their construction; `end` destroys them.
-struct engine::impl {
+struct engine::impl : runtime::reception_owner {
   config::settings settings;
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
@@ -102,6 +102,8 @@ struct engine::impl {
 
   ~impl() {
     end();
+    if (clients && !clients->is_callback_thread())
+      clients->join();
   }
 
   core::result<void> begin();

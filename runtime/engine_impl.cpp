@@ -5,6 +5,7 @@
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
@@ -15,6 +16,9 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -28,7 +32,8 @@ using runtime::detail::status_patience;
 
 /// Maximum time for all workers to become ready, in addition to their set-up.
 constexpr core::timespan start_patience = std::chrono::seconds{60};
-/// Maximum time for the policy's first plan, once they are ready.
+/// Maximum time for the policy's first plan, and for its plan for the workers,
+/// once they are ready.
 constexpr core::timespan plan_patience = std::chrono::seconds{5};
 /// Maximum time for the processes of a dead engine to disappear.
 constexpr core::timespan stale_patience = std::chrono::seconds{5};
@@ -92,6 +97,10 @@ core::result<void> engine::impl::begin() {
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
+  auto made_plan = make_first_plan();
+  if (!made_plan)
+    return made_plan.why();
+  first_plan = std::move(*made_plan);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
   auto made_stages = runtime::stages_of(settings, own.stages, kept, predicts);
@@ -179,6 +188,7 @@ core::result<void> engine::impl::spawn() {
   c.processes = processes;
   c.offload = offload;
   c.policy = policy;
+  c.first_plan = first_plan;
   c.arena = arena->id();
   c.drawing = drawing;
   control = runtime::spawn_control(*sys, with, c);
@@ -198,6 +208,29 @@ core::result<void> engine::impl::spawn() {
     devices.push_back(std::move(*part));
   }
   return {};
+}
+
+core::result<std::shared_ptr<const planning::plan>> engine::impl::
+  make_first_plan() {
+  using made_plan = core::result<std::shared_ptr<const planning::plan>>;
+  const auto made = std::make_shared<std::promise<made_plan>>();
+  auto plan = made->get_future();
+  offload->run({}, [made, policy = policy, known = profile] {
+    try {
+      made->set_value(std::make_shared<const planning::plan>(
+        policy->replan({}, *known, {}, {})));
+    } catch (const std::exception& e) {
+      made->set_value(core::fail(ec::bad_config,
+                                 "policy.name: '{}' cannot make its first "
+                                 "plan: {}",
+                                 policy->name(), e.what()));
+    }
+  });
+  if (plan.wait_for(plan_patience) == std::future_status::ready)
+    return plan.get();
+  plans_late = true;
+  return std::make_shared<const planning::plan>(
+    planning::vanilla{}.replan({}, *profile, {}, {}));
 }
 
 void engine::impl::tell_plan(const planning::plan& plan,
@@ -283,10 +316,11 @@ core::result<void> engine::impl::wait_until_ready() {
       joined = joined.value_or(now);
       if (is_planned())
         return {};
-      if (now >= *joined + plan_patience) {
+      if (plans_late || now >= *joined + plan_patience) {
         core::log_warn("policy {} has made no plan for the devices yet; until "
-                       "then its default plan is used",
-                       policy->name());
+                       "then {} is used",
+                       policy->name(),
+                       plans_late ? "the plan of vanilla" : "its default plan");
         return {};
       }
     }
@@ -325,6 +359,7 @@ void engine::impl::end() {
   // A caller that was not refused yet has entered its request, which is
   // answered below.
   entrance.close();
+  own.plans->abandon();
   if (sys) {
     // Open requests are answered before anything that they could need is gone.
     if (control.scheduler)

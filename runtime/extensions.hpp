@@ -79,7 +79,9 @@ struct extensions {
   /// Policies that policy.name may name (<atelier/planning/policy.hpp>). They
   /// run in the engine's own process in either mode, and several threads call
   /// them. An exception ends only that decision: the plan in force stays, or
-  /// the request is rejected.
+  /// the request is rejected. `replan` runs on threads of its own and may take
+  /// long: nothing waits for it, neither a start, beyond 5 s, nor a stop, after
+  /// which it may still run. All other decisions must not block.
   std::vector<std::shared_ptr<const planning::policy>> policies = {};
   /// Executors that devices[].executor may name. An exception of a call fails
   /// the rows of that call; exceptions in an executor's own threads cannot be

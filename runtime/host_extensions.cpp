@@ -52,7 +52,7 @@ core::result<host_extensions> admit(const extensions& own) {
     out.stages = std::move(*stages);
   else
     complain(stages.why().text);
-  if (auto policies = host_policies(own.policies))
+  if (auto policies = host_policies(own.policies, out.plans))
     out.policies = std::move(*policies);
   else
     complain(policies.why().text);

@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/extensions.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/runtime/own_thread_calls.hpp>
 
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace atelier::runtime {
 struct host_extensions {
   std::vector<actors::added_stage> stages;
   planning::policy_list policies;
+  /// Runs the policies' planning.
+  std::shared_ptr<own_thread_calls> plans =
+    std::make_shared<own_thread_calls>();
   std::vector<host_executor> executors;
   /// Whether the host has any extensions.
   bool families = false;

@@ -57,6 +57,7 @@ struct engine::impl : runtime::reception_owner {
   std::shared_ptr<const planning::profile> profile;
   runtime::host_extensions own;
   planning::policy_ptr policy;
+  std::shared_ptr<const planning::plan> first_plan;
   /// Null if nothing is remembered.
   std::shared_ptr<index::kept_work> kept;
   /// Null if nothing is remembered.
@@ -97,6 +98,8 @@ struct engine::impl : runtime::reception_owner {
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
   bool logging = false;
+  /// Whether the policy may still be making its first plan.
+  bool plans_late = false;
   /// Guarded by `ending`.
   bool ended = false;
 
@@ -120,6 +123,13 @@ struct engine::impl : runtime::reception_owner {
   std::vector<profile_status> texts_of(
     std::shared_ptr<const planning::profile> x,
     std::optional<planning::hit_predictor> measured) const;
+  /// Keeps a snapshot for last_status.
+  void keep_status(const engine_status& x) const;
+  /// Returns the last snapshot, as a stale one.
+  engine_status last_status() const;
+  /// Lets the policy make its first plan, as long as plan_patience; after that,
+  /// returns vanilla's. Errors: ec::bad_config: the policy threw.
+  core::result<std::shared_ptr<const planning::plan>> make_first_plan();
   void end();
 
   /// Wakes the threads that will work for the next request, ahead of it: with

@@ -55,7 +55,7 @@ private:
 
 /// The result of a call, or its failure: a std::variant of both.
 template <class T>
-class result : public std::variant<T, failure> {
+class [[nodiscard]] result : public std::variant<T, failure> {
 public:
   using std::variant<T, failure>::variant;
 
@@ -86,6 +86,30 @@ private:
   void require() const {
     if (this->index() != 0)
       throw failed{std::get<1>(*this)};
+  }
+};
+
+/// The success of a call without a value, or its failure.
+template <>
+class [[nodiscard]] result<void>
+  : public std::variant<std::monostate, failure> {
+public:
+  using std::variant<std::monostate, failure>::variant;
+
+  explicit operator bool() const noexcept {
+    return this->index() == 0;
+  }
+
+  /// Throws `failed` if the call failed.
+  void value() const {
+    if (this->index() != 0)
+      throw failed{std::get<1>(*this)};
+  }
+
+  /// Returns the failure.
+  /// @pre the call failed; otherwise throws std::bad_variant_access
+  const failure& why() const {
+    return std::get<1>(*this);
   }
 };
 
@@ -555,6 +579,9 @@ uint32_t tenant_number(std::string_view name);
 
 /// A snapshot for people and dashboards.
 struct engine_status {
+  /// The engine has stopped, or did not answer within a few seconds: this is
+  /// the last snapshot that it gave, empty if it gave none.
+  bool is_stale = false;
   uint64_t accepted = 0;
   uint64_t answered = 0;
   uint64_t failed = 0;
@@ -632,8 +659,10 @@ struct engine_options {
   /// "key.path=value", applied after the file, in order.
   std::vector<std::string> set;
   /// Whether the thread that calls submit may run idle actors, which saves
-  /// their wake-ups. A thread that serves sockets must not.
-  bool caller_runs_actors = true;
+  /// their wake-ups. A thread that serves sockets must not. None: yes, unless
+  /// the host has extensions that actors call, so that none of its code runs
+  /// inside submit.
+  std::optional<bool> caller_runs_actors = std::nullopt;
   /// The file for a timeline of events, as Chrome's trace events that Perfetto
   /// (https://ui.perfetto.dev) shows; empty: no file. An existing timeline is
   /// replaced, any other file is kept. The configuration's `timeline` limits
@@ -674,8 +703,9 @@ public:
   /// Cancels a request; it is answered `cancelled` at the next step unless it
   /// was answered before. Returns false if the request is unknown or already
   /// answered.
-  bool cancel(uint64_t request);
+  [[nodiscard]] bool cancel(uint64_t request);
 
+  /// Returns a snapshot. Waits for it, at most a few seconds.
   engine_status status() const;
 
   /// Returns the configured variants; the first one is the default. Does not
@@ -693,7 +723,7 @@ public:
   /// and the workers' variants.
   /// Errors: not_found (no such model), out_of_resources (no device may host
   /// it, or none has enough memory even for this model only), stopping.
-  std::optional<failure> host_model(const std::string& model, bool there);
+  result<void> host_model(const std::string& model, bool there);
 
   /// Rejects new requests, waits at most `grace` for the open ones, then stops.
   /// Requests that have an image by then get it, the others are answered
@@ -701,7 +731,7 @@ public:
   /// they go on afterwards. Returns true if every accepted request was answered
   /// within `grace`; false, at once, on the callback thread, where it only
   /// rejects new requests.
-  bool stop(std::chrono::nanoseconds grace);
+  [[nodiscard]] bool stop(std::chrono::nanoseconds grace);
 
 private:
   struct impl;

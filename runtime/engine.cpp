@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <random>
 #include <utility>
@@ -234,7 +233,8 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   if (!settings)
     return runtime::to_failure(settings.why());
   x->settings = std::move(*settings);
-  x->caller_runs_actors = options.caller_runs_actors;
+  x->caller_runs_actors =
+    options.caller_runs_actors.value_or(!own->is_called_by_actors());
   x->timeline = options.timeline;
   const auto& how = x->settings.processes;
   if (const auto what = runtime::needs_own_program(*own);
@@ -324,63 +324,64 @@ bool engine::cancel(uint64_t request) {
 }
 
 engine_status engine::status() const {
-  engine_status s;
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
-    return s;
-  std::map<core::process_id, core::timespan> ready;
-  if (auto got =
-        impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
-          impl_->control.scheduler)) {
-    s.accepted = got->counts.arrived - got->counts.refused;
-    s.answered = got->counts.answered;
-    s.failed = got->counts.failed;
-    s.cancelled = got->counts.cancelled;
-    s.refused = got->counts.refused;
-    s.waiting = got->waiting;
-    s.running = got->running;
-    s.slots_in_use = got->slots_in_use;
-    s.slots = got->slots;
-    s.late = got->counts.late;
-    s.resumed = got->counts.resumed;
-    s.workers_lost = got->counts.workers_lost;
-    s.steps_run = got->counts.steps_run;
-    s.batches = got->counts.batches;
-    s.slot_waits = got->counts.slot_waits;
-    s.judge_failures = got->counts.judge_failures;
-    s.loads = got->counts.loads;
-    s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
-    std::optional<planning::hit_predictor> measured;
-    if (impl_->kept) {
-      const auto predictions = impl_->predicts->counts();
-      measured = rates_of(predictions.recent);
-      s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
-                         got->counts.captured);
-    }
-    s.policy = impl_->policy->name();
-    s.policy_is_automatic =
-      impl_->settings.policy.name == planning::automatic_name;
-    impl_->tell_plan(*got->plan, s);
-    s.profiles = impl_->texts_of(std::move(got->profile), measured);
-    s.until_step = told(got->recovery.until_step);
-    s.until_image = told(got->recovery.until_image);
-    ready = std::move(got->recovery.ready);
-    for (const auto& w : got->workers)
-      s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
-                           w.max_batch, w.loading, w.slow,
-                           kind_of(impl_->settings, w.device)});
+    return impl_->last_status();
+  auto got =
+    impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
+      impl_->control.scheduler);
+  const auto lines =
+    impl_
+      ->ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
+        impl_->control.supervisor);
+  if (!got || !lines)
+    return impl_->last_status();
+  engine_status s;
+  s.accepted = got->counts.arrived - got->counts.refused;
+  s.answered = got->counts.answered;
+  s.failed = got->counts.failed;
+  s.cancelled = got->counts.cancelled;
+  s.refused = got->counts.refused;
+  s.waiting = got->waiting;
+  s.running = got->running;
+  s.slots_in_use = got->slots_in_use;
+  s.slots = got->slots;
+  s.late = got->counts.late;
+  s.resumed = got->counts.resumed;
+  s.workers_lost = got->counts.workers_lost;
+  s.steps_run = got->counts.steps_run;
+  s.batches = got->counts.batches;
+  s.slot_waits = got->counts.slot_waits;
+  s.judge_failures = got->counts.judge_failures;
+  s.loads = got->counts.loads;
+  s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
+  std::optional<planning::hit_predictor> measured;
+  if (impl_->kept) {
+    const auto predictions = impl_->predicts->counts();
+    measured = rates_of(predictions.recent);
+    s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
+                       got->counts.captured);
   }
-  if (const auto got = impl_->ask_status<actors::supervisor_actor,
-                                         std::vector<actors::process_line>>(
-        impl_->control.supervisor))
-    for (const auto& p : *got) {
-      // The control process is the first one.
-      const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
-      s.processes.push_back(
-        {p.part, p.pid, p.restarts, p.alive, p.ready, ready[who]});
-      add(s.blocked_handlers, p.blocked);
-    }
+  s.policy = impl_->policy->name();
+  s.policy_is_automatic =
+    impl_->settings.policy.name == planning::automatic_name;
+  impl_->tell_plan(*got->plan, s);
+  s.profiles = impl_->texts_of(std::move(got->profile), measured);
+  s.until_step = told(got->recovery.until_step);
+  s.until_image = told(got->recovery.until_image);
+  for (const auto& w : got->workers)
+    s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
+                         w.max_batch, w.loading, w.slow,
+                         kind_of(impl_->settings, w.device)});
+  for (const auto& p : *lines) {
+    // The control process is the first one.
+    const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
+    s.processes.push_back(
+      {p.part, p.pid, p.restarts, p.alive, p.ready, got->recovery.ready[who]});
+    add(s.blocked_handlers, p.blocked);
+  }
   add(s.blocked_handlers, actors::count_blocked_handlers());
+  impl_->keep_status(s);
   return s;
 }
 
@@ -418,8 +419,7 @@ result<std::vector<cache_entry>> engine::cache_entries(
   return out;
 }
 
-std::optional<failure> engine::host_model(const std::string& model,
-                                          bool there) {
+result<void> engine::host_model(const std::string& model, bool there) {
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(
@@ -455,7 +455,7 @@ std::optional<failure> engine::host_model(const std::string& model,
       "it by 'memory_mib'",
       model));
   caf::anon_send(impl_->control.planner, std::move(wish));
-  return std::nullopt;
+  return {};
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {

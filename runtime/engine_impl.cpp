@@ -286,6 +286,18 @@ std::vector<profile_status> engine::impl::texts_of(
   return told_texts;
 }
 
+void engine::impl::keep_status(const engine_status& x) const {
+  const std::lock_guard guard{keeping};
+  kept_status = x;
+}
+
+engine_status engine::impl::last_status() const {
+  const std::lock_guard guard{keeping};
+  auto x = kept_status;
+  x.is_stale = true;
+  return x;
+}
+
 bool engine::impl::ready(const actors::scheduler_status& s) const {
   if (s.workers.size() != settings.devices.size())
     return false;

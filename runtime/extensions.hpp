@@ -71,6 +71,11 @@ struct host_executor {
 ///
 /// The configuration's processes.program names that program. An exception of
 /// this code fails one request, or the start, with a text that names the code.
+///
+/// Threads: those of the engine. With engine_options::caller_runs_actors =
+/// true, also those that call engine::submit, inside that call: a lock that is
+/// held there and taken here would wait for itself. None of this code may stop
+/// or destroy the engine.
 struct extensions {
   /// Stages of each request's path. Background stages run in the engine's own
   /// process in either mode; others run in its CPU process. Stages that could

@@ -35,6 +35,10 @@ std::string fault_of(const std::vector<host_executor>& all, size_t i) {
 
 } // namespace
 
+bool host_extensions::is_called_by_actors() const {
+  return !stages.empty() || !policies.empty() || !executors.empty() || cache;
+}
+
 std::vector<std::string> host_extensions::executor_names() const {
   std::vector<std::string> out;
   for (const auto& x : executors)

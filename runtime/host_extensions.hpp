@@ -7,6 +7,7 @@
 #include <atelier/planning/policy.hpp>
 #include <atelier/runtime/own_thread_calls.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct host_extensions {
   bool families = false;
   /// Empty if the host has no cache of its own.
   decltype(extensions::cache) cache = {};
+
+  /// Returns whether actors call the host's code.
+  bool is_called_by_actors() const;
 
   /// Returns the host's own values of devices[].executor.
   std::vector<std::string> executor_names() const;

@@ -94,6 +94,8 @@ struct engine::impl : runtime::reception_owner {
   mutable std::shared_ptr<const planning::profile> told;
   mutable std::optional<planning::hit_predictor> told_predictor;
   mutable std::vector<profile_status> told_texts;
+  mutable std::mutex keeping;
+  mutable engine_status kept_status;
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
@@ -103,7 +105,7 @@ struct engine::impl : runtime::reception_owner {
   /// Guarded by `ending`.
   bool ended = false;
 
-  ~impl() {
+  ~impl() override {
     end();
     if (clients && !clients->is_callback_thread())
       clients->join();

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace atelier;
@@ -195,6 +196,36 @@ BOOST_DATA_TEST_CASE(a_plan_that_blocks_holds_neither_start_nor_stop,
   sut.reset();
   BOOST_TEST(own->calls == at);
   own->release.set_value();
+}
+
+BOOST_AUTO_TEST_CASE(its_code_does_not_run_inside_submit) {
+  struct watcher : test::turn_policy {
+    planning::choice choose(
+      const planning::decision_context& by) const override {
+      inside = inside || std::this_thread::get_id() == submitter;
+      return turn_policy::choose(by);
+    }
+
+    mutable std::atomic<bool> inside{false};
+    std::thread::id submitter = std::this_thread::get_id();
+  };
+
+  const auto own = std::make_shared<const watcher>();
+  auto options = options_with(mode::single, {own}, {"policy.name=turns"});
+  const auto draw = [&](uint32_t images) {
+    auto sut = test::start(options);
+    for (uint32_t i = 0; i < images && !own->inside; ++i) {
+      BOOST_TEST_REQUIRE(test::comes_to_rest(*sut));
+      auto drawn = test::hand_in(*sut, asking("card"));
+      test::image_in(test::await(drawn));
+    }
+  };
+  draw(20);
+  BOOST_TEST(!own->inside);
+  // It does if the host says so.
+  options.caller_runs_actors = true;
+  draw(1000);
+  BOOST_TEST(own->inside);
 }
 
 BOOST_AUTO_TEST_CASE(built_in_ones_are_there_besides) {

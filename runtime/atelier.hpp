@@ -35,7 +35,8 @@ struct failure {
   std::string text;
   /// With `overloaded`: the time after which to retry.
   std::chrono::nanoseconds retry_after{0};
-  /// The number of the accepted request that failed; 0: there is none.
+  /// The number of the accepted request that failed; 0: no request was
+  /// accepted.
   uint64_t request = 0;
 };
 
@@ -728,9 +729,9 @@ public:
   /// Rejects new requests, waits at most `grace` for the open ones, then stops.
   /// Requests that have an image by then get it, the others are answered
   /// `stopping`. Waits at most a few seconds longer for callbacks that block;
-  /// they go on afterwards. Returns true if every accepted request was answered
-  /// within `grace`; false, at once, on the callback thread, where it only
-  /// rejects new requests.
+  /// they continue afterwards. Returns true if every accepted request was
+  /// answered within `grace`; false, at once, on the callback thread, where it
+  /// only rejects new requests.
   [[nodiscard]] bool stop(std::chrono::nanoseconds grace);
 
 private:

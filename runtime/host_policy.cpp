@@ -115,7 +115,7 @@ planning::plan host_policy::replan(const planning::demand& asked,
     planning::plan made = {};
   };
 
-  // The policy may still read these when its caller has given up.
+  // The policy may still read these when its caller waits no longer.
   const auto x = std::make_shared<planning_work>(
     planning_work{asked, known, there, previous});
   plans_->run(

@@ -14,9 +14,9 @@ namespace atelier::runtime {
 /// A host's policy that cannot harm the engine. An exception, or an impossible
 /// value, ends one decision: a plan is not made, so that the plan in force
 /// stays; a request is rejected; `vanilla` makes any other decision. A plan
-/// that takes longer than two minutes is given up, and no other one is asked
-/// for until the policy returns. Threads: as planning::policy; it plans on
-/// threads of its own.
+/// that takes longer than two minutes counts as failed; the policy is asked for
+/// the next one once it has returned.
+/// Threads: as planning::policy; it plans on threads of its own.
 class host_policy final : public planning::policy {
 public:
   /// Throws the exceptions of `own->name()`.

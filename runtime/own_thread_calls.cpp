@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/own_thread_calls.hpp>
 
-#include <cxxabi.h>
 #include <fmt/format.h>
+
+#include <cxxabi.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -78,8 +79,7 @@ void own_thread_calls::run(std::function<void()> work,
     work = nullptr;
   }}.detach();
   x.running = true;
-  x.changed.wait_until(guard, until,
-                       [&] { return !x.running || x.abandoned; });
+  x.changed.wait_until(guard, until, [&] { return !x.running || x.abandoned; });
   if (!x.running && x.failure.empty())
     return;
   if (!x.running)

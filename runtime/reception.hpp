@@ -29,9 +29,9 @@ public:
 /// answers on its own thread, so that a slow client delays no actor and holds
 /// no slot: an image is copied out of its slot when the answer arrives.
 ///
-/// Answers come first. Of the progress of a request only the newest report
-/// waits, and it is delivered at the latest before the request's answer. A
-/// client's captures are destroyed before its last call counts as ended.
+/// Answers come first. Only the newest progress report of a request waits, and
+/// it is delivered at the latest before the request's answer. A client's
+/// captures are destroyed before its last call counts as ended.
 /// Threads: any.
 class reception : public actors::gateway,
                   public std::enable_shared_from_this<reception> {
@@ -131,7 +131,7 @@ private:
   /// ends.
   void replace_thread() noexcept;
   /// Calls a client that has news, which it awaits until `until`. Returns false
-  /// if there are none, or if all have been answered since the close.
+  /// if none came, or if all were answered after the close.
   bool step(core::time_point until);
   void deliver_answer(std::unique_lock<std::mutex>& guard);
   void deliver_news(std::unique_lock<std::mutex>& guard);

@@ -75,9 +75,8 @@ BOOST_DATA_TEST_CASE(a_callback_may_hold_the_last_owner, modes, how) {
   test::image_in(first.result.get());
   BOOST_TEST(test::code_of(second.result.get()) == "stopping");
   BOOST_TEST(seen.expired());
-  BOOST_TEST(eventually([&] {
-    return test::engine_processes_of(getpid()).size() == before;
-  }));
+  BOOST_TEST(eventually(
+    [&] { return test::engine_processes_of(getpid()).size() == before; }));
 }
 
 BOOST_DATA_TEST_CASE(a_callback_may_destroy_the_engine, modes, how) {

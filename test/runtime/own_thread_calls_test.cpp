@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_SUITE(own_thread_calls_test)
 BOOST_AUTO_TEST_CASE(a_call_runs_on_another_thread_and_is_waited_for) {
   own_thread_calls sut;
   std::thread::id where;
-  BOOST_TEST(failure_of(sut, [&] { where = std::this_thread::get_id(); }) == "");
+  BOOST_TEST(failure_of(sut, [&] { where = std::this_thread::get_id(); })
+             == "");
   BOOST_TEST((where != std::this_thread::get_id()));
   BOOST_TEST((where != std::thread::id{}));
 }

@@ -27,14 +27,11 @@ stage_actor spawn_worker(caf::actor_system& sys, stage_worker_config with) {
 } // namespace
 
 control_actors spawn_control(caf::actor_system& sys, control_config with) {
-  auto& hub = with.scheduler.tables;
-  const auto first_plan = std::make_shared<const planning::plan>(
-    hub.policy->replan({}, *hub.profile, {}, {}));
-  hub.initial_plan = first_plan;
+  const auto& hub = with.scheduler.tables;
   with.scheduler.ports.watch = with.watch;
   with.planner.policy = hub.policy;
   with.planner.profile = hub.profile;
-  with.planner.initial_plan = first_plan;
+  with.planner.initial_plan = hub.initial_plan;
 
   control_actors x;
   x.scheduler = sys.spawn(scheduler, std::move(with.scheduler));

@@ -29,8 +29,9 @@ struct control_actors {
   supervisor_actor supervisor;
 };
 
-/// Their configuration. The links between them and the first plan are filled
-/// in.
+/// Their configuration. The links between them are filled in, and what the
+/// planner shares with the scheduler: the policy, the profile and the first
+/// plan, which the policy made for a cluster without workers.
 struct control_config {
   scheduler_config scheduler;
   monitor_config monitor;
@@ -42,9 +43,7 @@ struct control_config {
   std::shared_ptr<mailbox_supervision> watch;
 };
 
-/// Spawns scheduler, monitor, planner and supervisor, and connects them. The
-/// first plan is the policy's default plan, which it makes for a cluster
-/// without workers.
+/// Spawns scheduler, monitor, planner and supervisor, and connects them.
 control_actors spawn_control(caf::actor_system& sys, control_config with);
 
 /// Workers of one kind: their number, and the orders that each holds at a time.

@@ -81,7 +81,8 @@ void take_back(atelier::engine& engine) {
   };
   auto request = engine.submit(wanted, std::move(calls)).value();
   running.get_future().wait();
-  engine.cancel(request.request);
+  if (!engine.cancel(request.request))
+    std::cout << "  it had been answered before\n";
   show(request.result.get());
 }
 

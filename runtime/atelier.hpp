@@ -35,6 +35,9 @@ struct failure {
   std::string text;
   /// With `overloaded`: the time after which to retry.
   std::chrono::nanoseconds retry_after{0};
+  /// The number of the accepted request that failed; 0: no request was
+  /// accepted.
+  uint64_t request = 0;
 };
 
 /// The exception of `result::value`; `what()` is the failure's text.
@@ -53,7 +56,7 @@ private:
 
 /// The result of a call, or its failure: a std::variant of both.
 template <class T>
-class result : public std::variant<T, failure> {
+class [[nodiscard]] result : public std::variant<T, failure> {
 public:
   using std::variant<T, failure>::variant;
 
@@ -87,6 +90,30 @@ private:
   }
 };
 
+/// The success of a call without a value, or its failure.
+template <>
+class [[nodiscard]] result<void>
+  : public std::variant<std::monostate, failure> {
+public:
+  using std::variant<std::monostate, failure>::variant;
+
+  explicit operator bool() const noexcept {
+    return this->index() == 0;
+  }
+
+  /// Throws `failed` if the call failed.
+  void value() const {
+    if (this->index() != 0)
+      throw failed{std::get<1>(*this)};
+  }
+
+  /// Returns the failure.
+  /// @pre the call failed; otherwise throws std::bad_variant_access
+  const failure& why() const {
+    return std::get<1>(*this);
+  }
+};
+
 /// The evidence against a request whose worker's process died while it worked
 /// on it. Such a request is tried again alone; it fails as `poison` after two
 /// trials that ended in the same way.
@@ -99,6 +126,8 @@ struct suspicion {
   /// Trials since the request last progressed, including one about to begin; 0:
   /// there is no evidence.
   uint32_t trials = 0;
+  /// The number of the request, from callbacks::suspected; otherwise ignored.
+  uint64_t request = 0;
 };
 
 /// A fact about an image for the client.
@@ -302,22 +331,29 @@ struct progress {
   atelier::preview preview;
 };
 
-/// The engine's callback thread calls these, one at a time. They may block,
-/// which delays later answers. They may submit and cancel; they must not stop
-/// or destroy the engine.
+/// The engine's callback thread calls these, one at a time, until the engine
+/// is destroyed. They may throw, which is logged, and block, which delays later
+/// callbacks and the futures of their requests but nothing else. They may call
+/// any function of the engine: `stop` only refuses new requests there, and
+/// returns false. If one destroys the engine, or the destruction of its
+/// captures does, the engine ends after the call.
 struct callbacks {
+  /// The newest progress: a report that a newer one has overtaken is left out.
   std::function<void(const progress&)> progressed;
   /// For callers that submit a request again after their own restart: the
   /// evidence against the request changed. The request is not tried alone until
   /// `go_on` is called, from any thread, after the caller has saved the
-  /// evidence.
+  /// evidence, or until its last copy is destroyed.
   std::function<void(const suspicion&, std::function<void()> go_on)> suspected;
+  /// Called once. Both alternatives of the answer have the request's number,
+  /// which `submit` may return later.
   std::function<void(const answer&)> answered;
 };
 
 /// An accepted request.
 struct submission {
   uint64_t request = 0;
+  /// Ready once callbacks::answered has returned.
   std::future<answer> result;
 };
 
@@ -546,6 +582,9 @@ uint32_t tenant_number(std::string_view name);
 
 /// A snapshot for people and dashboards.
 struct engine_status {
+  /// The engine has stopped, or did not answer within a few seconds: this is
+  /// the last snapshot that it gave, empty if it gave none.
+  bool is_stale = false;
   uint64_t accepted = 0;
   uint64_t answered = 0;
   uint64_t failed = 0;
@@ -626,8 +665,10 @@ struct engine_options {
   /// "key.path=value", applied after the file, in order.
   std::vector<std::string> set;
   /// Whether the thread that calls submit may run idle actors, which saves
-  /// their wake-ups. A thread that serves sockets must not.
-  bool caller_runs_actors = true;
+  /// their wake-ups. A thread that serves sockets must not. None: yes, unless
+  /// the host has extensions that actors call, so that none of its code runs
+  /// inside submit.
+  std::optional<bool> caller_runs_actors = std::nullopt;
   /// The file for a timeline of events, as Chrome's trace events that Perfetto
   /// (https://ui.perfetto.dev) shows; empty: no file. An existing timeline is
   /// replaced, any other file is kept. The configuration's `timeline` limits
@@ -640,8 +681,8 @@ struct engine_options {
 };
 
 /// Runs Atelier's actors, in this process or in separate ones.
-/// Threads: all members may be called from any thread; no callback runs after
-/// the destructor has returned.
+/// Threads: all members may be called from any thread. No callback runs after
+/// the destructor has returned, unless a callback called the destructor.
 class engine {
 public:
   /// Starts all actors. Waits until every configured worker is ready and the
@@ -653,7 +694,8 @@ public:
   /// whose setup fails, with its part's name.
   static result<std::unique_ptr<engine>> start(const engine_options& options);
 
-  /// Stops without waiting: open requests are answered `stopping`.
+  /// Stops without waiting for open requests, which are answered `stopping`,
+  /// and waits for the callbacks.
   ~engine();
 
   engine(const engine&) = delete;
@@ -667,8 +709,9 @@ public:
   /// Cancels a request; it is answered `cancelled` at the next step unless it
   /// was answered before. Returns false if the request is unknown or already
   /// answered.
-  bool cancel(uint64_t request);
+  [[nodiscard]] bool cancel(uint64_t request);
 
+  /// Returns a snapshot. Waits for it, at most a few seconds.
   engine_status status() const;
 
   /// Returns the configured variants; the first one is the default. Does not
@@ -686,11 +729,15 @@ public:
   /// and the workers' variants.
   /// Errors: not_found (no such model), out_of_resources (no device may host
   /// it, or none has enough memory even for this model only), stopping.
-  std::optional<failure> host_model(const std::string& model, bool there);
+  result<void> host_model(const std::string& model, bool there);
 
   /// Rejects new requests, waits at most `grace` for the open ones, then stops.
-  /// Returns true if every accepted request was answered.
-  bool stop(std::chrono::nanoseconds grace);
+  /// Requests that have an image by then get it, the others are answered
+  /// `stopping`. Waits at most a few seconds longer for callbacks that block;
+  /// they continue afterwards. Returns true if every accepted request was
+  /// answered within `grace`; false, at once, on the callback thread, where it
+  /// only rejects new requests.
+  [[nodiscard]] bool stop(std::chrono::nanoseconds grace);
 
 private:
   struct impl;

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <random>
 #include <utility>
@@ -171,6 +170,29 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   return scenes;
 }
 
+/// Withdraws a request that the scheduler did not receive.
+class entered_request {
+public:
+  entered_request(runtime::reception& where, core::request_id id)
+    : where_(&where), id_(id) {}
+
+  entered_request(const entered_request&) = delete;
+  entered_request& operator=(const entered_request&) = delete;
+
+  ~entered_request() {
+    if (where_ != nullptr)
+      where_->withdraw(id_);
+  }
+
+  void is_received() {
+    where_ = nullptr;
+  }
+
+private:
+  runtime::reception* where_;
+  const core::request_id id_;
+};
+
 /// Returns the kind of a device of the settings.
 std::string kind_of(const config::settings& x, const std::string& device) {
   const auto at = std::find_if(x.devices.begin(), x.devices.end(),
@@ -190,7 +212,12 @@ uint32_t tenant_number(std::string_view name) {
 
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
-engine::~engine() = default;
+engine::~engine() {
+  // The callback thread delivers the last answers: it must not wait for itself.
+  auto* const clients = impl_->clients.get();
+  if (clients != nullptr && clients->is_callback_thread())
+    clients->destroy_later(std::move(impl_));
+}
 
 result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   auto own = runtime::admit(options.extend);
@@ -206,7 +233,8 @@ result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
   if (!settings)
     return runtime::to_failure(settings.why());
   x->settings = std::move(*settings);
-  x->caller_runs_actors = options.caller_runs_actors;
+  x->caller_runs_actors =
+    options.caller_runs_actors.value_or(!own->is_called_by_actors());
   x->timeline = options.timeline;
   const auto& how = x->settings.processes;
   if (const auto what = runtime::needs_own_program(*own);
@@ -270,16 +298,19 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
   if (!result)
     return full();
   s.result = std::move(*result);
+  entered_request entered{*x.clients, id};
   actors::submit order{std::make_shared<const core::request>(std::move(*made)),
                        *held, keeps_suspicion};
   if (!x.caller_runs_actors) {
     caf::anon_send(x.control.scheduler, std::move(order));
+    entered.is_received();
     return s;
   }
   // This thread is awake: it runs the hub itself if that is idle.
   const borrowed_thread host;
   actors::inline_unit here{*x.sys};
   here.deliver(x.control.scheduler, std::move(order));
+  entered.is_received();
   return s;
 }
 
@@ -293,65 +324,67 @@ bool engine::cancel(uint64_t request) {
 }
 
 engine_status engine::status() const {
-  engine_status s;
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
-    return s;
-  std::map<core::process_id, core::timespan> ready;
-  if (auto got =
-        impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
-          impl_->control.scheduler)) {
-    s.accepted = got->counts.arrived - got->counts.refused;
-    s.answered = got->counts.answered;
-    s.failed = got->counts.failed;
-    s.cancelled = got->counts.cancelled;
-    s.refused = got->counts.refused;
-    s.waiting = got->waiting;
-    s.running = got->running;
-    s.slots_in_use = got->slots_in_use;
-    s.slots = got->slots;
-    s.late = got->counts.late;
-    s.resumed = got->counts.resumed;
-    s.workers_lost = got->counts.workers_lost;
-    s.steps_run = got->counts.steps_run;
-    s.batches = got->counts.batches;
-    s.slot_waits = got->counts.slot_waits;
-    s.judge_failures = got->counts.judge_failures;
-    s.loads = got->counts.loads;
-    s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
-    std::optional<planning::hit_predictor> measured;
-    if (impl_->kept) {
-      const auto predictions = impl_->predicts->counts();
-      measured = rates_of(predictions.recent);
-      s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
-                         got->counts.captured);
-    }
-    s.policy = impl_->policy->name();
-    s.policy_is_automatic =
-      impl_->settings.policy.name == planning::automatic_name;
-    impl_->tell_plan(*got->plan, s);
-    s.profiles = impl_->texts_of(std::move(got->profile), measured);
-    s.until_step = told(got->recovery.until_step);
-    s.until_image = told(got->recovery.until_image);
-    ready = std::move(got->recovery.ready);
-    for (const auto& w : got->workers)
-      s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
-                           w.max_batch, w.loading, w.slow,
-                           kind_of(impl_->settings, w.device)});
+    return impl_->last_status();
+  auto got =
+    impl_->ask_status<actors::scheduler_actor, actors::scheduler_status>(
+      impl_->control.scheduler);
+  const auto lines =
+    impl_
+      ->ask_status<actors::supervisor_actor, std::vector<actors::process_line>>(
+        impl_->control.supervisor);
+  if (!got || !lines)
+    return impl_->last_status();
+  engine_status s;
+  s.accepted = got->counts.arrived - got->counts.refused;
+  s.answered = got->counts.answered;
+  s.failed = got->counts.failed;
+  s.cancelled = got->counts.cancelled;
+  s.refused = got->counts.refused;
+  s.waiting = got->waiting;
+  s.running = got->running;
+  s.slots_in_use = got->slots_in_use;
+  s.slots = got->slots;
+  s.late = got->counts.late;
+  s.resumed = got->counts.resumed;
+  s.workers_lost = got->counts.workers_lost;
+  s.steps_run = got->counts.steps_run;
+  s.batches = got->counts.batches;
+  s.slot_waits = got->counts.slot_waits;
+  s.judge_failures = got->counts.judge_failures;
+  s.loads = got->counts.loads;
+  s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
+  std::optional<planning::hit_predictor> measured;
+  if (impl_->kept) {
+    const auto predictions = impl_->predicts->counts();
+    measured = rates_of(predictions.recent);
+    s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
+                       got->counts.captured);
   }
-  if (const auto got = impl_->ask_status<actors::supervisor_actor,
-                                         std::vector<actors::process_line>>(
-        impl_->control.supervisor))
-    for (const auto& p : *got) {
-      // The control process is the first one.
-      const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
-      s.processes.push_back({p.part, p.pid, p.restarts, p.alive, p.ready,
-                             ready[who], p.refusal.text});
-      add(s.blocked_handlers, p.blocked);
-    }
+  s.policy = impl_->policy->name();
+  s.policy_is_automatic =
+    impl_->settings.policy.name == planning::automatic_name;
+  impl_->tell_plan(*got->plan, s);
+  s.profiles = impl_->texts_of(std::move(got->profile), measured);
+  s.until_step = told(got->recovery.until_step);
+  s.until_image = told(got->recovery.until_image);
+  for (const auto& w : got->workers)
+    s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
+                         w.max_batch, w.loading, w.slow,
+                         kind_of(impl_->settings, w.device)});
+  for (const auto& p : *lines) {
+    // The control process is the first one.
+    const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
+    s.processes.push_back(
+      {p.part, p.pid, p.restarts, p.alive, p.ready, got->recovery.ready[who],
+       p.refusal.text});
+    add(s.blocked_handlers, p.blocked);
+  }
   add(s.blocked_handlers, actors::count_blocked_handlers());
   if (impl_->processes)
     s.reports_dropped = impl_->processes->dropped_reports();
+  impl_->keep_status(s);
   return s;
 }
 
@@ -389,8 +422,7 @@ result<std::vector<cache_entry>> engine::cache_entries(
   return out;
 }
 
-std::optional<failure> engine::host_model(const std::string& model,
-                                          bool there) {
+result<void> engine::host_model(const std::string& model, bool there) {
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(
@@ -426,11 +458,13 @@ std::optional<failure> engine::host_model(const std::string& model,
       "it by 'memory_mib'",
       model));
   caf::anon_send(impl_->control.planner, std::move(wish));
-  return std::nullopt;
+  return {};
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {
   impl_->entrance.close();
+  if (impl_->clients->is_callback_thread())
+    return false;
   const bool all = impl_->clients->wait_until_empty(grace);
   impl_->end();
   return all;

@@ -5,6 +5,7 @@
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/planning/kinds.hpp>
+#include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
@@ -15,6 +16,9 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -28,7 +32,8 @@ using runtime::detail::status_patience;
 
 /// Maximum time for all workers to become ready, in addition to their set-up.
 constexpr core::timespan start_patience = std::chrono::seconds{60};
-/// Maximum time for the policy's first plan, once they are ready.
+/// Maximum time for the policy's first plan, and for its plan for the workers,
+/// once they are ready.
 constexpr core::timespan plan_patience = std::chrono::seconds{5};
 /// Maximum number of starts of one process before the engine's start fails.
 constexpr uint32_t most_start_attempts = 3;
@@ -90,6 +95,10 @@ core::result<void> engine::impl::begin() {
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);
+  auto made_plan = make_first_plan();
+  if (!made_plan)
+    return made_plan.why();
+  first_plan = std::move(*made_plan);
   if (auto there = runtime::check_classifier(settings); !there)
     return there;
   auto made_stages = runtime::stages_of(settings, own.stages, kept, predicts);
@@ -177,6 +186,7 @@ core::result<void> engine::impl::spawn() {
   c.processes = processes;
   c.offload = offload;
   c.policy = policy;
+  c.first_plan = first_plan;
   c.arena = arena->id();
   c.drawing = drawing;
   control = runtime::spawn_control(*sys, with, c);
@@ -196,6 +206,29 @@ core::result<void> engine::impl::spawn() {
     devices.push_back(std::move(*part));
   }
   return {};
+}
+
+core::result<std::shared_ptr<const planning::plan>> engine::impl::
+  make_first_plan() {
+  using made_plan = core::result<std::shared_ptr<const planning::plan>>;
+  const auto made = std::make_shared<std::promise<made_plan>>();
+  auto plan = made->get_future();
+  offload->run({}, [made, policy = policy, known = profile] {
+    try {
+      made->set_value(std::make_shared<const planning::plan>(
+        policy->replan({}, *known, {}, {})));
+    } catch (const std::exception& e) {
+      made->set_value(core::fail(ec::bad_config,
+                                 "policy.name: '{}' cannot make its first "
+                                 "plan: {}",
+                                 policy->name(), e.what()));
+    }
+  });
+  if (plan.wait_for(plan_patience) == std::future_status::ready)
+    return plan.get();
+  plans_late = true;
+  return std::make_shared<const planning::plan>(
+    planning::vanilla{}.replan({}, *profile, {}, {}));
 }
 
 void engine::impl::tell_plan(const planning::plan& plan,
@@ -251,6 +284,18 @@ std::vector<profile_status> engine::impl::texts_of(
   return told_texts;
 }
 
+void engine::impl::keep_status(const engine_status& x) const {
+  const std::lock_guard guard{keeping};
+  kept_status = x;
+}
+
+engine_status engine::impl::last_status() const {
+  const std::lock_guard guard{keeping};
+  auto x = kept_status;
+  x.is_stale = true;
+  return x;
+}
+
 bool engine::impl::ready(const actors::scheduler_status& s) const {
   if (s.workers.size() != settings.devices.size())
     return false;
@@ -281,10 +326,11 @@ core::result<void> engine::impl::wait_until_ready() {
       joined = joined.value_or(now);
       if (is_planned())
         return {};
-      if (now >= *joined + plan_patience) {
+      if (plans_late || now >= *joined + plan_patience) {
         core::log_warn("policy {} has made no plan for the devices yet; until "
-                       "then its default plan is used",
-                       policy->name());
+                       "then {} is used",
+                       policy->name(),
+                       plans_late ? "the plan of vanilla" : "its default plan");
         return {};
       }
     }
@@ -323,12 +369,13 @@ void engine::impl::end() {
   // A caller that was not refused yet has entered its request, which is
   // answered below.
   entrance.close();
+  own.plans->abandon();
   if (sys) {
     // Open requests are answered before anything that they could need is gone.
     if (control.scheduler)
       caf::anon_send(control.scheduler, actors::stop_atom::value);
     if (clients)
-      clients->wait_until_empty(status_patience);
+      clients->wait_until_answered(status_patience);
     if (control.supervisor)
       caf::anon_send(control.supervisor, actors::stop_atom::value);
     // Kills processes that do not leave by themselves, and reads no ring
@@ -367,6 +414,8 @@ void engine::impl::end() {
     drawing->close();
   // The memory ends with its last holder.
   arena.reset();
+  if (clients)
+    clients->wait_until_empty(status_patience);
   if (logging)
     core::stop_log();
 }

@@ -71,6 +71,11 @@ struct host_executor {
 ///
 /// The configuration's processes.program names that program. An exception of
 /// this code fails one request, or the start, with a text that names the code.
+///
+/// Threads: those of the engine. With engine_options::caller_runs_actors =
+/// true, also those that call engine::submit, inside that call: a lock that is
+/// held there and taken here would wait for itself. None of this code may stop
+/// or destroy the engine.
 struct extensions {
   /// Stages of each request's path. Background stages run in the engine's own
   /// process in either mode; others run in its CPU process. Stages that could
@@ -79,7 +84,9 @@ struct extensions {
   /// Policies that policy.name may name (<atelier/planning/policy.hpp>). They
   /// run in the engine's own process in either mode, and several threads call
   /// them. An exception ends only that decision: the plan in force stays, or
-  /// the request is rejected.
+  /// the request is rejected. `replan` runs on threads of its own and may take
+  /// long: nothing waits for it, neither a start, beyond 5 s, nor a stop, after
+  /// which it may still run. All other decisions must not block.
   std::vector<std::shared_ptr<const planning::policy>> policies = {};
   /// Executors that devices[].executor may name. An exception of a call fails
   /// the rows of that call; exceptions in an executor's own threads cannot be

@@ -35,6 +35,10 @@ std::string fault_of(const std::vector<host_executor>& all, size_t i) {
 
 } // namespace
 
+bool host_extensions::is_called_by_actors() const {
+  return !stages.empty() || !policies.empty() || !executors.empty() || cache;
+}
+
 std::vector<std::string> host_extensions::executor_names() const {
   std::vector<std::string> out;
   for (const auto& x : executors)
@@ -52,7 +56,7 @@ core::result<host_extensions> admit(const extensions& own) {
     out.stages = std::move(*stages);
   else
     complain(stages.why().text);
-  if (auto policies = host_policies(own.policies))
+  if (auto policies = host_policies(own.policies, out.plans))
     out.policies = std::move(*policies);
   else
     complain(policies.why().text);

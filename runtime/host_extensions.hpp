@@ -5,7 +5,9 @@
 #include <atelier/core/result.hpp>
 #include <atelier/extensions.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/runtime/own_thread_calls.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,11 +18,17 @@ namespace atelier::runtime {
 struct host_extensions {
   std::vector<actors::added_stage> stages;
   planning::policy_list policies;
+  /// Runs the policies' planning.
+  std::shared_ptr<own_thread_calls> plans =
+    std::make_shared<own_thread_calls>();
   std::vector<host_executor> executors;
   /// Whether the host has any extensions.
   bool families = false;
   /// Empty if the host has no cache of its own.
   decltype(extensions::cache) cache = {};
+
+  /// Returns whether actors call the host's code.
+  bool is_called_by_actors() const;
 
   /// Returns the host's own values of devices[].executor.
   std::vector<std::string> executor_names() const;

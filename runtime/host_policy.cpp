@@ -18,6 +18,9 @@ namespace {
 
 using planning::profile;
 
+/// The planner's own patience.
+constexpr core::timespan replan_patience = std::chrono::minutes{2};
+
 std::string thrown_now() {
   try {
     throw;
@@ -93,8 +96,10 @@ void keep_waiting(std::vector<core::request_id>& of,
 
 } // namespace
 
-host_policy::host_policy(planning::policy_ptr own)
+host_policy::host_policy(planning::policy_ptr own,
+                         std::shared_ptr<own_thread_calls> plans)
   : own_(std::move(own)),
+    plans_(std::move(plans)),
     name_(own_->name()),
     memory_name_(own_->memory_name()) {}
 
@@ -102,14 +107,25 @@ planning::plan host_policy::replan(const planning::demand& asked,
                                    const planning::profile& known,
                                    const planning::cluster_view& there,
                                    const planning::plan& previous) const {
-  try {
-    auto made = own_->replan(asked, known, there, previous);
-    check(made, known);
-    made.version = previous.version + 1;
-    return made;
-  } catch (...) {
-    throw std::runtime_error{thrown_now()};
-  }
+  struct planning_work {
+    planning::demand asked;
+    planning::profile known;
+    planning::cluster_view there;
+    planning::plan previous;
+    planning::plan made = {};
+  };
+
+  // The policy may still read these when its caller waits no longer.
+  const auto x = std::make_shared<planning_work>(
+    planning_work{asked, known, there, previous});
+  plans_->run(
+    [x, own = own_] {
+      x->made = own->replan(x->asked, x->known, x->there, x->previous);
+      check(x->made, x->known);
+    },
+    replan_patience);
+  x->made.version = previous.version + 1;
+  return std::move(x->made);
 }
 
 planning::choice host_policy::choose(
@@ -200,7 +216,8 @@ planning::compared host_policy::compares(const planning::profile& known) const {
 }
 
 core::result<planning::policy_list> host_policies(
-  const planning::policy_list& own) {
+  const planning::policy_list& own,
+  const std::shared_ptr<own_thread_calls>& plans) {
   planning::policy_list out;
   std::string faults;
   const auto complain = [&](size_t i, std::string_view what) {
@@ -221,7 +238,7 @@ core::result<planning::policy_list> host_policies(
       continue;
     }
     try {
-      auto made = std::make_shared<const host_policy>(own[i]);
+      auto made = std::make_shared<const host_policy>(own[i], plans);
       if (made->name().empty())
         complain(i, "has no name");
       else if (taken(made->name()))

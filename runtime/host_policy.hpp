@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/runtime/own_thread_calls.hpp>
 
 #include <memory>
 #include <string>
@@ -12,12 +13,16 @@ namespace atelier::runtime {
 
 /// A host's policy that cannot harm the engine. An exception, or an impossible
 /// value, ends one decision: a plan is not made, so that the plan in force
-/// stays; a request is rejected; `vanilla` makes any other decision.
-/// Threads: as planning::policy.
+/// stays; a request is rejected; `vanilla` makes any other decision. A plan
+/// that takes longer than two minutes counts as failed; the policy is asked for
+/// the next one once it has returned.
+/// Threads: as planning::policy; it plans on threads of its own.
 class host_policy final : public planning::policy {
 public:
   /// Throws the exceptions of `own->name()`.
-  explicit host_policy(planning::policy_ptr own);
+  /// @param plans runs its `replan`
+  host_policy(planning::policy_ptr own,
+              std::shared_ptr<own_thread_calls> plans);
 
   std::string_view name() const override {
     return name_;
@@ -69,15 +74,17 @@ public:
 
 private:
   planning::policy_ptr own_;
+  std::shared_ptr<own_thread_calls> plans_;
   std::string name_;
   std::string memory_name_;
 };
 
-/// Returns a host's policies, each as a host_policy.
+/// Returns a host's policies, each as a host_policy that plans by `plans`.
 /// Errors: ec::bad_config with every fault, a line each: a null policy, and a
 /// name that is empty, or in use by planning::policy_rows or by an earlier
 /// policy.
 core::result<planning::policy_list> host_policies(
-  const planning::policy_list& own);
+  const planning::policy_list& own,
+  const std::shared_ptr<own_thread_calls>& plans);
 
 } // namespace atelier::runtime

@@ -285,6 +285,7 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
   hub.slots = {s.arena.state_slots, s.arena.image_slots, s.arena.capture_slots};
   hub.policy = control.policy;
   hub.profile = with.profile;
+  hub.initial_plan = control.first_plan;
   hub.stages = with.stages;
   hub.join = joining_of(s.scheduler.batching);
   auto& ports = x.scheduler.ports;

@@ -64,6 +64,7 @@ struct control_context {
   std::shared_ptr<actors::process_host> processes;
   std::shared_ptr<core::offload> offload;
   std::shared_ptr<const planning::policy> policy;
+  std::shared_ptr<const planning::plan> first_plan;
   uint32_t arena = 1;
   /// Null: no observer.
   std::shared_ptr<actors::timeline> drawing = nullptr;

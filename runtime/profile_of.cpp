@@ -525,24 +525,6 @@ void warn_of_unused_cache(const config::settings& x, const planning::policy& by,
                    by.name());
 }
 
-/// Returns a policy that can make its first plan; a host's may throw.
-core::result<planning::policy_ptr> plans(planning::policy_ptr x,
-                                         const config::settings& settings,
-                                         const planning::profile& known,
-                                         planning::compared found_by) {
-  if (auto ok = check_searches(settings, *x, known, found_by); !ok)
-    return ok.why();
-  warn_of_unused_cache(settings, *x, known);
-  try {
-    x->replan({}, known, {}, {});
-    return x;
-  } catch (const std::exception& e) {
-    return core::fail(core::ec::bad_config,
-                      "policy.name: '{}' cannot make its first plan: {}",
-                      x->name(), e.what());
-  }
-}
-
 } // namespace
 
 core::result<planning::policy_ptr> policy_of(
@@ -567,7 +549,10 @@ core::result<planning::policy_ptr> policy_of(
     if (!made)
       return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);
-    return plans(std::move(*made), x, known, found_by);
+    if (auto ok = check_searches(x, **made, known, found_by); !ok)
+      return ok.why();
+    warn_of_unused_cache(x, **made, known);
+    return made;
   }
   const auto text = core::read_text_file(file, planning::most_plan_bytes, file);
   if (!text)

@@ -44,9 +44,8 @@ core::result<planning::profile> profile_of(const config::settings& x);
 /// @param found_by what the cache compares prompts with; none: what
 ///        cache.compares says
 /// Errors: ec::bad_config for an unknown name, a plan without `fixed`, `fixed`
-/// without a plan, a missing judge, thresholds of something else than the cache
-/// compares, or a host's policy that cannot make its first plan; those of
-/// core::read_text_file and planning::parse_plan.
+/// without a plan, a missing judge, or thresholds of something else than the
+/// cache compares; those of core::read_text_file and planning::parse_plan.
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
   const planning::policy_list& own = {},

@@ -539,6 +539,8 @@ private:
     hub.seed = of_.seed;
     hub.policy = policy_;
     hub.profile = of_.profile;
+    hub.initial_plan = std::make_shared<const planning::plan>(
+      policy_->replan({}, *of_.profile, {}, {}));
     hub.stages = stages_;
     hub.join = of_.join;
     auto& ports = c.scheduler.ports;

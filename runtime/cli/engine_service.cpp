@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/time.hpp>
 #include <atelier/runtime/cli/engine_service.hpp>
 
 #include <chrono>
@@ -34,7 +35,7 @@ public:
   bool settle(std::chrono::nanoseconds most) override {
     constexpr std::chrono::milliseconds pause{2};
     constexpr int looks_at_rest = 25;
-    const auto until = std::chrono::steady_clock::now() + most;
+    const auto until = core::after(std::chrono::steady_clock::now(), most);
     for (int at_rest = 0; at_rest < looks_at_rest;) {
       const auto now = engine_->status();
       const bool rests =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/core/time.hpp>
 #include <atelier/runtime/cli/generation_json.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -226,9 +227,9 @@ private:
       // An accepted job is refused if other requests have filled the engine in
       // the meantime. It is submitted again, like one that was not accepted.
       const auto* why = std::get_if<failure>(&got);
-      const bool late =
-        x.wanted.deadline
-        && steady_clock::now() + pause_of_try > began + *x.wanted.deadline;
+      const bool late = x.wanted.deadline
+                     && core::after(steady_clock::now(), pause_of_try)
+                          > core::after(began, *x.wanted.deadline);
       if (why == nullptr || why->code != "overloaded" || late
           || !pause(x, pause_of_try))
         return got;
@@ -260,7 +261,8 @@ private:
       auto why = failure_in(*reply);
       const auto wait = wait_of(*reply);
       const bool late = x.wanted.deadline
-                     && steady_clock::now() + wait > began + *x.wanted.deadline;
+                     && core::after(steady_clock::now(), wait)
+                          > core::after(began, *x.wanted.deadline);
       if (reply->status != 429 || late)
         return why;
       if (!pause(x, wait))

@@ -50,13 +50,14 @@ struct borrowed_thread {
 } // namespace runtime::detail
 
 /// Members are in the order of their construction; `end` destroys them.
-struct engine::impl {
+struct engine::impl : runtime::reception_owner {
   config::settings settings;
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
   runtime::host_extensions own;
   planning::policy_ptr policy;
+  std::shared_ptr<const planning::plan> first_plan;
   /// Null if nothing is remembered.
   std::shared_ptr<index::kept_work> kept;
   /// Null if nothing is remembered.
@@ -93,15 +94,21 @@ struct engine::impl {
   mutable std::shared_ptr<const planning::profile> told;
   mutable std::optional<planning::hit_predictor> told_predictor;
   mutable std::vector<profile_status> told_texts;
+  mutable std::mutex keeping;
+  mutable engine_status kept_status;
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
   bool logging = false;
+  /// Whether the policy may still be making its first plan.
+  bool plans_late = false;
   /// Guarded by `ending`.
   bool ended = false;
 
-  ~impl() {
+  ~impl() override {
     end();
+    if (clients && !clients->is_callback_thread())
+      clients->join();
   }
 
   core::result<void> begin();
@@ -118,6 +125,13 @@ struct engine::impl {
   std::vector<profile_status> texts_of(
     std::shared_ptr<const planning::profile> x,
     std::optional<planning::hit_predictor> measured) const;
+  /// Keeps a snapshot for last_status.
+  void keep_status(const engine_status& x) const;
+  /// Returns the last snapshot, as a stale one.
+  engine_status last_status() const;
+  /// Lets the policy make its first plan, as long as plan_patience; after that,
+  /// returns vanilla's. Errors: ec::bad_config: the policy threw.
+  core::result<std::shared_ptr<const planning::plan>> make_first_plan();
   void end();
 
   /// Wakes the threads that will work for the next request, ahead of it: with

@@ -256,15 +256,16 @@ void admin_api::unload(const exchange_ptr& x) const {
 
 void admin_api::host(const exchange_ptr& x, bool there) const {
   const std::string name{find_field(x->asked().parts, "name")};
-  const auto why = context.images->host_model(name, there);
+  const auto done = context.images->host_model(name, there);
   // The devices follow with the next plan; the workers' route shows the result.
-  if (!why)
+  if (done)
     return x->reply(
       json_reply({{"model", name}, {"wanted", there ? "there" : "away"}}, 202));
-  const auto status = why->code == "not_found"        ? 404u
-                    : why->code == "out_of_resources" ? 409u
-                                                      : 503u;
-  x->reply(error_reply(shape, status, why->code, why->text));
+  const auto& why = done.why();
+  const auto status = why.code == "not_found"        ? 404u
+                    : why.code == "out_of_resources" ? 409u
+                                                     : 503u;
+  x->reply(error_reply(shape, status, why.code, why.text));
 }
 
 } // namespace

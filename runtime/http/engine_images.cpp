@@ -44,7 +44,11 @@ bool engine_images::cancel(uint64_t request) {
 
 engine_status engine_images::status() const {
   const auto x = get();
-  return x == nullptr ? engine_status{} : x->status();
+  if (x != nullptr)
+    return x->status();
+  engine_status none;
+  none.is_stale = true;
+  return none;
 }
 
 std::vector<variant_status> engine_images::variants() const {
@@ -60,8 +64,8 @@ atelier::result<std::vector<cache_entry>> engine_images::cache_entries(
   return x->cache_entries(which);
 }
 
-std::optional<failure> engine_images::host_model(const std::string& model,
-                                                 bool there) {
+atelier::result<void> engine_images::host_model(const std::string& model,
+                                                bool there) {
   const auto x = get();
   if (x == nullptr)
     return starting();

@@ -31,8 +31,8 @@ public:
   atelier::result<std::vector<cache_entry>> cache_entries(
     const cache_query& which) const override;
 
-  std::optional<failure> host_model(const std::string& model,
-                                    bool there) override;
+  atelier::result<void> host_model(const std::string& model,
+                                   bool there) override;
 
   /// Stops the engine as engine::stop does; returns true if no engine is
   /// attached. A second call with a shorter grace shortens the first one.

@@ -43,8 +43,8 @@ public:
     return to_->cache_entries(which);
   }
 
-  std::optional<failure> host_model(const std::string& model,
-                                    bool there) override {
+  atelier::result<void> host_model(const std::string& model,
+                                   bool there) override {
     return to_->host_model(model, there);
   }
 

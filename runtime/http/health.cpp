@@ -126,8 +126,9 @@ std::string_view health::word_now() const {
   if (draining_now())
     return "draining";
   const bool alive =
-    std::any_of(last_.workers.begin(), last_.workers.end(),
-                [](const worker_status& x) { return x.alive; });
+    !last_.is_stale
+    && std::any_of(last_.workers.begin(), last_.workers.end(),
+                   [](const worker_status& x) { return x.alive; });
   return alive && !is_blocked(last_) ? "ok" : "degraded";
 }
 

@@ -41,8 +41,8 @@ public:
   }
 
   /// Does the same as engine::host_model, without waiting.
-  virtual std::optional<failure> host_model(const std::string& model,
-                                            bool there) = 0;
+  virtual atelier::result<void> host_model(const std::string& model,
+                                           bool there) = 0;
 };
 
 } // namespace atelier::runtime::http

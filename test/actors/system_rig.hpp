@@ -57,6 +57,8 @@ public:
     hub.processes = options.processes;
     hub.policy = policy;
     hub.profile = options.profile;
+    hub.initial_plan = std::make_shared<const planning::plan>(
+      policy->replan({}, *options.profile, {}, {}));
     hub.stages = stages;
     auto& ports = c.scheduler.ports;
     ports.slots = store;

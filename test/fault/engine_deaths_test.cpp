@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_and_a_death_meet) {
     if (first)
       kill_process(*sut, random.below(2) == 0 ? "cpu" : "cpu:0", SIGKILL);
     for (size_t k = 0; k < all.size(); k += 2)
-      sut->cancel(all[k]->accepted.request);
+      static_cast<void>(sut->cancel(all[k]->accepted.request));
     if (!first)
       kill_process(*sut, random.below(2) == 0 ? "cpu" : "cpu:0", SIGKILL);
     for (size_t k = 0; k < all.size(); ++k) {

@@ -45,6 +45,7 @@ BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {
   BOOST_TEST(told.headers.back().first == "Retry-After");
   BOOST_TEST(!sut.cancel(1));
   BOOST_TEST(sut.status().workers.empty());
+  BOOST_TEST(sut.status().is_stale);
   BOOST_TEST(sut.variants().empty());
   BOOST_TEST(sut.stop(1s));
 }

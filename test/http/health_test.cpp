@@ -78,6 +78,11 @@ BOOST_AUTO_TEST_CASE(one_live_worker_is_enough) {
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 200)["status"] == "ok");
+  // An engine that does not answer is not known to be alive.
+  images->now.is_stale = true;
+  sut.refresh();
+  BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");
+  images->now.is_stale = false;
   images->now.workers[1].alive = false;
   sut.refresh();
   BOOST_TEST(told(scope::anyone, 503)["status"] == "degraded");

@@ -25,8 +25,8 @@ public:
     return {};
   }
 
-  std::optional<failure> host_model(const std::string&, bool) override {
-    return std::nullopt;
+  result<void> host_model(const std::string&, bool) override {
+    return {};
   }
 
   engine_status now;

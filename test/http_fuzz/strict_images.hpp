@@ -36,8 +36,8 @@ public:
     return variants_;
   }
 
-  std::optional<failure> host_model(const std::string&, bool) override {
-    return std::nullopt;
+  result<void> host_model(const std::string&, bool) override {
+    return {};
   }
 
 private:

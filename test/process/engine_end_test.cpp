@@ -101,7 +101,7 @@ BOOST_DATA_TEST_CASE(an_end_at_any_moment_of_the_work_is_clean, modes, how) {
     for (const auto& x : wanted)
       all.push_back(test::hand_in(*sut, x));
     if (all.size() > i % 12)
-      test::await(all[i % 12]);
+      static_cast<void>(test::await(all[i % 12]));
     sut.reset();
     for (size_t k = 0; k < all.size(); ++k)
       BOOST_TEST(all[k].answers->load() == 1u);
@@ -114,6 +114,8 @@ BOOST_DATA_TEST_CASE(stopping_waits_for_what_runs, modes, how) {
   std::vector<test::in_flight> all;
   for (int i = 0; i < 4; ++i)
     all.push_back(test::hand_in(*sut, small(5)));
+  const auto before = sut->status();
+  BOOST_TEST(!before.is_stale);
   BOOST_TEST(sut->stop(60s));
   for (auto& x : all)
     test::image_in(test::await(x));
@@ -121,8 +123,19 @@ BOOST_DATA_TEST_CASE(stopping_waits_for_what_runs, modes, how) {
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
   BOOST_TEST(std::get<failure>(got).code == "stopping");
   BOOST_TEST(!sut->cancel(all[0].accepted.request));
-  BOOST_TEST(sut->status().workers.empty());
+  // The last snapshot stays.
+  const auto after = sut->status();
+  BOOST_TEST(after.is_stale);
+  BOOST_TEST(after.accepted == 4u);
+  BOOST_TEST(after.policy == before.policy);
   BOOST_TEST(sut->stop(1s));
+}
+
+BOOST_DATA_TEST_CASE(the_longest_grace_is_as_long_as_it_takes, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  auto x = test::hand_in(*sut, small(5));
+  BOOST_TEST(sut->stop(std::chrono::nanoseconds::max()));
+  test::image_in(test::await(x));
 }
 
 BOOST_DATA_TEST_CASE(a_grace_that_is_too_short_says_so, modes, how) {
@@ -147,14 +160,14 @@ BOOST_DATA_TEST_CASE(calls_from_many_threads_survive_the_end, modes, how) {
           auto got = sut->submit(small(1), calls);
           if (auto* s = std::get_if<submission>(&got)) {
             ++accepted;
-            sut->cancel(s->request);
+            static_cast<void>(sut->cancel(s->request));
           }
           sut->status();
         }
       });
     BOOST_TEST(eventually([&] { return answered > 3; }));
-    std::jthread second{[&] { sut->stop(10ms); }};
-    sut->stop(10ms);
+    std::jthread second{[&] { static_cast<void>(sut->stop(10ms)); }};
+    static_cast<void>(sut->stop(10ms));
     second.join();
     over = true;
     threads.clear();

@@ -9,10 +9,13 @@
 #include <support/eventually.hpp>
 #include <support/host_policy.hpp>
 
+#include <atomic>
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace atelier;
@@ -126,6 +129,103 @@ BOOST_DATA_TEST_CASE(an_engine_that_started_has_planned_for_its_devices,
   }
   own->note_start();
   BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_DATA_TEST_CASE(a_plan_that_throws_ends_neither_start_nor_engine,
+                     boost::unit_test::data::xrange(1u, 5u), at) {
+  struct thrower : test::turn_policy {
+    explicit thrower(uint32_t at) : at_(at) {}
+
+    planning::plan replan(const planning::demand& asked,
+                          const planning::profile& known,
+                          const planning::cluster_view& there,
+                          const planning::plan& previous) const override {
+      if (++calls == at_)
+        throw 7;
+      return turn_policy::replan(asked, known, there, previous);
+    }
+
+    mutable std::atomic<uint32_t> calls{0};
+    uint32_t at_;
+  };
+
+  const auto own = std::make_shared<const thrower>(at);
+  auto started =
+    engine::start(options_with(mode::single, {own}, {"policy.name=turns"}));
+  if (at == 1) {
+    BOOST_TEST_REQUIRE(std::holds_alternative<failure>(started));
+    BOOST_TEST(std::get<failure>(started).code == "bad_config");
+    return;
+  }
+  BOOST_TEST_REQUIRE(bool(started));
+  auto& sut = started.value();
+  BOOST_TEST(eventually([&] { return own->calls > at; }));
+  auto drawn = test::hand_in(*sut, asking("card"));
+  test::image_in(test::await(drawn));
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_DATA_TEST_CASE(a_plan_that_blocks_holds_neither_start_nor_stop,
+                     boost::unit_test::data::xrange(1u, 5u), at) {
+  struct blocker : test::turn_policy {
+    explicit blocker(uint32_t at) : at_(at) {}
+
+    planning::plan replan(const planning::demand& asked,
+                          const planning::profile& known,
+                          const planning::cluster_view& there,
+                          const planning::plan& previous) const override {
+      if (++calls == at_)
+        released.wait();
+      return turn_policy::replan(asked, known, there, previous);
+    }
+
+    mutable std::atomic<uint32_t> calls{0};
+    uint32_t at_;
+    std::promise<void> release;
+    std::shared_future<void> released = release.get_future().share();
+  };
+
+  const auto own = std::make_shared<blocker>(at);
+  auto sut =
+    test::start(options_with(mode::single, {own}, {"policy.name=turns"}));
+  BOOST_TEST(eventually([&] { return own->calls == at; }));
+  auto drawn = test::hand_in(*sut, asking("card"));
+  test::image_in(test::await(drawn));
+  // The plan does not return meanwhile.
+  BOOST_TEST(sut->stop(10s));
+  sut.reset();
+  BOOST_TEST(own->calls == at);
+  own->release.set_value();
+}
+
+BOOST_AUTO_TEST_CASE(its_code_does_not_run_inside_submit) {
+  struct watcher : test::turn_policy {
+    planning::choice choose(
+      const planning::decision_context& by) const override {
+      inside = inside || std::this_thread::get_id() == submitter;
+      return turn_policy::choose(by);
+    }
+
+    mutable std::atomic<bool> inside{false};
+    std::thread::id submitter = std::this_thread::get_id();
+  };
+
+  const auto own = std::make_shared<const watcher>();
+  auto options = options_with(mode::single, {own}, {"policy.name=turns"});
+  const auto draw = [&](uint32_t images) {
+    auto sut = test::start(options);
+    for (uint32_t i = 0; i < images && !own->inside; ++i) {
+      BOOST_TEST_REQUIRE(test::comes_to_rest(*sut));
+      auto drawn = test::hand_in(*sut, asking("card"));
+      test::image_in(test::await(drawn));
+    }
+  };
+  draw(20);
+  BOOST_TEST(!own->inside);
+  // It does if the host says so.
+  options.caller_runs_actors = true;
+  draw(1000);
+  BOOST_TEST(own->inside);
 }
 
 BOOST_AUTO_TEST_CASE(built_in_ones_are_there_besides) {

@@ -57,7 +57,7 @@ struct scripted : vanilla {
 
 struct rig {
   std::shared_ptr<scripted> own = std::make_shared<scripted>();
-  runtime::host_policy sut{own};
+  runtime::host_policy sut{own, std::make_shared<runtime::own_thread_calls>()};
   profile known = test::three_variants();
   cluster_view there = [] {
     cluster_view x;

@@ -7,10 +7,17 @@
 #include <boost/test/unit_test.hpp>
 #include <support/eventually.hpp>
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <future>
+#include <mutex>
+#include <new>
 #include <stdexcept>
+#include <thread>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -51,6 +58,38 @@ struct desk {
     BOOST_TEST_REQUIRE(store->publish(ref, 1, text.size()).operator bool());
     return ref;
   }
+};
+
+/// Holds callbacks until it is opened.
+class gate {
+public:
+  void pass() {
+    std::unique_lock guard{mutex_};
+    ++came_;
+    changed_.notify_all();
+    changed_.wait(guard, [this] { return open_; });
+  }
+
+  /// Waits until one more callback than before has come.
+  void wait_for_one() {
+    std::unique_lock guard{mutex_};
+    ++seen_;
+    BOOST_TEST_REQUIRE(
+      changed_.wait_for(guard, 30s, [this] { return came_ >= seen_; }));
+  }
+
+  void open() {
+    const std::lock_guard guard{mutex_};
+    open_ = true;
+    changed_.notify_all();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t came_ = 0;
+  uint64_t seen_ = 0;
+  bool open_ = false;
 };
 
 std::shared_ptr<const core::request> request(uint64_t id) {
@@ -163,6 +202,7 @@ BOOST_AUTO_TEST_CASE(a_failure_keeps_code_text_and_time) {
   BOOST_TEST(std::get<failure>(a).code == "overloaded");
   BOOST_TEST(std::get<failure>(a).text == "why");
   BOOST_TEST((std::get<failure>(a).retry_after == 3s));
+  BOOST_TEST(std::get<failure>(a).request == 1u);
   BOOST_TEST(d.given_back().empty());
 }
 
@@ -186,10 +226,11 @@ BOOST_AUTO_TEST_CASE(a_second_answer_reaches_nobody) {
   d.sut.answered(image_of(1, ref));
   d.sut.answered(image_of(1, ref));
   d.sut.answered(failure_of(1, core::ec::internal));
-  result.get();
+  result.wait();
   // Its slot is returned nevertheless.
   BOOST_TEST(eventually([&] { return d.given_back().size() == 2; }));
   d.sut.close();
+  d.sut.join();
   BOOST_TEST(calls.load() == 1);
 }
 
@@ -204,25 +245,63 @@ BOOST_AUTO_TEST_CASE(who_has_its_answer_is_not_open_any_more) {
   for (uint64_t i = 1; i < 200; ++i) {
     auto result = d.sut.expect(id_of(i), {});
     d.sut.answered(failure_of(i, core::ec::internal));
-    result.get();
+    result.wait();
     BOOST_TEST_REQUIRE(d.sut.open() == 0u);
   }
 }
 
-BOOST_AUTO_TEST_CASE(progress_comes_before_the_answer_in_order) {
+BOOST_AUTO_TEST_CASE(the_newest_progress_comes_before_the_answer) {
   desk d;
+  gate slow;
   std::vector<uint32_t> steps;
   callbacks c;
-  c.progressed = [&](const progress& p) { steps.push_back(p.steps_done); };
+  c.progressed = [&](const progress& p) {
+    steps.push_back(p.steps_done);
+    if (p.steps_done == 1)
+      slow.pass();
+  };
   c.answered = [&](const answer&) { steps.push_back(99); };
   auto result = d.sut.expect(id_of(1), c);
-  for (uint32_t i = 1; i <= 5; ++i)
+  d.sut.progressed(id_of(1), 1, 5, {});
+  slow.wait_for_one();
+  for (uint32_t i = 2; i <= 5; ++i)
     d.sut.progressed(id_of(1), i, 5, {});
   d.sut.answered(failure_of(1, core::ec::internal));
   d.sut.progressed(id_of(1), 5, 5, {});
+  slow.open();
   BOOST_TEST(d.sut.wait_until_empty(30s));
-  d.sut.close();
-  BOOST_TEST((steps == std::vector<uint32_t>{1, 2, 3, 4, 5, 99}));
+  BOOST_TEST((steps == std::vector<uint32_t>{1, 5, 99}));
+}
+
+BOOST_AUTO_TEST_CASE(answers_overtake_the_progress_of_other_requests) {
+  desk d;
+  gate slow;
+  std::vector<uint64_t> order;
+  callbacks c;
+  c.progressed = [&](const progress& p) {
+    order.push_back(100 * p.request + p.steps_done);
+    slow.pass();
+  };
+  c.answered = [&](const answer& a) {
+    order.push_back(std::get<failure>(a).request);
+  };
+  std::vector<std::future<answer>> results;
+  for (uint64_t i = 1; i <= 5; ++i)
+    results.push_back(d.sut.expect(id_of(i), c));
+  d.sut.progressed(id_of(1), 1, 5, {});
+  slow.wait_for_one();
+  d.sut.progressed(id_of(2), 1, 5, {});
+  d.sut.progressed(id_of(1), 2, 5, {});
+  d.sut.progressed(id_of(2), 2, 5, {});
+  for (uint64_t i = 3; i <= 5; ++i)
+    d.sut.answered(failure_of(i, core::ec::internal));
+  slow.open();
+  BOOST_TEST(eventually([&] { return d.sut.open() == 2; }));
+  d.sut.answered(failure_of(1, core::ec::internal));
+  d.sut.answered(failure_of(2, core::ec::internal));
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+  BOOST_TEST((std::vector<uint64_t>(order.begin(), order.begin() + 4)
+              == std::vector<uint64_t>{101, 3, 4, 5}));
 }
 
 BOOST_AUTO_TEST_CASE(a_preview_is_taken_from_the_published_state) {
@@ -237,19 +316,30 @@ BOOST_AUTO_TEST_CASE(a_preview_is_taken_from_the_published_state) {
   BOOST_REQUIRE(
     gpu::begin_state(*d.store->buffer(state), shape, 3, 0, {}, {{2, 1}, rgb}));
   BOOST_REQUIRE(d.store->publish(state, 4, gpu::state_bytes(shape, 0, {2, 1})));
+  gate slow;
   std::vector<preview> seen;
   callbacks c;
-  c.progressed = [&](const progress& p) { seen.push_back(p.preview); };
+  c.progressed = [&](const progress& p) {
+    seen.push_back(p.preview);
+    slow.pass();
+  };
   auto result = d.sut.expect(id_of(1), c);
+  d.sut.progressed(id_of(1), 2, 5, {});
+  slow.wait_for_one();
+  // The report without a preview overtakes the one with a preview.
   d.sut.progressed(id_of(1), 3, 5, state);
   d.sut.progressed(id_of(1), 4, 5, {});
+  slow.open();
+  slow.wait_for_one();
   // The slot was granted to another request meanwhile.
   auto stale = state;
   ++stale.generation;
-  d.sut.progressed(id_of(1), 4, 5, stale);
+  d.sut.progressed(id_of(1), 5, 5, stale);
   d.sut.answered(failure_of(1, core::ec::internal));
   BOOST_TEST(d.sut.wait_until_empty(30s));
   BOOST_TEST_REQUIRE(seen.size() == 3u);
+  BOOST_TEST(seen[0].rgb.empty());
+  std::swap(seen[0], seen[1]);
   BOOST_TEST(seen[0].step == 3u);
   BOOST_TEST(seen[0].width == 2u);
   BOOST_TEST(seen[0].height == 1u);
@@ -278,34 +368,186 @@ BOOST_AUTO_TEST_CASE(empty_means_that_the_last_call_returned) {
 
 BOOST_AUTO_TEST_CASE(a_slow_client_delays_nobody_who_tells) {
   desk d;
-  std::promise<void> open;
-  auto opened = open.get_future().share();
-  callbacks slow;
-  slow.answered = [&](const answer&) { opened.wait(); };
-  auto first = d.sut.expect(id_of(1), slow);
+  gate slow;
+  callbacks c;
+  c.answered = [&](const answer&) { slow.pass(); };
+  auto first = d.sut.expect(id_of(1), c);
   auto second = d.sut.expect(id_of(2), {});
   d.sut.answered(failure_of(1, core::ec::internal));
+  slow.wait_for_one();
   // These calls return although the first client's callback still runs.
-  d.sut.answered(failure_of(2, core::ec::internal));
   d.sut.progressed(id_of(2), 1, 2, {});
+  d.sut.answered(failure_of(2, core::ec::internal));
   BOOST_TEST((second.wait_for(0s) == std::future_status::timeout));
-  open.set_value();
-  second.get();
+  slow.open();
+  second.wait();
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_client_holds_no_slot) {
+  desk d;
+  gate slow;
+  std::vector<std::string> images;
+  callbacks c;
+  c.progressed = [&](const progress&) { slow.pass(); };
+  c.answered = [&](const answer& a) {
+    const auto& bytes = std::get<generated_image>(a).bytes;
+    images.emplace_back(bytes.begin(), bytes.end());
+  };
+  for (uint64_t i = 1; i <= 4; ++i)
+    d.sut.expect(id_of(i), c);
+  d.sut.progressed(id_of(4), 1, 2, {});
+  slow.wait_for_one();
+  // The same slot serves all of them while the client is called.
+  auto ref = d.put(0, "one");
+  for (uint64_t i = 1; i <= 3; ++i) {
+    d.sut.answered(image_of(i, ref));
+    BOOST_TEST(d.given_back().size() == i);
+    ++ref.generation;
+    d.store->open(ref);
+    const auto into = d.store->buffer(ref);
+    BOOST_TEST_REQUIRE(into.operator bool());
+    std::memcpy(into->data(), "two", 3);
+    BOOST_TEST_REQUIRE(d.store->publish(ref, 1, 3).operator bool());
+  }
+  slow.open();
+  d.sut.close();
+  BOOST_TEST(d.sut.wait_until_answered(0s));
+  d.sut.join();
+  BOOST_TEST((images == std::vector<std::string>{"one", "two", "two"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_throws_harms_nobody) {
-  desk d;
+  const auto held = std::make_shared<desk>();
+  const auto sut = std::make_shared<runtime::reception>(
+    held->store, [](core::request_id) {},
+    [held](core::request_id id) {
+      const std::lock_guard guard{held->mutex};
+      held->taken.push_back(id.value);
+    });
   callbacks bad;
   bad.progressed = [](const progress&) { throw std::runtime_error{"client"}; };
+  bad.suspected = [](const suspicion&, auto) { throw 7; };
   bad.answered = [](const answer&) { throw 7; };
+  auto first = sut->expect(id_of(1), bad);
+  auto second = sut->expect(id_of(2), {});
+  sut->progressed(id_of(1), 1, 2, {});
+  sut->suspected(id_of(1), {core::phase::denoising, 0, 0, 1}, true);
+  BOOST_TEST(eventually([&] { return held->given_back().size() == 1; }));
+  sut->answered(failure_of(1, core::ec::internal));
+  sut->answered(failure_of(2, core::ec::internal));
+  first.wait();
+  second.wait();
+  BOOST_TEST(sut->open() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_ends_the_thread_harms_nobody) {
+  desk d;
+  std::thread::id where;
+  callbacks bad;
+  bad.progressed = [](const progress&) { pthread_exit(nullptr); };
+  bad.answered = [](const answer&) { pthread_exit(nullptr); };
+  callbacks good;
+  good.answered = [&](const answer&) { where = std::this_thread::get_id(); };
   auto first = d.sut.expect(id_of(1), bad);
-  auto second = d.sut.expect(id_of(2), {});
+  auto second = d.sut.expect(id_of(2), good);
   d.sut.progressed(id_of(1), 1, 2, {});
   d.sut.answered(failure_of(1, core::ec::internal));
   d.sut.answered(failure_of(2, core::ec::internal));
-  first.get();
-  second.get();
+  BOOST_TEST(std::get<failure>(first.get()).code == "internal");
+  BOOST_TEST(std::get<failure>(second.get()).code == "internal");
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+  BOOST_TEST((where != std::thread::id{}));
+  BOOST_TEST((where != std::this_thread::get_id()));
+}
+
+BOOST_AUTO_TEST_CASE(an_image_without_memory_for_it_is_a_failure) {
+  struct full_store : ipc::heap_store {
+    using ipc::heap_store::heap_store;
+
+    core::result<std::span<const std::byte>> view(
+      const ipc::slot_ref&) const override {
+      throw std::bad_alloc{};
+    }
+  };
+
+  std::vector<uint64_t> taken;
+  runtime::reception sut{
+    std::make_shared<full_store>(arena, std::array<uint32_t, ipc::slot_kinds>{},
+                                 std::array<uint64_t, ipc::slot_kinds>{}),
+    [&](core::request_id id) { taken.push_back(id.value); }};
+  auto result = sut.expect(id_of(1), {});
+  sut.answered(image_of(1, {}));
+  const auto a = result.get();
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(a));
+  BOOST_TEST(std::get<failure>(a).code == "out_of_resources");
+  BOOST_TEST(std::get<failure>(a).request == 1u);
+  BOOST_TEST((taken == std::vector<uint64_t>{1}));
+}
+
+BOOST_AUTO_TEST_CASE(captures_end_before_the_call_counts_as_ended) {
+  struct witness {
+    explicit witness(gate& x) : of(x) {}
+
+    ~witness() {
+      of.pass();
+    }
+
+    gate& of;
+  };
+
+  desk d;
+  gate slow;
+  callbacks c;
+  c.answered = [x = std::make_shared<witness>(slow)](const answer&) {};
+  auto result = d.sut.expect(id_of(1), std::move(c));
+  d.sut.answered(failure_of(1, core::ec::internal));
+  slow.wait_for_one();
+  BOOST_TEST(!d.sut.wait_until_empty(0s));
+  slow.open();
+  BOOST_TEST(d.sut.wait_until_empty(30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_was_withdrawn_is_not_open) {
+  desk d;
+  std::atomic<int> calls = 0;
+  callbacks c;
+  c.answered = [&](const answer&) { ++calls; };
+  d.sut.expect(id_of(1), c);
+  d.sut.withdraw(id_of(1));
+  d.sut.withdraw(id_of(2));
   BOOST_TEST(d.sut.open() == 0u);
+  BOOST_TEST(d.sut.wait_until_empty(0s));
+  d.sut.answered(failure_of(1, core::ec::internal));
+  d.sut.close();
+  d.sut.join();
+  BOOST_TEST(calls.load() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(closing_delivers_the_answers_that_wait) {
+  desk d;
+  gate slow;
+  std::vector<std::string> codes;
+  std::vector<std::thread::id> where;
+  callbacks c;
+  c.progressed = [&](const progress&) { slow.pass(); };
+  c.answered = [&](const answer& a) {
+    const auto* const why = std::get_if<failure>(&a);
+    codes.push_back(why != nullptr ? why->code : "image");
+    where.push_back(std::this_thread::get_id());
+  };
+  for (uint64_t i = 1; i <= 3; ++i)
+    d.sut.expect(id_of(i), c);
+  d.sut.progressed(id_of(1), 1, 2, {});
+  slow.wait_for_one();
+  d.sut.answered(image_of(2, d.put(0, "file")));
+  d.sut.close();
+  BOOST_TEST(!d.sut.wait_until_empty(0s));
+  slow.open();
+  d.sut.join();
+  BOOST_TEST(
+    (codes == std::vector<std::string>{"image", "stopping", "stopping"}));
+  BOOST_TEST((std::count(where.begin(), where.end(), where[0]) == 3));
+  BOOST_TEST((where[0] != std::this_thread::get_id()));
 }
 
 BOOST_AUTO_TEST_CASE(closing_answers_what_is_open_once) {
@@ -319,6 +561,7 @@ BOOST_AUTO_TEST_CASE(closing_answers_what_is_open_once) {
   auto second = d.sut.expect(id_of(2), c);
   d.sut.close();
   d.sut.close();
+  d.sut.join();
   BOOST_TEST(std::get<failure>(first.get()).code == "stopping");
   BOOST_TEST(std::get<failure>(second.get()).code == "stopping");
   BOOST_TEST(calls.load() == 2);
@@ -335,7 +578,7 @@ BOOST_AUTO_TEST_CASE(the_pace_of_answers_is_measured) {
   for (uint64_t i = 1; i < 50; ++i) {
     auto result = d.sut.expect(id_of(i), {});
     d.sut.answered(failure_of(i, core::ec::internal));
-    result.get();
+    result.wait();
   }
   BOOST_TEST(d.sut.seconds_per_answer() > 0);
   BOOST_TEST(d.sut.seconds_per_answer() < 30);
@@ -372,7 +615,9 @@ BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
   BOOST_TEST(x.trials == 2u);
   BOOST_TEST(count() == 0u);
   then();
+  then();
   BOOST_TEST(count() == 1u);
+  BOOST_TEST(x.request == 1u);
   // A client that keeps no notes delays no other client.
   sut->suspected(core::request_id{2}, {core::phase::denoising, 0, 0, 1}, true);
   BOOST_TEST(eventually([&] { return count() == 2; }));
@@ -380,6 +625,26 @@ BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_the_client_wrote_it_down) {
   sut->close();
   then();
   BOOST_TEST(count() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_trial_goes_on_once_its_client_dropped_the_call) {
+  std::atomic<int> noted = 0;
+  const auto sut = std::make_shared<runtime::reception>(
+    desk{}.store, [](core::request_id) {}, [&](core::request_id) { ++noted; });
+  std::promise<std::function<void()>> kept;
+  callbacks calls;
+  calls.suspected = [&](const suspicion&, std::function<void()> go_on) {
+    kept.set_value(std::move(go_on));
+  };
+  auto result = sut->expect(core::request_id{1}, calls);
+  sut->suspected(core::request_id{1}, {core::phase::denoising, 0, 0, 1}, true);
+  auto go_on = kept.get_future().get();
+  // Its call has returned.
+  sut->answered(failure_of(1, core::ec::internal));
+  result.wait();
+  BOOST_TEST(noted.load() == 0);
+  go_on = nullptr;
+  BOOST_TEST(noted.load() == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

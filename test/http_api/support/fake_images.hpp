@@ -63,10 +63,11 @@ public:
     return known;
   }
 
-  std::optional<failure> host_model(const std::string& model,
-                                    bool there) override {
+  result<void> host_model(const std::string& model, bool there) override {
     moved.emplace_back(model, there);
-    return no_room;
+    if (no_room)
+      return *no_room;
+    return {};
   }
 
   /// Reports that `done` of `all` steps are done.

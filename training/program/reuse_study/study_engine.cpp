@@ -68,7 +68,7 @@ bool is_planned(const engine_status& x, const std::string& variant) {
 
 study_engine::~study_engine() {
   if (engine_)
-    engine_->stop(end_patience);
+    static_cast<void>(engine_->stop(end_patience));
 }
 
 result<std::unique_ptr<study_engine>> study_engine::start(
@@ -140,7 +140,7 @@ result<generated_image> study_engine::draw(
   auto& accepted = std::get<submission>(got);
   while (accepted.result.wait_for(look_every) != std::future_status::ready)
     if (!goes_on()) {
-      engine_->cancel(accepted.request);
+      static_cast<void>(engine_->cancel(accepted.request));
       return fail(ec::cancelled, "interrupted");
     }
   auto answered = accepted.result.get();

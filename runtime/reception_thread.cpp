@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The reception's own thread, which calls the clients.
+
+#include <atelier/core/log.hpp>
+#include <atelier/gpu/state_format.hpp>
+#include <atelier/runtime/reception.hpp>
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace atelier::runtime {
+
+namespace {
+
+/// A host's callback may throw; its exception ends here, unless it is the end
+/// of the thread, which nothing may hold up.
+template <class F, class... Ts>
+void call(const F& f, const Ts&... xs) {
+  if (!f)
+    return;
+  try {
+    f(xs...);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& e) {
+    core::log_error("a callback of the host threw: {}", e.what());
+  } catch (...) {
+    core::log_error("a callback of the host threw");
+  }
+}
+
+/// Adds the preview of a published state, if it is still there: the publisher
+/// does not wait.
+void add_preview(const ipc::slot_store& slots, const ipc::slot_ref& from,
+                 progress& to) {
+  std::vector<std::byte> bytes;
+  if (!slots.read(from, bytes))
+    return;
+  const auto state = gpu::parse_state(bytes);
+  if (!state || state->preview.rgb.empty())
+    return;
+  to.preview.step = state->head.steps_done;
+  to.preview.width = state->preview.px.width;
+  to.preview.height = state->preview.px.height;
+  to.preview.rgb.assign(state->preview.rgb.begin(), state->preview.rgb.end());
+}
+
+} // namespace
+
+/// Counts a client's call as ended at the end of its scope.
+class reception::call_in_progress {
+public:
+  /// @pre the mutex is held
+  explicit call_in_progress(reception& of) : of_(of) {
+    of_.calling_ = true;
+  }
+
+  call_in_progress(const call_in_progress&) = delete;
+  call_in_progress& operator=(const call_in_progress&) = delete;
+
+  ~call_in_progress() {
+    const std::lock_guard guard{of_.mutex_};
+    of_.calling_ = false;
+    of_.changed_.notify_all();
+  }
+
+private:
+  reception& of_;
+};
+
+/// A trial's turn to begin, which comes when the client says so or has dropped
+/// the function that says it.
+class reception::turn {
+public:
+  turn(std::weak_ptr<reception> of, uint64_t request)
+    : of_(std::move(of)), request_(request) {}
+
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  ~turn() {
+    take();
+  }
+
+  void take() {
+    if (taken_.exchange(true))
+      return;
+    if (const auto x = of_.lock())
+      x->noted(request_);
+  }
+
+private:
+  const std::weak_ptr<reception> of_;
+  const uint64_t request_;
+  std::atomic<bool> taken_{false};
+};
+
+/// Replaces the callback thread, unless it ends by itself.
+class reception::substitute {
+public:
+  explicit substitute(reception& of) : of_(&of) {}
+
+  substitute(const substitute&) = delete;
+  substitute& operator=(const substitute&) = delete;
+
+  ~substitute() {
+    if (of_ != nullptr)
+      of_->replace_thread();
+  }
+
+  void dismiss() {
+    of_ = nullptr;
+  }
+
+private:
+  reception* of_;
+};
+
+void reception::tell(const callbacks& calls, step_seen x) {
+  std::shared_ptr<ipc::slot_store> slots;
+  if (x.state) {
+    const std::lock_guard guard{mutex_};
+    slots = slots_;
+  }
+  try {
+    if (slots)
+      add_preview(*slots, x.state, x.at);
+  } catch (const std::exception& e) {
+    core::log_warn("the preview of request {} is left out: {}", x.at.request,
+                   e.what());
+    x.at.preview = {};
+  }
+  call(calls.progressed, x.at);
+}
+
+void reception::tell(const callbacks& calls, const held_against& x) {
+  std::function<void()> go_on = [] {};
+  if (x.waits)
+    go_on = [next = std::make_shared<turn>(
+               weak_from_this(), x.details.request)] { next->take(); };
+  call(calls.suspected, x.details, go_on);
+}
+
+void reception::loop() {
+  {
+    const std::lock_guard guard{mutex_};
+    caller_ = std::this_thread::get_id();
+  }
+  substitute if_ended{*this};
+  std::unique_ptr<reception_owner> owner;
+  do {
+    const std::lock_guard guard{mutex_};
+    owner = std::move(owner_);
+  } while (!owner && step(core::never));
+  if_ended.dismiss();
+  if (owner) {
+    const auto last_holder = shared_from_this();
+    owner.reset();
+    return;
+  }
+  const std::lock_guard guard{mutex_};
+  caller_ = {};
+}
+
+void reception::replace_thread() noexcept {
+  try {
+    core::log_error("a callback of the host ended the engine's thread, which "
+                    "another one replaces");
+    const std::lock_guard guard{mutex_};
+    caller_ = {};
+    if (thread_.joinable())
+      ended_.push_back(std::move(thread_));
+    thread_ = std::thread{[this] { loop(); }};
+  } catch (const std::exception& e) {
+    core::log_error("no other thread replaces it: {}", e.what());
+  }
+}
+
+bool reception::step(core::time_point until) {
+  std::unique_lock guard{mutex_};
+  const auto has_ended = [&] { return closed_ && by_request_.empty(); };
+  wake_.wait_until(guard, until, [&] {
+    return has_ended() || !answered_.empty() || !with_news_.empty();
+  });
+  if (!answered_.empty())
+    deliver_answer(guard);
+  else if (!with_news_.empty())
+    deliver_news(guard);
+  else
+    return false;
+  return true;
+}
+
+void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
+  struct delivery {
+    ~delivery() {
+      of.result.set_value(std::move(*of.last));
+    }
+
+    client& of;
+  };
+
+  // A client that has its answer may submit the next request at once.
+  clients own;
+  auto& x = answered_.front();
+  by_request_.erase(x.request);
+  own.splice(own.end(), answered_, answered_.begin());
+  const auto now = std::chrono::steady_clock::now();
+  if (last_answer_ != core::time_point{})
+    seconds_per_answer_ +=
+      (core::to_seconds(now - last_answer_) - seconds_per_answer_) / 16;
+  last_answer_ = now;
+  auto seen = closed_ ? std::nullopt : std::exchange(x.seen, std::nullopt);
+  const call_in_progress until_end{*this};
+  guard.unlock();
+  // The captures end before the call does.
+  const clients ends_first = std::move(own);
+  const delivery last{x};
+  if (seen)
+    tell(x.calls, std::move(*seen));
+  call(x.calls.answered, *x.last);
+}
+
+void reception::deliver_news(std::unique_lock<std::mutex>& guard) {
+  // Only this thread removes a client that the scheduler knows.
+  auto& x = with_news_.front();
+  const auto held = std::exchange(x.held, std::nullopt);
+  std::optional<step_seen> seen;
+  if (!held)
+    seen = std::exchange(x.seen, std::nullopt);
+  move_to(x.seen ? with_news_ : quiet_, x);
+  const call_in_progress until_end{*this};
+  guard.unlock();
+  if (held)
+    tell(x.calls, *held);
+  else
+    tell(x.calls, std::move(*seen));
+}
+
+} // namespace atelier::runtime

@@ -20,7 +20,7 @@ TIMED = ("each part there >= 90 % of the time", "memory < 1 MiB an hour")
 
 def seconds():
     full = float(os.environ.get("ATELIER_TEST_SCALE") or 0.01) >= 1
-    return 600 if full else 120
+    return 600 if full else 60
 
 
 def case_a_soak_loses_nothing(program):

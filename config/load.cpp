@@ -5,10 +5,12 @@
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/config/schema.hpp>
+#include <atelier/core/utf8.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 
 namespace atelier::config {
 
@@ -36,6 +38,22 @@ outcome finish(const detail::reader& from) {
   return result;
 }
 
+/// @param folder that of the text's relative paths
+/// @param here that of the overrides' relative paths
+outcome read(std::string_view toml, std::string_view source_name,
+             const std::filesystem::path& folder,
+             std::span<const std::string> overrides,
+             const std::filesystem::path& here,
+             std::span<const std::string> own_executors) {
+  detail::reader from{own_executors};
+  from.enter(folder);
+  from.read_text(toml, source_name);
+  from.enter(here);
+  for (const auto& assignment : overrides)
+    from.read_override(assignment);
+  return finish(from);
+}
+
 outcome only(fault x) {
   outcome result;
   result.faults.push_back(std::move(x));
@@ -56,23 +74,29 @@ std::string to_string(const fault& x) {
 outcome parse(std::string_view toml, std::string_view source_name,
               std::span<const std::string> overrides,
               std::span<const std::string> own_executors) {
-  detail::reader from{own_executors};
-  from.read_text(toml, source_name);
-  for (const auto& assignment : overrides)
-    from.read_override(assignment);
-  return finish(from);
+  return read(toml, source_name, {}, overrides, {}, own_executors);
+}
+
+std::string text_override(std::string_view key, std::string_view value) {
+  // Bytes that are not UTF-8 stay, so that they are refused.
+  const auto text = !core::find_utf8_fault(value) ? detail::quote(value)
+                                                  : fmt::format("'{}'", value);
+  return fmt::format("{} = {}", key, text);
 }
 
 outcome load(const std::filesystem::path& path,
              std::span<const std::string> overrides,
              std::span<const std::string> own_executors) {
+  std::error_code ignored;
+  const auto here = std::filesystem::current_path(ignored);
   if (path.empty())
-    return parse({}, "defaults", overrides, own_executors);
+    return read({}, "defaults", {}, overrides, here, own_executors);
   const auto content =
     detail::read_file(path.c_str(), detail::most_document_bytes);
   if (!content)
     return only({path.string(), 0, {}, content.why().text});
-  return parse(*content, path.string(), overrides, own_executors);
+  return read(*content, path.string(), (here / path).parent_path(), overrides,
+              here, own_executors);
 }
 
 std::vector<fault> validate(const settings& x) {

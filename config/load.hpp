@@ -44,13 +44,19 @@ struct outcome {
 };
 
 /// Reads TOML text, then applies `overrides` ("key.path=value", TOML values;
-/// a bare word counts as a string) in order, then checks the whole.
+/// a bare word counts as a string) in order, then checks the whole. Relative
+/// paths stay relative.
 /// @param own_executors the host's own names for devices[].executor
 outcome parse(std::string_view toml, std::string_view source_name,
               std::span<const std::string> overrides = {},
               std::span<const std::string> own_executors = {});
 
-/// Reads the file at `path`; an empty path means the defaults.
+/// Returns the override that sets `key` to the text `value`.
+std::string text_override(std::string_view key, std::string_view value);
+
+/// Reads the file at `path`; an empty path means the defaults. Relative paths
+/// become absolute: those of the file are in its folder, those of overrides in
+/// the working directory.
 /// A path that cannot be read is a fault, never a fallback to the defaults.
 outcome load(const std::filesystem::path& path,
              std::span<const std::string> overrides = {},

@@ -127,7 +127,7 @@ const option all_options[] = {
    ATELIER_AT(processes.mode), 0, 0, form::any, modes},
   {"processes", "program",
    "Program of the other processes; empty: the installed program.",
-   ATELIER_AT(processes.program)},
+   ATELIER_AT(processes.program), 0, 0, form::path},
   {"processes", "cpu_cores",
    "Cores for the process of the CPU work, such as \"0-3,6\"; empty: all. "
    "Needs mode \"split\".",
@@ -183,10 +183,10 @@ const option all_options[] = {
    ATELIER_AT_MODEL(name), 0, 0, form::nonempty},
   {models_section, "path",
    "A folder in diffusers' layout, or a single .safetensors file.",
-   ATELIER_AT_MODEL(path), 0, 0, form::nonempty},
+   ATELIER_AT_MODEL(path), 0, 0, form::nonempty_path},
   {models_section, "vae",
    "A folder or file whose autoencoder replaces the model's; empty: its own.",
-   ATELIER_AT_MODEL(vae)},
+   ATELIER_AT_MODEL(vae), 0, 0, form::path},
   {models_section, "weights",
    "Variant of the weight files, such as \"fp16\"; empty: the files without a "
    "variant name.",
@@ -209,7 +209,7 @@ const option all_options[] = {
   {devices_section, "profile",
    "Profile that 'atelier profile' wrote on such a device: its costs hold for "
    "all devices of the kind, those of planner.profile for the others.",
-   ATELIER_AT_DEVICE(profile)},
+   ATELIER_AT_DEVICE(profile), 0, 0, form::path},
   {devices_section, "cores",
    "Cores for the device's process, such as \"0-3,6\"; empty: all. Needs "
    "processes.mode \"split\".",
@@ -282,26 +282,26 @@ const option all_options[] = {
   {"policy", "judges",
    "Folder that contains a folder for each judge network, by name; empty: the "
    "shipped family's.",
-   ATELIER_AT(policy.judges)},
+   ATELIER_AT(policy.judges), 0, 0, form::path},
 
   {"classifier", "folder",
    "Folder that 'atelier train export' wrote for the classifier, which "
    "predicts the quality of a prompt's image on each route; empty: the shipped "
    "one if the shipped models are hosted, otherwise none.",
-   ATELIER_AT(classifier.folder)},
+   ATELIER_AT(classifier.folder), 0, 0, form::path},
 
   {"planner", "profile",
    "Profile that 'atelier profile' wrote for this machine; empty: durations "
    "are estimated from the models' sizes.",
-   ATELIER_AT(planner.profile)},
+   ATELIER_AT(planner.profile), 0, 0, form::path},
   {"planner", "quality",
    "File that 'atelier evaluate' wrote, with the quality of the variants and "
    "the judges' pass rates; empty: the shipped family's.",
-   ATELIER_AT(planner.quality)},
+   ATELIER_AT(planner.quality), 0, 0, form::path},
   {"planner", "plan",
    "Plan that 'atelier plan -o' wrote, for policy.name = \"fixed\"; otherwise "
    "empty.",
-   ATELIER_AT(planner.plan)},
+   ATELIER_AT(planner.plan), 0, 0, form::path},
   {"planner", "period_s", "Time between two plans.", ATELIER_AT(planner.period),
    0.01, day_s},
 
@@ -337,7 +337,7 @@ const option all_options[] = {
    "Folder of a CLIP model, such as models/scorer, whose text encoder compares "
    "prompts, or of a sentence encoder (BERT). Empty: prompts are compared by "
    "their words.",
-   ATELIER_AT(cache.encoder)},
+   ATELIER_AT(cache.encoder), 0, 0, form::path},
   {"cache", "compares",
    "What a prompt is compared with: prompts (those of earlier requests) or "
    "images (those in the cache, for policies such as crs). Images need the "
@@ -352,7 +352,7 @@ const option all_options[] = {
    "Folder in which the cache outlives the server, with its prompts; its "
    "parent "
    "folder must exist. Empty: in memory only.",
-   ATELIER_AT(cache.folder)},
+   ATELIER_AT(cache.folder), 0, 0, form::path},
   {"cache", "disk_mib", "Disk quota of cache.folder.",
    ATELIER_AT(cache.disk_bytes), 1, 1'073'741'824},
   {"cache", "tenant_floor",
@@ -396,11 +396,11 @@ const option all_options[] = {
   {"http", "keys",
    "File of keys, a line \"NAME user|admin SHA256 [PER_MINUTE]\" each; empty: "
    "no keys.",
-   ATELIER_AT(http.keys)},
+   ATELIER_AT(http.keys), 0, 0, form::path},
   {"http", "certificate", "TLS: the certificate chain, as PEM.",
-   ATELIER_AT(http.certificate)},
+   ATELIER_AT(http.certificate), 0, 0, form::path},
   {"http", "private_key", "TLS: the private key, as PEM.",
-   ATELIER_AT(http.private_key)},
+   ATELIER_AT(http.private_key), 0, 0, form::path},
   {"http", "origins",
    "Origins of web pages that may use the APIs, such as \"https://host:port\".",
    ATELIER_AT(http.origins), 0, 0, form::origin_list},
@@ -499,12 +499,12 @@ std::span<const section> sections() {
 
 kind kind_of(const option& x) {
   // The type of the member decides, so that no option can claim another.
-  static settings sample = [] {
+  static auto& sample = *new auto([] {
     settings one;
     for (const auto& r : all_repetitions)
       r.assign(one, 1);
     return one;
-  }();
+  }());
   const place where = x.at(sample, 0);
   if (is_pointer_to<core::timespan>(where))
     return kind::duration;

@@ -52,6 +52,9 @@ enum class form : uint8_t {
   core_set,
   /// Empty, or the name of a kind of device.
   kind_name,
+  /// Empty, or the path of a file or folder; readers make it absolute.
+  path,
+  nonempty_path,
 };
 
 /// The place of an option's value in the settings.

@@ -64,6 +64,7 @@ bool well_formed(const option& x, const std::string& value) {
         != x.choices.end();
   switch (x.shape) {
     case form::nonempty:
+    case form::nonempty_path:
       return !value.empty();
     case form::device_name:
       return is_device_name(value);
@@ -188,6 +189,7 @@ std::string demand_of(const option& x) {
   }
   switch (x.shape) {
     case form::nonempty:
+    case form::nonempty_path:
       return "a text of at least one character";
     case form::endpoint:
       return "HOST:PORT, :PORT or PORT, with PORT in 0..65535";

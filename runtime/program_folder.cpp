@@ -58,7 +58,7 @@ fs::path vocabulary_folder() {
 
 fs::path models_folder() {
   if (const char* named = std::getenv("ATELIER_MODELS"))
-    return named;
+    return fs::absolute(named);
   // Distinguishes the family's folder from others of that name.
   return find_beside({"share/atelier/models", "models"},
                      "base/known_words.txt");

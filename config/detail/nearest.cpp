@@ -31,7 +31,7 @@ std::string nearest_key(std::string_view key) {
   constexpr size_t longest = 64;
   if (key.size() > longest)
     return {};
-  static const auto known = known_keys();
+  static const auto& known = *new auto(known_keys());
   std::tuple<size_t, size_t> best{longest, longest};
   std::string_view found;
   for (const auto& candidate : known) {

@@ -217,10 +217,24 @@ void reader::read_section(std::string_view section, std::string_view shown,
 void reader::read_option(const option& x, const node& from, size_t index) {
   auto key = key_of(x, index);
   const auto wide = widened_by(executors_, x);
-  if (assign(wide, from, x.at(values_, index)))
-    origins_[std::move(key)] = {source_, from.line};
-  else
-    complain(std::move(key), from.line, refusal_of(wide, from));
+  const auto to = x.at(values_, index);
+  if (!assign(wide, from, to))
+    return complain(std::move(key), from.line, refusal_of(wide, from));
+  if (x.shape == form::path || x.shape == form::nonempty_path)
+    if (auto& path = *std::get<std::string*>(to); !anchor(path))
+      return complain(std::move(key), from.line,
+                      fmt::format("{} is relative to a folder whose path is "
+                                  "too long, or has characters that no path "
+                                  "may have here",
+                                  describe(from)));
+  origins_[std::move(key)] = {source_, from.line};
+}
+
+bool reader::anchor(std::string& path) const {
+  if (path.empty() || path.front() == '/' || folder_.empty())
+    return true;
+  path = (folder_ / path).string();
+  return is_plain(path);
 }
 
 void reader::unknown(const std::string& shown, std::string_view known_as,

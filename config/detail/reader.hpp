@@ -5,10 +5,12 @@
 #include <atelier/config/load.hpp>
 #include <atelier/config/schema.hpp>
 
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::config::detail {
@@ -26,6 +28,12 @@ public:
   /// @param executors what else devices[].executor may be; texts that have
   ///        to live as long
   explicit reader(std::span<const std::string> executors);
+
+  /// Sets the folder that relative paths read from now on are in; empty: they
+  /// stay relative.
+  void enter(std::filesystem::path folder) {
+    folder_ = std::move(folder);
+  }
 
   /// Reads TOML text called `source`.
   void read_text(std::string_view toml, std::string_view source);
@@ -70,6 +78,9 @@ private:
   void read_tables(const repetition& r, const node& from);
   void read_table(const repetition& r, const node& from, size_t index);
   void read_option(const option& x, const node& from, size_t index);
+  /// Makes the path absolute if it is relative to a folder. Returns whether
+  /// the result is a valid text.
+  bool anchor(std::string& path) const;
   void set_table(const repetition& r, std::string_view path,
                  std::string_view index, std::string_view rest, node value);
   void unknown(const std::string& shown, std::string_view known_as,
@@ -79,6 +90,7 @@ private:
   settings values_;
   std::vector<std::string_view> executors_;
   std::string source_;
+  std::filesystem::path folder_;
   std::vector<fault> faults_;
   std::map<std::string, origin, std::less<>> origins_;
   bool incomplete_ = false;

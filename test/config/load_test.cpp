@@ -51,6 +51,56 @@ BOOST_AUTO_TEST_CASE(file_is_read_and_overridden) {
   BOOST_CHECK_EQUAL(read.values.limits.requests, 9);
 }
 
+BOOST_AUTO_TEST_CASE(relative_paths_are_in_the_folder_of_what_sets_them) {
+  const auto file = write("paths.toml", R"(
+models = [{name = "m", path = "models/m", vae = "/v"}]
+processes.program = "worker"
+devices = [{name = "cpu:0", kind = "k", profile = "p.json"}]
+policy.judges = "judges"
+classifier.folder = "c"
+planner = {profile = "a", quality = "b", plan = "d"}
+policy.name = "fixed"
+cache = {memory_mib = 1, folder = "e", encoder = "f"}
+http = {keys = "g", certificate = "h", private_key = "i"}
+)");
+  const std::string overrides[] = {"cache.folder=other", "policy.judges=''"};
+  const auto read = load(file, overrides);
+  BOOST_REQUIRE(is_valid(read));
+  const auto& x = read.values;
+  const auto in_file = [&](const char* name) { return (path / name).string(); };
+  BOOST_CHECK_EQUAL(x.models[0].path, in_file("models/m"));
+  BOOST_CHECK_EQUAL(x.models[0].vae, "/v");
+  BOOST_CHECK_EQUAL(x.processes.program, in_file("worker"));
+  BOOST_CHECK_EQUAL(x.devices[0].profile, in_file("p.json"));
+  BOOST_CHECK_EQUAL(x.classifier.folder, in_file("c"));
+  BOOST_CHECK_EQUAL(x.planner.profile, in_file("a"));
+  BOOST_CHECK_EQUAL(x.planner.quality, in_file("b"));
+  BOOST_CHECK_EQUAL(x.planner.plan, in_file("d"));
+  BOOST_CHECK_EQUAL(x.cache.encoder, in_file("f"));
+  BOOST_CHECK_EQUAL(x.http.keys, in_file("g"));
+  BOOST_CHECK_EQUAL(x.http.certificate, in_file("h"));
+  BOOST_CHECK_EQUAL(x.http.private_key, in_file("i"));
+  BOOST_CHECK_EQUAL(x.cache.folder,
+                    (std::filesystem::current_path() / "other").string());
+  BOOST_CHECK_EQUAL(x.policy.judges, "");
+}
+
+BOOST_AUTO_TEST_CASE(a_text_may_have_any_characters_of_a_path) {
+  for (const std::string text : {"2024-11-28", "12", "inf", "true", "a'b\"c\\d",
+                                 " ", "", "[x]", "\xC3\xBC"}) {
+    const std::string overrides[] = {text_override("classifier.folder", text)};
+    const auto read = load({}, overrides);
+    BOOST_REQUIRE(is_valid(read));
+    const auto expected =
+      text.empty() ? "" : (std::filesystem::current_path() / text).string();
+    BOOST_CHECK_EQUAL(read.values.classifier.folder, expected);
+  }
+  for (const std::string text : {"\xFF", "a\nb", "\xFF'\nlimits.steps=1"}) {
+    const std::string overrides[] = {text_override("classifier.folder", text)};
+    BOOST_CHECK_EQUAL(load({}, overrides).faults.size(), 1);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_path_means_the_defaults) {
   const std::string overrides[] = {"limits.steps=50"};
   const auto read = load({}, overrides);

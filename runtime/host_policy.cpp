@@ -44,7 +44,7 @@ auto guarded(std::string_view policy, std::string_view decision, Decide decide,
 }
 
 const planning::vanilla& usual() {
-  static const planning::vanilla x;
+  static const auto& x = *new planning::vanilla;
   return x;
 }
 

@@ -146,7 +146,7 @@ void queues::withdraw(core::lane_id lane, uint32_t taken,
 }
 
 const queues::offers& queues::offered(core::lane_id lane) const {
-  static const offers none;
+  static const auto& none = *new offers;
   const auto i = open_.find(lane);
   return i == open_.end() ? none : i->second;
 }

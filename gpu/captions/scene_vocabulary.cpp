@@ -86,7 +86,7 @@ std::vector<caption_word_group> make() {
 } // namespace
 
 std::span<const caption_word_group> scene_vocabulary() {
-  static const auto all = make();
+  static const auto& all = *new auto(make());
   return all;
 }
 

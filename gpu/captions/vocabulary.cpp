@@ -93,7 +93,7 @@ bpe_vocabulary make_vocabulary(std::span<const std::string_view> words) {
 }
 
 const bpe_vocabulary& caption_vocabulary() {
-  static const auto all = make_vocabulary(caption_words());
+  static const auto& all = *new auto(make_vocabulary(caption_words()));
   return all;
 }
 

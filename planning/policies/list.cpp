@@ -179,13 +179,13 @@ std::span<const policy_row> policy_rows() {
 }
 
 const policy_list& all_policies() {
-  static const policy_list all = [] {
+  static const auto& all = *new policy_list{[] {
     policy_list made;
     for (const auto& row : rows)
       if (row.make != nullptr)
         made.push_back(row.make(row.name));
     return made;
-  }();
+  }()};
   return all;
 }
 

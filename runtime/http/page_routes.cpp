@@ -31,11 +31,11 @@ std::string content_type(std::string_view name) {
 /// Returns the text of a file. The parameters that are added to the index do
 /// not change while the program runs.
 std::string_view shown_text(const page_file& x) {
-  static const auto index = [] {
+  static const auto& index = *new auto([] {
     const auto files = page_files();
     const auto i = std::ranges::find(files, "index.html", &page_file::name);
     return i == files.end() ? std::string{} : detail::with_parameters(i->text);
-  }();
+  }());
   return x.name == "index.html" ? std::string_view{index} : x.text;
 }
 

@@ -136,12 +136,12 @@ std::optional<background_colour> background_colour_named(
 } // namespace detail
 
 const std::vector<std::string_view>& caption_words() {
-  static const auto once = [] {
+  static const auto& once = *new auto([] {
     std::vector<std::string_view> out;
     for (const auto& x : detail::words)
       out.push_back(x.text);
     return out;
-  }();
+  }());
   return once;
 }
 

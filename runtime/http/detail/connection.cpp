@@ -175,7 +175,7 @@ void connection::leave_work(unsigned status) {
   auto& replies = server_->counts->replies;
   ++replies[std::min<size_t>(status / 100, replies.size() - 1)];
   if (server_->done) {
-    static const std::string none;
+    static const auto& none = *new std::string;
     const auto seconds = core::to_seconds(steady_now() - began_);
     server_->done(method_, entry_.to ? entry_.to->pattern : none, status,
                   seconds);

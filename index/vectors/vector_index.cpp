@@ -165,11 +165,12 @@ void vector_index::start_build() {
   const bool afresh =
     !now->links
     || gone_but_linked() * gone_share > now->links->entries().size();
-  builds_ = true;
   taken_slots_ = segment_slots_;
   taken_end_ = next_sequence_;
-  builder_.post(
+  builds_ = builder_.post(
     [self = shared_from_this(), now, afresh] { self->build(*now, afresh); });
+  if (!builds_)
+    retry_at_ = next_sequence_ + how_.segment;
 }
 
 void vector_index::build(const state& from, bool afresh) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/index/vectors/detail/build_thread.hpp>
 
+#include <system_error>
 #include <utility>
 
 namespace atelier::index::detail {
@@ -15,24 +16,28 @@ build_thread::~build_thread() {
     thread_.join();
 }
 
-void build_thread::enter(std::function<void()> work) {
+bool build_thread::enter(std::function<void()> work) {
+  try {
+    if (!thread_.joinable())
+      thread_ = std::jthread{[this] { loop(); }};
+  } catch (const std::system_error&) {
+    return false;
+  }
   waiting_.push_back(std::move(work));
-  if (!thread_.joinable())
-    thread_ = std::jthread{[this] { loop(); }};
   changed_.notify_all();
+  return true;
 }
 
-void build_thread::post(std::function<void()> work) {
+bool build_thread::post(std::function<void()> work) {
   const std::lock_guard hold{lock_};
-  enter(std::move(work));
+  return enter(std::move(work));
 }
 
 bool build_thread::post_if_idle(std::function<void()> work) {
   const std::lock_guard hold{lock_};
   if (runs_ || !waiting_.empty())
     return false;
-  enter(std::move(work));
-  return true;
+  return enter(std::move(work));
 }
 
 void build_thread::settle() {

@@ -21,9 +21,10 @@ public:
   build_thread(const build_thread&) = delete;
   build_thread& operator=(const build_thread&) = delete;
 
-  void post(std::function<void()> work);
+  /// Returns false and drops the work if the thread cannot start.
+  bool post(std::function<void()> work);
 
-  /// Returns false and drops the work if other work runs or is queued.
+  /// Returns false and drops the work also if other work runs or is queued.
   bool post_if_idle(std::function<void()> work);
 
   /// Waits until no work runs or is queued.
@@ -33,7 +34,7 @@ public:
 
 private:
   void loop();
-  void enter(std::function<void()> work);
+  bool enter(std::function<void()> work);
 
   std::atomic<bool> stopping_{false};
   std::mutex lock_;

@@ -12,9 +12,9 @@
 # CMakeLists.txt is another target's.
 set(ATELIER_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 
-# What a host includes, atelier.hpp and extensions.hpp, stands above the folders.
+# What a host includes stands above the folders.
 function(atelier_include_name header out)
-  if(header MATCHES "^runtime/(atelier|extensions)\\.hpp$")
+  if(header MATCHES "^runtime/(atelier|extensions|version)\\.hpp$")
     set(header "${CMAKE_MATCH_1}.hpp")
   endif()
   set(${out} "atelier/${header}" PARENT_SCOPE)

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 INCLUDE = re.compile(r"^\s*#\s*include\s+<atelier/([^>]+)>", re.MULTILINE)
-HOST_HEADERS = ("atelier.hpp", "extensions.hpp")
+HOST_HEADERS = ("atelier.hpp", "extensions.hpp", "version.hpp")
 LEFT_OUT = ("build/", "test/", "config/cmake/")
 
 

@@ -61,5 +61,10 @@ int main() {
   // device.
   if (!makes_a_image("single", 0) || !makes_a_image("split", 2))
     return 1;
-  std::cout << atelier::version() << '\n';
+  const auto of_headers = std::to_string(ATELIER_VERSION_MAJOR) + "."
+                        + std::to_string(ATELIER_VERSION_MINOR) + "."
+                        + std::to_string(ATELIER_VERSION_PATCH);
+  if (of_headers != atelier::version())
+    return 1;
+  std::cout << of_headers << '\n';
 }

@@ -5,7 +5,10 @@
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace atelier::core {
 
@@ -27,21 +31,37 @@ constexpr std::array levels = {log_level::trace, log_level::debug,
                                log_level::info,  log_level::warn,
                                log_level::error, log_level::off};
 
-/// The logger, which passes lines to the log's thread, and that thread. The
-/// thread is destroyed first: its destructor waits until the passed lines are
-/// written.
-struct running_log {
-  std::shared_ptr<spdlog::async_logger> logger;
-  std::shared_ptr<spdlog::details::thread_pool> thread =
-    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
-};
-
 std::atomic<log_level> threshold{log_level::off};
 
-/// Held while a line is passed on, which never waits for the line to be
-/// written.
-std::mutex current_lock;
-std::unique_ptr<running_log> current;
+/// The logs of one process, in the order of their start.
+struct registry {
+  explicit registry(const registry* last) : before(last) {}
+
+  /// That of the process from which this one was forked, or null.
+  const registry* before;
+  const pid_t process = getpid();
+  /// Held while a line is passed on, which never waits for the line to be
+  /// written.
+  std::mutex lock;
+  std::vector<started_log*> logs;
+};
+
+/// Returns the registry of this process. It is never destroyed, because threads
+/// log while the process exits. A process forked from one with logs has none of
+/// their threads, and perhaps a lock that nobody releases, so it gets its own.
+registry& here() {
+  static std::atomic<registry*> current = new registry{nullptr};
+  auto* found = current.load();
+  if (found->process == getpid())
+    return *found;
+  auto* own = new registry{found};
+  if (current.compare_exchange_strong(found, own)) {
+    threshold.store(log_level::off);
+    return *own;
+  }
+  delete own;
+  return *found;
+}
 
 spdlog::level::level_enum to_spdlog(log_level level) {
   switch (level) {
@@ -60,6 +80,34 @@ spdlog::level::level_enum to_spdlog(log_level level) {
   }
   return spdlog::level::off;
 }
+
+log_level from_spdlog(spdlog::level::level_enum level) {
+  const auto* at = std::find_if(levels.begin(), levels.end(),
+                                [&](auto x) { return to_spdlog(x) == level; });
+  return at == levels.end() ? log_level::error : *at;
+}
+
+/// Passes lines to a function.
+class function_sink
+  : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+public:
+  explicit function_sink(log_sink to) : to_(std::move(to)) {}
+
+private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    try {
+      to_(from_spdlog(line.level), {line.payload.data(), line.payload.size()});
+    } catch (const std::exception&) {
+      return; // There is no other place to report it.
+    } catch (...) {
+      return;
+    }
+  }
+
+  void flush_() override {}
+
+  log_sink to_;
+};
 
 std::optional<log_level> parse_level(std::string_view name) {
   const auto* at = std::find_if(levels.begin(), levels.end(),
@@ -119,48 +167,105 @@ std::string_view to_string(log_level x) {
   return "unknown";
 }
 
-result<void> start_log(std::string_view level, std::string_view role,
-                       std::FILE* to) {
+namespace {
+
+/// Lines below the most verbose log's level are not even formatted.
+/// @pre the registry is locked
+void settle_threshold(const registry& all);
+
+} // namespace
+
+/// The thread is the last member, so that it ends first; it waits until the
+/// passed lines are written.
+class started_log {
+public:
+  /// @param file the file that the sink writes to; null: it calls a function
+  started_log(log_level wanted, std::string_view role, std::FILE* file,
+              spdlog::sink_ptr sink)
+    : level(wanted), to(file) {
+    logger_ = std::make_shared<spdlog::async_logger>(
+      std::string{role}, std::move(sink), thread_,
+      spdlog::async_overflow_policy::overrun_oldest);
+    logger_->set_level(spdlog::level::trace);
+    logger_->flush_on(spdlog::level::warn);
+    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l " + quote_for_pattern(role)
+                           + "[%P] %v",
+                         spdlog::pattern_time_type::utc);
+    const std::lock_guard hold{all_.lock};
+    all_.logs.push_back(this);
+    settle_threshold(all_);
+  }
+
+  started_log(const started_log&) = delete;
+  started_log& operator=(const started_log&) = delete;
+
+  ~started_log() {
+    {
+      const std::lock_guard hold{all_.lock};
+      std::erase(all_.logs, this);
+      settle_threshold(all_);
+    }
+    if (const size_t lost = thread_->overrun_counter(); lost > 0)
+      logger_->warn("{} lines were dropped", lost);
+    logger_->flush();
+  }
+
+  /// Passes a line to the thread.
+  void pass(log_level of, const std::string& line) {
+    logger_->log(to_spdlog(of), "{}", line);
+  }
+
+  /// The registry's lock guards it.
+  log_level level;
+  std::FILE* const to;
+
+private:
+  registry& all_ = here();
+  std::shared_ptr<spdlog::async_logger> logger_;
+  std::shared_ptr<spdlog::details::thread_pool> thread_ =
+    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
+};
+
+namespace {
+
+void settle_threshold(const registry& all) {
+  auto least = log_level::off;
+  for (const auto* log : all.logs)
+    least = std::min(least, log->level);
+  threshold.store(least);
+}
+
+result<std::shared_ptr<started_log>> start(
+  std::string_view level, std::string_view role, std::FILE* file,
+  const std::function<spdlog::sink_ptr()>& make_sink) {
   const auto wanted = parse_level(level);
   if (!wanted)
     return unknown_level(ec::bad_config, level);
-  const std::lock_guard hold{current_lock};
-  if (current)
-    return fail(ec::bad_config, "the log of this process runs already");
   if (*wanted == log_level::off)
-    return {};
+    return std::shared_ptr<started_log>{};
   try {
-    auto log = std::make_unique<running_log>();
-    auto sink = std::make_shared<
-      spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to);
-    log->logger = std::make_shared<spdlog::async_logger>(
-      std::string{role}, std::move(sink), log->thread,
-      spdlog::async_overflow_policy::overrun_oldest);
-    log->logger->set_level(spdlog::level::trace);
-    log->logger->flush_on(spdlog::level::warn);
-    log->logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l "
-                               + quote_for_pattern(role) + "[%P] %v",
-                             spdlog::pattern_time_type::utc);
-    current = std::move(log);
-    threshold.store(*wanted);
+    return std::make_shared<started_log>(*wanted, role, file, make_sink());
   } catch (const std::exception& x) {
     return fail(ec::out_of_resources, "the log cannot start: {}", x.what());
   }
-  return {};
 }
 
-void stop_log() {
-  threshold.store(log_level::off);
-  std::unique_ptr<running_log> log;
-  {
-    const std::lock_guard hold{current_lock};
-    log = std::move(current);
-  }
-  if (!log)
-    return;
-  if (const size_t lost = log->thread->overrun_counter(); lost > 0)
-    log->logger->warn("{} lines were dropped", lost);
-  log->logger->flush();
+} // namespace
+
+result<std::shared_ptr<started_log>> start_log(std::string_view level,
+                                               std::string_view role,
+                                               std::FILE* to) {
+  return start(level, role, to, [&]() -> spdlog::sink_ptr {
+    return std::make_shared<
+      spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to);
+  });
+}
+
+result<std::shared_ptr<started_log>> start_log(std::string_view level,
+                                               log_sink to) {
+  return start(level, {}, nullptr, [&]() -> spdlog::sink_ptr {
+    return std::make_shared<function_sink>(std::move(to));
+  });
 }
 
 log_level log_threshold() noexcept {
@@ -171,11 +276,14 @@ result<void> set_log_threshold(std::string_view level) {
   const auto wanted = parse_level(level);
   if (!wanted)
     return unknown_level(ec::invalid_argument, level);
-  const std::lock_guard hold{current_lock};
-  if (!current)
+  auto& all = here();
+  const std::lock_guard hold{all.lock};
+  if (all.logs.empty())
     return fail(ec::unavailable,
                 "no log runs: it was off when the program began (log.level)");
-  threshold.store(*wanted);
+  for (auto* log : all.logs)
+    log->level = *wanted;
+  settle_threshold(all);
   return {};
 }
 
@@ -188,9 +296,17 @@ void write_log(log_level level, std::string_view text) noexcept {
   // Formatting may run out of memory, but no log line is worth the process.
   try {
     const std::string line = escape_controls(text);
-    const std::lock_guard hold{current_lock};
-    if (current)
-      current->logger->log(to_spdlog(level), "{}", line);
+    auto& all = here();
+    const std::lock_guard hold{all.lock};
+    for (auto i = all.logs.begin(); i != all.logs.end(); ++i) {
+      const auto writes = [&](const started_log* x) {
+        return level >= x->level && x->to == (*i)->to;
+      };
+      // A file that an earlier log writes to has the line already.
+      if (level >= (*i)->level
+          && ((*i)->to == nullptr || std::none_of(all.logs.begin(), i, writes)))
+        (*i)->pass(level, line);
+    }
   } catch (const std::exception&) {
     return;
   }

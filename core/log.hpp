@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,18 +20,30 @@ enum class log_level : uint8_t { trace, debug, info, warn, error, off };
 
 std::string_view to_string(log_level x);
 
-/// Starts the process's log: lines of `level` and above are written to `to`,
-/// marked with the process's role. Nothing is written before this call or after
-/// stop_log. A thread of the log writes the lines. If it falls behind, the
-/// oldest queued lines are dropped and counted, so that no caller waits for the
-/// terminal.
-/// Errors:  ec::bad_config for an unknown level or a log already started.
-/// Threads: start_log and stop_log one at a time; the log_* functions: any.
-result<void> start_log(std::string_view level, std::string_view role,
-                       std::FILE* to = stderr);
+/// A function that receives lines, without the time and the process's role.
+using log_sink = std::function<void(log_level, std::string_view)>;
 
-/// Writes the queued lines and ends the log.
-void stop_log();
+/// A log that runs as long as its object exists: its destructor writes the
+/// queued lines and ends its thread.
+class started_log;
+
+/// Starts a log of the process: lines of `level` and above are written to `to`,
+/// marked with the process's role. Every log that runs receives the lines of
+/// the whole process, each from its own level on; a file that several logs
+/// write to receives each line once. A thread of the log writes the lines. If
+/// it falls behind, the oldest queued lines are dropped and counted, so that no
+/// caller waits for the terminal. With the level `off`, no log runs and the
+/// result is null.
+/// Errors:  ec::bad_config for an unknown level; ec::out_of_resources.
+/// Threads: any.
+result<std::shared_ptr<started_log>> start_log(std::string_view level,
+                                               std::string_view role,
+                                               std::FILE* to = stderr);
+
+/// Starts a log of the process whose thread passes the lines to a function, one
+/// at a time. Exceptions of the function are ignored.
+result<std::shared_ptr<started_log>> start_log(std::string_view level,
+                                               log_sink to);
 
 /// Returns whether a line of that level would be written.
 bool log_enabled(log_level level) noexcept;

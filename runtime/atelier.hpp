@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atelier/extensions.hpp>
+#include <atelier/version.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -664,6 +665,15 @@ struct engine_options {
   std::string config_file;
   /// "key.path=value", applied after the file, in order.
   std::vector<std::string> set;
+  /// Keys and texts, applied after `set`, in order: the value is the text as it
+  /// is, whatever its characters, such as {"cache.folder", "2024-11-28"}.
+  std::vector<std::pair<std::string, std::string>> values = {};
+  /// Receives the lines of the log from `log.level` on, with the level's name;
+  /// empty: standard error does. Called by a thread of the log, one line at a
+  /// time, also with the lines of the process's other engines. It must not call
+  /// the engine. Worker processes (`processes.mode` "split") still write to
+  /// standard error.
+  std::function<void(std::string_view level, std::string_view text)> log = {};
   /// Whether the thread that calls submit may run idle actors, which saves
   /// their wake-ups. A thread that serves sockets must not. None: yes, unless
   /// the host has extensions that actors call, so that none of its code runs
@@ -682,7 +692,10 @@ struct engine_options {
 
 /// Runs Atelier's actors, in this process or in separate ones.
 /// Threads: all members may be called from any thread. No callback runs after
-/// the destructor has returned, unless a callback called the destructor.
+/// the destructor has returned, unless a callback called the destructor. In a
+/// process forked from the one that started the engine, every call fails
+/// (`unavailable`) or returns nothing, and the destructor leaves the engine
+/// alone.
 class engine {
 public:
   /// Starts all actors. Waits until every configured worker is ready and the

@@ -11,6 +11,7 @@
 #include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/own_thread.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <caf/send.hpp>
@@ -154,7 +155,8 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
   const gpu::model_traits& of) {
   if (of.captions != gpu::caption_kind::scenes)
     return nullptr;
-  static const auto scenes = [] {
+  // Never destroyed, as other threads may ask while the process exits.
+  static const auto& scenes = *new auto([] {
     auto out = std::make_shared<std::vector<word_group>>();
     for (const auto& from : gpu::scene_vocabulary()) {
       auto& to = out->emplace_back();
@@ -165,8 +167,8 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
           to.also.emplace_back(other, x.word);
       }
     }
-    return out;
-  }();
+    return std::shared_ptr<const std::vector<word_group>>{std::move(out)};
+  }());
   return scenes;
 }
 
@@ -213,48 +215,72 @@ uint32_t tenant_number(std::string_view name) {
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 engine::~engine() {
+  // Another process has none of the threads that the end waits for.
+  if (impl_->belongs_elsewhere()) {
+    [[maybe_unused]] const auto* forgotten = impl_.release();
+    return;
+  }
   // The callback thread delivers the last answers: it must not wait for itself.
   auto* const clients = impl_->clients.get();
   if (clients != nullptr && clients->is_callback_thread())
     clients->destroy_later(std::move(impl_));
 }
 
-result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
-  auto own = runtime::admit(options.extend);
-  if (!own)
-    return runtime::to_failure(own.why());
+core::result<void> engine::impl::begin(const engine_options& options) {
+  auto admitted = runtime::admit(options.extend);
+  if (!admitted)
+    return admitted.why();
+  auto overrides = options.set;
+  for (const auto& [key, text] : options.values)
+    overrides.push_back(config::text_override(key, text));
   auto loaded =
-    config::load(options.config_file, options.set, own->executor_names());
+    config::load(options.config_file, overrides, admitted->executor_names());
   if (!loaded)
-    return runtime::to_failure(config::to_error(loaded.faults));
-  const borrowed_thread host;
-  auto x = std::make_unique<impl>();
-  auto settings = runtime::with_shipped_models(std::move(loaded.values));
-  if (!settings)
-    return runtime::to_failure(settings.why());
-  x->settings = std::move(*settings);
-  x->caller_runs_actors =
-    options.caller_runs_actors.value_or(!own->is_called_by_actors());
-  x->timeline = options.timeline;
-  const auto& how = x->settings.processes;
-  if (const auto what = runtime::needs_own_program(*own);
+    return config::to_error(loaded.faults);
+  auto complete = runtime::with_shipped_models(std::move(loaded.values));
+  if (!complete)
+    return complete.why();
+  settings = std::move(*complete);
+  caller_runs_actors =
+    options.caller_runs_actors.value_or(!admitted->is_called_by_actors());
+  timeline = options.timeline;
+  if (options.log)
+    log_to = [to = options.log](core::log_level level, std::string_view text) {
+      to(core::to_string(level), text);
+    };
+  const auto& how = settings.processes;
+  if (const auto what = runtime::needs_own_program(*admitted);
       how.mode == config::process_mode::split && how.program.empty()
       && !what.empty())
-    return runtime::to_failure(core::fail(
+    return core::fail(
       ec::bad_config,
       "processes.program: {} of the host runs in the engine's processes, so "
       "that this option must name a program of the host whose main returns "
       "atelier::process_main(argc, argv, extensions); otherwise set "
       "processes.mode to \"single\"",
-      what));
-  x->own = std::move(*own);
-  if (auto begun = x->begin(); !begun)
+      what);
+  own = std::move(*admitted);
+  return begin();
+}
+
+result<std::unique_ptr<engine>> engine::start(const engine_options& options) {
+  std::unique_ptr<impl> x;
+  const auto begun = runtime::on_own_thread([&] {
+    x = std::make_unique<impl>();
+    auto done = x->begin(options);
+    if (!done)
+      x.reset();
+    return done;
+  });
+  if (!begun)
     return runtime::to_failure(begun.why());
   return std::unique_ptr<engine>{new engine{std::move(x)}};
 }
 
 result<submission> engine::submit(const generation& wanted, callbacks calls) {
   auto& x = *impl_;
+  if (const auto why = x.belongs_elsewhere())
+    return runtime::to_failure(*why);
   const runtime::turnstile::visit inside{x.entrance};
   if (!inside)
     return runtime::to_failure(
@@ -315,6 +341,8 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
 }
 
 bool engine::cancel(uint64_t request) {
+  if (impl_->belongs_elsewhere())
+    return false;
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside || !impl_->clients->knows(core::request_id{request}))
     return false;
@@ -324,6 +352,8 @@ bool engine::cancel(uint64_t request) {
 }
 
 engine_status engine::status() const {
+  if (impl_->belongs_elsewhere())
+    return {};
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return impl_->last_status();
@@ -376,9 +406,8 @@ engine_status engine::status() const {
   for (const auto& p : *lines) {
     // The control process is the first one.
     const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
-    s.processes.push_back(
-      {p.part, p.pid, p.restarts, p.alive, p.ready, got->recovery.ready[who],
-       p.refusal.text});
+    s.processes.push_back({p.part, p.pid, p.restarts, p.alive, p.ready,
+                           got->recovery.ready[who], p.refusal.text});
     add(s.blocked_handlers, p.blocked);
   }
   add(s.blocked_handlers, actors::count_blocked_handlers());
@@ -404,6 +433,8 @@ std::vector<variant_status> engine::variants() const {
 
 result<std::vector<cache_entry>> engine::cache_entries(
   const cache_query& which) const {
+  if (const auto why = impl_->belongs_elsewhere())
+    return runtime::to_failure(*why);
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(core::fail(ec::stopping, "the engine stops"));
@@ -423,6 +454,8 @@ result<std::vector<cache_entry>> engine::cache_entries(
 }
 
 result<void> engine::host_model(const std::string& model, bool there) {
+  if (const auto why = impl_->belongs_elsewhere())
+    return runtime::to_failure(*why);
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(
@@ -462,6 +495,8 @@ result<void> engine::host_model(const std::string& model, bool there) {
 }
 
 bool engine::stop(std::chrono::nanoseconds grace) {
+  if (impl_->belongs_elsewhere())
+    return false;
   impl_->entrance.close();
   if (impl_->clients->is_callback_thread())
     return false;

@@ -10,6 +10,7 @@
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/make_classifier.hpp>
+#include <atelier/runtime/own_thread.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/core_affinity.hpp>
 
@@ -66,11 +67,33 @@ core::result<void> check_rings(const config::settings& x,
                     as_toml.size(), (most + 1023) >> 10);
 }
 
+/// Returns how many threads the actors and the processes need. They are checked
+/// ahead because CAF cannot undo a start that fails halfway, and a process
+/// whose thread fails is started again.
+/// @param actors those that run actors
+size_t later_threads(const config::settings& x, size_t actors) {
+  // CAF's clock and its printer, and the reception.
+  const size_t others = 3;
+  // The spawner, and a reader of each process's ring.
+  const bool split = x.processes.mode == config::process_mode::split;
+  return actors + others + (split ? 1 + runtime::process_parts(x).size() : 0);
+}
+
 } // namespace
 
+std::optional<core::error> engine::impl::belongs_elsewhere() const {
+  if (getpid() == process)
+    return std::nullopt;
+  return core::fail(ec::unavailable, "the engine belongs to process {}",
+                    process);
+}
+
 core::result<void> engine::impl::begin() {
-  // A host may have a log of its own already.
-  logging = static_cast<bool>(core::start_log(settings.log.level, "atelier"));
+  auto started = log_to ? core::start_log(settings.log.level, log_to)
+                        : core::start_log(settings.log.level, "atelier");
+  if (!started)
+    return started.why();
+  log = std::move(*started);
   if (auto there = runtime::check_cores(settings); !there)
     return there;
   auto read = runtime::know_variants(settings);
@@ -122,8 +145,11 @@ core::result<void> engine::impl::begin() {
   if (!made)
     return made.why();
   arena = std::move(*made);
-  actor_settings = std::make_unique<runtime::system_config>(
-    runtime::control_threads(settings, stages));
+  const auto threads = runtime::control_threads(settings, stages);
+  if (auto enough = runtime::check_threads(later_threads(settings, threads));
+      !enough)
+    return enough;
+  actor_settings = std::make_unique<runtime::system_config>(threads);
   sys = std::make_unique<caf::actor_system>(*actor_settings);
   clients = std::make_shared<runtime::reception>(
     arena,
@@ -409,6 +435,10 @@ void engine::impl::end() {
   }
   if (predicts)
     predicts->stop();
+  // Frees the cache's folder for the next engine, with its last holder.
+  predicts.reset();
+  stages.reset();
+  kept.reset();
   processes.reset();
   if (drawing)
     drawing->close();
@@ -416,8 +446,7 @@ void engine::impl::end() {
   arena.reset();
   if (clients)
     clients->wait_until_empty(status_patience);
-  if (logging)
-    core::stop_log();
+  log.reset();
 }
 
 } // namespace atelier

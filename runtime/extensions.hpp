@@ -94,7 +94,8 @@ struct extensions {
   std::vector<host_executor> executors = {};
   /// Families of models in addition to Atelier's own
   /// (<atelier/gpu/models/family.hpp>). The whole process knows them from then
-  /// on, for its lifetime, so the rows must live as long. In a build without
+  /// on, for its lifetime, so the rows must live as long, also if the start
+  /// fails. In a build without
   /// LibTorch, their models can be described, and run by a host's executor.
   std::vector<const gpu::family*> families = {};
   /// The cache of answered requests (<atelier/index/kept_work.hpp>): gets the

@@ -3,6 +3,7 @@
 
 #include <atelier/atelier.hpp>
 #include <atelier/config/settings.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/host_cache.hpp>
 #include <atelier/runtime/host_extensions.hpp>
@@ -16,6 +17,8 @@
 
 #include <caf/logger.hpp>
 #include <caf/scoped_actor.hpp>
+
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -51,6 +54,8 @@ struct borrowed_thread {
 
 /// Members are in the order of their construction; `end` destroys them.
 struct engine::impl : runtime::reception_owner {
+  /// Null if the level is `off`. The last to end.
+  std::shared_ptr<core::started_log> log;
   config::settings settings;
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
@@ -99,9 +104,12 @@ struct engine::impl : runtime::reception_owner {
   bool caller_runs_actors = true;
   /// Path of the timeline's file; empty: none is wanted.
   std::string timeline;
-  bool logging = false;
   /// Whether the policy may still be making its first plan.
   bool plans_late = false;
+  /// Receives the log's lines; empty: they go to standard error.
+  core::log_sink log_to;
+  /// The process that started the engine.
+  const pid_t process = getpid();
   /// Guarded by `ending`.
   bool ended = false;
 
@@ -111,6 +119,11 @@ struct engine::impl : runtime::reception_owner {
       clients->join();
   }
 
+  /// Returns why this process cannot use the engine, if it was forked from the
+  /// engine's process.
+  std::optional<core::error> belongs_elsewhere() const;
+
+  core::result<void> begin(const engine_options& options);
   core::result<void> begin();
   core::result<void> spawn();
   core::result<void> wait_until_ready();

@@ -101,6 +101,8 @@ private:
 
 /// Everything that lives until the process leaves.
 struct life {
+  /// The last to end.
+  std::shared_ptr<core::started_log> log;
   host_extensions own;
   config::settings settings;
   std::shared_ptr<ipc::arena_view> arena;
@@ -124,10 +126,10 @@ core::result<void> begin(life& x, const child_options& how,
   if (!parsed)
     return config::to_error(parsed.faults);
   x.settings = std::move(parsed.values);
-  if (auto logging =
-        core::start_log(x.settings.log.level, "atelier " + told.part);
-      !logging)
-    return logging;
+  auto log = core::start_log(x.settings.log.level, "atelier " + told.part);
+  if (!log)
+    return log.why();
+  x.log = std::move(*log);
   // Before any working thread exists.
   if (auto bound = run_on(cores_of(x.settings, told.part)); !bound)
     return bound;
@@ -193,7 +195,6 @@ void end(life& x) {
     x.workers->clear();
   x.sys.reset();
   x.devices.clear();
-  core::stop_log();
 }
 
 /// Whether the reading thread may run it itself: not the decoding and encoding

@@ -211,14 +211,15 @@ BOOST_AUTO_TEST_CASE(
                            1s, 1};
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(),
                                                              std::fclose};
-  BOOST_REQUIRE(core::start_log("warn", "test", file.get()));
+  auto log = core::start_log("warn", "test", file.get());
+  BOOST_REQUIRE(log);
   for (int i = 0; i < 3; ++i) {
     const auto found = run(sut);
     BOOST_REQUIRE(!found);
     BOOST_CHECK(found.why().code == ec::not_found);
     BOOST_TEST(found.why().text == "classifier: m/config.json: no such file");
   }
-  core::stop_log();
+  log->reset();
   BOOST_TEST(calls == 1);
   std::rewind(file.get());
   std::string logged(4096, '\0');

@@ -4,9 +4,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace atelier::core;
@@ -20,17 +26,24 @@ public:
     BOOST_REQUIRE(file_ != nullptr);
   }
 
-  ~log_file() {
-    stop_log();
-  }
-
   std::FILE* get() {
     return file_.get();
   }
 
-  // Stops the log and returns its lines.
+  // Starts a log that writes to it.
+  void start(std::string_view level, std::string_view role = "test") {
+    auto log = start_log(level, role, get());
+    BOOST_REQUIRE(log);
+    log_ = std::move(*log);
+  }
+
+  void stop() {
+    log_.reset();
+  }
+
+  // Stops the log and returns the file's lines.
   std::string text() {
-    stop_log();
+    stop();
     std::rewind(get());
     std::string all;
     for (int c = std::fgetc(get()); c != EOF; c = std::fgetc(get()))
@@ -40,6 +53,7 @@ public:
 
 private:
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::shared_ptr<started_log> log_;
 };
 
 bool contains(const std::string& text, std::string_view part) {
@@ -52,7 +66,7 @@ BOOST_AUTO_TEST_SUITE(log_test)
 
 BOOST_AUTO_TEST_CASE(lines_carry_level_and_role) {
   log_file file;
-  BOOST_REQUIRE(start_log("info", "con%trol", file.get()));
+  file.start("info", "con%trol");
   log_info("request {} arrived", 7);
   log_error("{}", "gone");
   const auto text = file.text();
@@ -63,7 +77,7 @@ BOOST_AUTO_TEST_CASE(lines_carry_level_and_role) {
 
 BOOST_AUTO_TEST_CASE(lines_below_the_level_are_not_written) {
   log_file file;
-  BOOST_REQUIRE(start_log("warn", "test", file.get()));
+  file.start("warn");
   BOOST_TEST(!log_enabled(log_level::info));
   BOOST_TEST(log_enabled(log_level::warn));
   BOOST_TEST(!log_enabled(log_level::off));
@@ -78,7 +92,7 @@ BOOST_AUTO_TEST_CASE(lines_below_the_level_are_not_written) {
 
 BOOST_AUTO_TEST_CASE(control_characters_cannot_forge_lines) {
   log_file file;
-  BOOST_REQUIRE(start_log("info", "test", file.get()));
+  file.start("info");
   log_info("{}", "a\nb\x1b[31m{} \xC3\xBC");
   BOOST_TEST(contains(file.text(), "a\\x0ab\\x1b[31m{} \xC3\xBC\n"));
 }
@@ -94,29 +108,112 @@ BOOST_AUTO_TEST_CASE(unknown_level_is_refused_by_name) {
 }
 
 BOOST_AUTO_TEST_CASE(off_starts_nothing) {
-  BOOST_TEST(static_cast<bool>(start_log("off", "test")));
+  const auto log = start_log("off", "test");
+  BOOST_REQUIRE(log);
+  BOOST_TEST(*log == nullptr);
   BOOST_TEST(!log_enabled(log_level::error));
   log_error("into the void");
 }
 
-BOOST_AUTO_TEST_CASE(second_start_is_refused_until_stopped) {
+BOOST_AUTO_TEST_CASE(the_end_of_one_log_leaves_the_other_and_its_level) {
+  log_file first;
+  log_file second;
+  first.start("error");
+  second.start("info");
+  log_info("one");
+  log_error("two");
+  second.stop();
+  BOOST_TEST(!log_enabled(log_level::info));
+  second.start("debug");
+  log_info("three");
+  const auto of_first = first.text();
+  log_info("four");
+  const auto of_second = second.text();
+  BOOST_TEST(!contains(of_first, "one"));
+  BOOST_TEST(contains(of_first, "two"));
+  BOOST_TEST(!contains(of_first, "three"));
+  for (const auto* line : {"one", "two", "three", "four"})
+    BOOST_TEST(contains(of_second, line));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_of_two_logs_receives_each_line_once) {
   log_file file;
-  BOOST_REQUIRE(start_log("info", "test", file.get()));
-  BOOST_TEST(!start_log("info", "test", file.get()));
-  stop_log();
-  BOOST_TEST(static_cast<bool>(start_log("info", "test", file.get())));
+  file.start("error");
+  auto other = start_log("info", "other", file.get());
+  BOOST_REQUIRE(other);
+  log_info("from the second's level on");
+  log_error("from both levels on");
+  other->reset();
+  const auto text = file.text();
+  BOOST_TEST(std::count(text.begin(), text.end(), '\n') == 2);
+  BOOST_TEST(contains(text, "info other"));
+}
+
+BOOST_AUTO_TEST_CASE(a_function_receives_lines_and_may_throw) {
+  std::vector<std::pair<log_level, std::string>> lines;
+  auto log = start_log("warn", [&](log_level level, std::string_view text) {
+    lines.emplace_back(level, text);
+    throw 7;
+  });
+  BOOST_REQUIRE(log);
+  log_info("one");
+  log_warn("{}", "two\n");
+  log_error("three");
+  log->reset();
+  const std::vector<std::pair<log_level, std::string>> expected = {
+    {log_level::warn, "two\\x0a"}, {log_level::error, "three"}};
+  BOOST_CHECK(lines == expected);
+}
+
+// Such as a service object of a host, which logs while it is destroyed.
+BOOST_AUTO_TEST_CASE(lines_may_be_written_while_the_process_exits) {
+  const auto child = fork();
+  if (child == 0) {
+    alarm(30);
+
+    static struct last {
+      ~last() {
+        log_error("{}", "late");
+      }
+    } object;
+
+    static const auto log = start_log("error", "test");
+    log_error("early");
+    std::exit(log ? 0 : 1);
+  }
+  int how = 0;
+  BOOST_REQUIRE(waitpid(child, &how, 0) == child);
+  BOOST_TEST(how == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_process_exits_without_the_threads_of_a_log) {
+  log_file file;
+  file.start("warn");
+  const auto child = fork();
+  if (child == 0) {
+    alarm(30);
+    log_error("of the child");
+    std::exit(log_enabled(log_level::error) ? 1 : 0);
+  }
+  int how = 0;
+  BOOST_REQUIRE(waitpid(child, &how, 0) == child);
+  BOOST_TEST(how == 0);
+  log_error("of the parent");
+  const auto text = file.text();
+  BOOST_TEST(contains(text, "of the parent"));
+  BOOST_TEST(!contains(text, "of the child"));
 }
 
 BOOST_AUTO_TEST_CASE(many_threads_may_write_while_it_stops) {
   log_file file;
-  BOOST_REQUIRE(start_log("info", "test", file.get()));
+  file.start("info");
   std::vector<std::thread> writers;
   for (int t = 0; t < 4; ++t)
     writers.emplace_back([t] {
       for (int i = 0; i < 5000; ++i)
         log_info("writer {} line {}", t, i);
     });
-  stop_log();
+  file.stop();
   for (auto& writer : writers)
     writer.join();
   BOOST_TEST(!log_enabled(log_level::info));
@@ -124,7 +221,7 @@ BOOST_AUTO_TEST_CASE(many_threads_may_write_while_it_stops) {
 
 BOOST_AUTO_TEST_CASE(the_level_of_a_running_log_can_be_changed) {
   log_file file;
-  BOOST_REQUIRE(start_log("warn", "control", file.get()));
+  file.start("warn", "control");
   log_info("one");
   BOOST_REQUIRE(set_log_threshold("info"));
   BOOST_TEST((log_threshold() == log_level::info));

@@ -80,7 +80,7 @@ endforeach()
 # Headers lie below their folders' names; what they include is there, and nothing
 # of a detail/ is.
 file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*.hpp")
-foreach(header IN ITEMS atelier.hpp extensions.hpp core/error.hpp core/image/codec.hpp
+foreach(header IN ITEMS atelier.hpp extensions.hpp version.hpp core/error.hpp core/image/codec.hpp
     simulation/simulate.hpp gpu/models/judge/judge_config.hpp)
   if(NOT "atelier/${header}" IN_LIST installed)
     message(FATAL_ERROR "atelier/${header} was not installed")
@@ -149,6 +149,15 @@ execute_process(COMMAND ${hidden} "${host_build}/host"
 if(NOT printed STREQUAL ATELIER_VERSION)
   message(FATAL_ERROR "The host printed '${printed}', not ${ATELIER_VERSION}")
 endif()
+
+# Each promise of docs/embedding.md, in a process of its own.
+execute_process(COMMAND ${hidden} "${host_build}/promises"
+  OUTPUT_VARIABLE promises OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" promises "${promises}")
+foreach(promise IN LISTS promises)
+  run(${hidden} "${host_build}/promises" ${promise})
+endforeach()
 
 # The host that the README shows, as it is printed there.
 function(write_block language file)

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace atelier::test {
 
@@ -17,11 +18,9 @@ class caught_log {
 public:
   caught_log() : file_(std::tmpfile(), &std::fclose) {
     BOOST_REQUIRE(file_);
-    BOOST_REQUIRE(core::start_log("warn", "test", file_.get()));
-  }
-
-  ~caught_log() {
-    core::stop_log();
+    auto log = core::start_log("warn", "test", file_.get());
+    BOOST_REQUIRE(log);
+    log_ = std::move(*log);
   }
 
   caught_log(const caught_log&) = delete;
@@ -29,7 +28,7 @@ public:
 
   /// Ends the log and returns how many of its lines contain `what`.
   size_t lines_with(const std::string& what) {
-    core::stop_log();
+    log_.reset();
     std::rewind(file_.get());
     size_t found = 0;
     char line[1024];
@@ -40,6 +39,7 @@ public:
 
 private:
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::shared_ptr<core::started_log> log_;
 };
 
 } // namespace atelier::test

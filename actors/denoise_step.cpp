@@ -337,6 +337,11 @@ denoise_step_actor::behavior_type denoise_step(
     [self](const denoise& x) { self->state.admit(x); },
     [self](const cancel_work& x) { self->state.cancel(x.ticket); },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
+    [self](const ask_order& x) {
+      auto& state = self->state;
+      state.config.hub->send(
+        has_order{x.ticket, state.rows.count(x.ticket) != 0});
+    },
     [self](const variants_loaded& x) {
       // The last load answers for the earlier ones, which it overtook.
       auto& state = self->state;

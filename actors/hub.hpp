@@ -7,6 +7,7 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/row.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/requests.hpp>
@@ -15,6 +16,7 @@
 #include <atelier/actors/scheduler/workers.hpp>
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/config/settings.hpp>
+#include <atelier/core/running_clock.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/policy.hpp>
@@ -106,6 +108,7 @@ public:
   void on(const stepped& x, core::time_point now);
   void on(const denoised& x, core::time_point now);
   void on(const adopted& x, core::time_point now);
+  void on(const has_order& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
   void lost(ipc::process_life who, bool confirmed, death cause,
@@ -305,12 +308,16 @@ private:
   void settle_start(core::ticket who, row& r, const worker& w);
   /// A waiting row starts to run; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
-  void take_seat(row& r, const dispatched& x, worker& w, core::time_point now);
+  void take_seat(row& r, dispatched x, worker& w, core::time_point now);
+  /// Enters an order into the books of its worker.
+  /// @param takes predicted time that the order lets its worker be silent
+  void hand_over(core::ticket who, dispatched x, worker& w,
+                 core::timespan takes, core::time_point now);
   void withdraw(worker& w);
   void offer(worker& w);
   /// Writes the view of a worker over another one.
   void view_into(planning::worker_view& out, const worker& w) const;
-  core::timespan allowance_of(const row& r, const worker& w) const;
+  core::timespan silence_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: the slots of a dispatch
   /// Returns a row's position on its route.
@@ -365,6 +372,8 @@ private:
     killed,
     /// Its process ended while it worked on this.
     suspicious,
+    /// The order or its answer was lost between here and a living worker.
+    unanswered,
   };
 
   /// A dispatch that ended, and the slots that it held.
@@ -372,7 +381,13 @@ private:
     held_slots slots;
   };
 
-  bool conclude(core::ticket who, core::time_point now, concluded& out);
+  /// @param sign the end is a sign of life of the worker
+  bool conclude(core::ticket who, core::time_point now, concluded& out,
+                bool sign = true);
+  /// Asks the workers about orders of which nothing was heard for too long.
+  void ask_about_orders(core::time_point now);
+  /// Ends an order that its worker does not have.
+  void order_lost(core::ticket who, core::time_point now);
   void note(row& r, const std::vector<core::note>& what);
   /// Notes a judge's score; returns the value that its gate compares.
   double note_score(double told);
@@ -384,6 +399,8 @@ private:
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
+  /// Returns what silence is measured by.
+  core::time_point running(core::time_point now);
 
   // hub_work.cpp: predictions
   core::timespan retry_after() const;
@@ -420,7 +437,9 @@ private:
   /// The slots of the plan's routes.
   std::shared_ptr<const planning::route_slots> route_slots_;
   requests requests_;
-  std::unordered_map<core::ticket, dispatched> out_;
+  actors::orders orders_;
+  /// Measures the silence of workers and of orders.
+  core::running_clock clock_;
   actors::workers workers_;
   /// Queues for which a host was sought since hosting changed.
   std::set<core::lane_id> looked_;

@@ -121,7 +121,7 @@ void hub::on(const adopted& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
+  w->last_sign = running(now);
   if (w->beside)
     return adopted_beside(x, *w, now);
   if (!w->loading)

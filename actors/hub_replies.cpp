@@ -5,6 +5,7 @@
 // them.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -31,16 +32,17 @@ bool worth_retrying(core::ec code) {
 
 } // namespace
 
-bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
-  const auto i = out_.find(who);
-  if (i == out_.end()) {
+bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
+                   bool sign) {
+  auto ended = orders_.end(who);
+  if (!ended) {
     records_.stale_reply();
     return false;
   }
-  static_cast<dispatched&>(out) = std::move(i->second);
-  out_.erase(i);
+  static_cast<dispatched&>(out) = std::move(*ended);
   auto& w = workers_.at(out.worker);
-  w.last_sign = now;
+  if (sign)
+    w.last_sign = running(now);
   withdraw(w);
   workers_.stand_up(w, who, out.steps_left);
   change_hosting(w, now);
@@ -156,11 +158,16 @@ void hub::on(const stepping& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
-  auto mark = [this](const std::vector<core::ticket>& rows, bool as) {
+  const auto ran = running(now);
+  w->last_sign = ran;
+  auto mark = [&](const std::vector<core::ticket>& rows, bool as) {
     for (const auto who : rows)
-      if (const auto i = out_.find(who); i != out_.end())
-        i->second.stepping = as;
+      if (auto* d = orders_.find(who);
+          d != nullptr && d->worker == w->view.worker) {
+        d->stepping = as;
+        if (as)
+          orders_.renew(who, ran);
+      }
   };
   mark(w->batch, false);
   mark(x.rows, true);
@@ -173,16 +180,24 @@ void hub::on(const stepped& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
+  const auto ran = running(now);
+  w->last_sign = ran;
+  for (const auto who : w->batch)
+    orders_.renew(who, ran);
   note_pace(*w, x, now);
   tell_costs();
   tell_slow(now);
   records_.ran(track_of_worker(w->view.worker), x, w->batch);
   for (const auto& p : x.rows) {
-    const auto i = out_.find(p.ticket);
-    if (i == out_.end() || i->second.phase != phase::denoising)
+    auto* found = orders_.find(p.ticket);
+    // What cannot be true of the order is no news of it.
+    if (found == nullptr || found->worker != w->view.worker
+        || found->phase != phase::denoising || p.steps_done > found->steps) {
+      records_.stale_reply();
       continue;
-    auto& d = i->second;
+    }
+    orders_.renew(p.ticket, ran);
+    auto& d = *found;
     if (p.steps_done > d.steps_done) {
       d.steps_done = p.steps_done;
       const auto left = d.steps - std::min(d.steps, p.steps_done);
@@ -297,6 +312,61 @@ void hub::on(const denoised& x, core::time_point now) {
   settle(now);
 }
 
+// -- orders without an answer -------------------------------------------------
+
+void hub::ask_about_orders(core::time_point now) {
+  for (const auto who : orders_.overdue(running(now)))
+    if (const auto& w = workers_.at(orders_.at(who).worker); !w.suspected)
+      ports_.workers->send(w.address, ask_order{who});
+}
+
+void hub::on(const has_order& x, core::time_point now) {
+  const auto* of = orders_.find(x.ticket);
+  if (of == nullptr || !orders_.is_asked(x.ticket)) {
+    records_.stale_reply();
+    return settle(now);
+  }
+  // A pool's worker answers when it did what came before. A device's actor
+  // answers for itself only: its device may hang.
+  if (auto& w = workers_.at(of->worker); !w.on_device())
+    w.last_sign = running(now);
+  if (x.has)
+    orders_.renew(x.ticket, running(now));
+  else
+    order_lost(x.ticket, now);
+  settle(now);
+}
+
+void hub::order_lost(core::ticket who, core::time_point now) {
+  concluded done;
+  if (!conclude(who, now, done, false))
+    return;
+  records_.order_lost();
+  auto& w = workers_.at(done.worker);
+  auto why = core::fail(core::ec::unavailable,
+                        "an order to {} {}, or its answer, was lost",
+                        to_string(w.address.role), w.address.index);
+  core::log_warn("request {}, attempt {}: {}", who.id.value, who.attempt,
+                 why.text);
+  if (done.side) {
+    slots_.discard(done.slots);
+    stage_done nothing;
+    nothing.ticket = who;
+    return aside_over(nothing, done, std::move(why), now);
+  }
+  auto* r = requests_.running(who);
+  if (r == nullptr)
+    return slots_.discard(done.slots);
+  note_returned(who.id, done, why, now);
+  const bool again = ++r->unanswered > 1;
+  if (again && w.address.process == ipc::process_life{})
+    why.code = core::ec::internal;
+  else if (again && !std::exchange(w.loses_orders, true))
+    ports_.watch->suspect(w.address.process, why.text);
+  fall_back(who.id, *r, done, why, again ? loss::suspicious : loss::unanswered,
+            now);
+}
+
 // -- falling back -------------------------------------------------------------
 
 void hub::fall_back(core::request_id id, row& r, const concluded& x,
@@ -378,12 +448,13 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   const auto gone = workers_.of(who);
   std::vector<core::ticket> orphans;
   std::vector<core::request_id> denoised;
-  for (const auto& [ticket, x] : out_)
-    if (gone.count(x.worker) != 0) {
-      orphans.push_back(ticket);
-      if (x.phase == phase::denoising && requests_.running(ticket) != nullptr)
-        denoised.push_back(ticket.id);
-    }
+  orders_.each([&](core::ticket ticket, const dispatched& x) {
+    if (gone.count(x.worker) == 0)
+      return;
+    orphans.push_back(ticket);
+    if (x.phase == phase::denoising && requests_.running(ticket) != nullptr)
+      denoised.push_back(ticket.id);
+  });
   records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
   // Each is put at the front of its queue, so the last one is first.
   std::sort(orphans.rbegin(), orphans.rend());
@@ -415,8 +486,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     core::fail(core::ec::unavailable, "the worker's process {} {}",
                who.process.value, to_string(cause));
   const auto give_back = [&](core::ticket ticket, loss how) {
-    const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
-    out_.erase(ticket);
+    const concluded x{*orders_.end(ticket), slots_.orphan(ticket)};
     if (x.phase == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
     if (x.side) {

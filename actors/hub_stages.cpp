@@ -253,19 +253,10 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   x.since = now;
   r.dispatches = who.attempt;
   withdraw(w);
-  if (w.view.seats_taken == 0) {
-    w.last_sign = now;
-    w.allowance = {};
-  }
-  const auto takes = path_.at(stage).takes(order, *config_.profile) * w.seats;
-  w.allowance =
-    std::max(w.allowance, core::from_seconds(core::to_seconds(takes)
-                                             * config_.processes.step_factor)
-                            + config_.processes.silence);
-  workers_.sit(w, who, 0);
+  hand_over(who, std::move(x), w,
+            path_.at(stage).takes(order, *config_.profile), now);
   offer(w);
   records_.dispatched();
-  out_.emplace(who, x);
   run_stage message;
   message.ticket = who;
   message.stage = static_cast<uint16_t>(stage);

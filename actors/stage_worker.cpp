@@ -37,6 +37,9 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
         reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
       c.hub->send(std::move(reply));
     },
+    [self](const ask_order& x) {
+      self->state.config.hub->send(has_order{x.ticket, false});
+    },
   };
 }
 

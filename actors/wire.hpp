@@ -16,7 +16,9 @@ struct to_process {
   /// The worker in the process; unused by setup, ping and leave.
   actors::role role = actors::role::preprocess;
   uint32_t index = 0;
-  std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave> body;
+  std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave,
+               ask_order>
+    body;
 
   friend bool operator==(const to_process&, const to_process&) = default;
 };
@@ -24,7 +26,7 @@ struct to_process {
 /// A message that a process writes into its ring.
 struct from_process {
   std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted,
-               pong, setup_refused>
+               pong, setup_refused, has_order>
     body;
 
   friend bool operator==(const from_process&, const from_process&) = default;

@@ -67,6 +67,13 @@ void worker_directory::send(const worker_address& to, work what,
   } else if (auto* a = std::get_if<adopt>(&what)) {
     if (to.role == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], std::move(*a), here);
+  } else if (auto* q = std::get_if<ask_order>(&what)) {
+    if (to.role == role::denoise_step) {
+      if (i < denoise_step_.size())
+        post(denoise_step_[i], *q, here);
+    } else if (const auto& there = pool(to.role); i < there.size()) {
+      post(there[i], *q, here);
+    }
   }
 }
 

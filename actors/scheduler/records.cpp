@@ -277,6 +277,10 @@ void records::dispatched() {
   ++counts_.dispatched;
 }
 
+void records::order_lost() {
+  ++counts_.orders_lost;
+}
+
 void records::stale_reply() {
   ++counts_.stale_replies;
 }

@@ -187,7 +187,15 @@ public:
     event([&](auto& h) { h.trial_noted(id, now); });
   }
 
+  /// Time passes; the hub looks at it several times a second.
   void tick(core::timespan later = {}) {
+    for (; later > between_ticks; later -= between_ticks)
+      jump(between_ticks);
+    jump(later);
+  }
+
+  /// Time passes while the hub does not run.
+  void jump(core::timespan later) {
     now += later;
     event([&](auto& h) { h.tick(now); });
   }
@@ -385,6 +393,7 @@ public:
              == sut->slots().count(ipc::slot_kind::image);
   }
 
+  static constexpr core::timespan between_ticks = 250ms;
   core::time_point now{1h};
   uint64_t last_id = 0;
   std::shared_ptr<planning::profile> profile;

@@ -296,6 +296,14 @@ public:
 
   void fill(leave&) {}
 
+  void fill(ask_order& x) {
+    x = {ticket()};
+  }
+
+  void fill(has_order& x) {
+    x = {ticket(), below(2) != 0};
+  }
+
   to_process outbound() {
     to_process x;
     x.role = one_of<role>();
@@ -387,6 +395,8 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_through_caf) {
   round_trip_through_caf<pong>(det.sys);
   round_trip_through_caf<setup_refused>(det.sys);
   round_trip_through_caf<leave>(det.sys);
+  round_trip_through_caf<ask_order>(det.sys);
+  round_trip_through_caf<has_order>(det.sys);
 }
 
 BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {

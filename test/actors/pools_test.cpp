@@ -275,6 +275,26 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
   BOOST_TEST(*bare.published(file_slot) == 1u);
 }
 
+// -- questions about orders ---------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_pool_answers_a_question_after_what_came_before) {
+  actors::worker_directory there;
+  there.add(actors::role::preprocess, preprocess);
+  const actors::worker_address to{test::hub_rig::life(1),
+                                  actors::role::preprocess, 0};
+  const auto who = noise().who;
+  there.send(to, noise().order());
+  there.send(to, actors::ask_order{who});
+  run();
+  BOOST_REQUIRE(hub->all.size() >= 2u);
+  const auto last = hub->all.size() - 1;
+  BOOST_TEST(test::read_as<test::prepared>(hub->all[last - 1]).has_value());
+  // Whatever it was asked for is done: it has no order left.
+  const auto has = test::read_as<actors::has_order>(hub->all[last]);
+  BOOST_REQUIRE(has.has_value());
+  BOOST_TEST((*has == actors::has_order{who, false}));
+}
+
 // -- directory ----------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {

@@ -176,6 +176,8 @@ protected:
     if (const auto* c = std::get_if<actors::cancel_work>(&x)) {
       if (const auto i = p.rows.find(c->ticket); i != p.rows.end())
         i->second.cancelled = true;
+    } else if (const auto* q = std::get_if<actors::ask_order>(&x)) {
+      send(p, actors::has_order{q->ticket, p.rows.count(q->ticket) != 0});
     } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
       take_row(p, *d);
     } else if (const auto* order = std::get_if<actors::run_stage>(&x)) {

@@ -123,6 +123,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const stepped&) {},
     [](const denoised&) {},
     [](const adopted&) {},
+    [](const has_order&) {},
     [into](const process_suspected& x) {
       into->suspected.push_back(x.process);
     },

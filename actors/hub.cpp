@@ -179,7 +179,7 @@ void hub::leave_worker(core::request_id id, row& r) {
   if (x == nullptr)
     return;
   if (const auto* w = workers_.find(x->worker))
-    ports_.workers->send(w->address, cancel_work{{id, r.attempt}});
+    tell(*w, cancel_work{{id, r.attempt}});
 }
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
@@ -366,11 +366,16 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
 }
 
 void hub::settle(core::time_point now) {
-  queues_.feed();
-  look_anew();
-  pump(now);
-  tell_waiting();
-  end_filling();
+  for (;;) {
+    queues_.feed();
+    look_anew();
+    pump(now);
+    tell_waiting();
+    end_filling();
+    if (unsent_.empty())
+      return;
+    end_unsent(now);
+  }
 }
 
 } // namespace atelier::actors

@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -374,6 +375,8 @@ private:
     suspicious,
     /// The order or its answer was lost between here and a living worker.
     unanswered,
+    /// A living worker could not read the state that it began with.
+    unreadable,
   };
 
   /// A dispatch that ended, and the slots that it held.
@@ -384,8 +387,25 @@ private:
   /// @param sign the end is a sign of life of the worker
   bool conclude(core::ticket who, core::time_point now, concluded& out,
                 bool sign = true);
+  bool is_denoising(core::ticket who) const;
+  /// Sends what is no order.
+  void tell(const worker& w, work what);
+  /// Sends an order; `end_unsent` ends it if it could not leave.
+  void send(const worker& w, core::ticket who, work what);
+  void end_unsent(core::time_point now);
+  /// Ends a dispatch that has no result: its row falls back, or its question is
+  /// over.
+  void give_up(core::ticket who, const concluded& x, const core::error& why,
+               loss how, core::time_point now);
   /// Asks the workers about orders of which nothing was heard for too long.
   void ask_about_orders(core::time_point now);
+  /// Lets a request go on without an order about which its worker, which cannot
+  /// be killed, says nothing. The order keeps its seat and its slots: the
+  /// worker may still write.
+  void order_abandoned(core::ticket who, core::time_point now);
+  /// Returns how a request ends that lost an order of its stage, and replaces
+  /// the worker of a second loss if that is possible.
+  loss note_lost(row& r, worker& w, core::error& why);
   /// Ends an order that its worker does not have.
   void order_lost(core::ticket who, core::time_point now);
   void note(row& r, const std::vector<core::note>& what);
@@ -399,6 +419,9 @@ private:
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
+  /// Its state is lost: begins the leg anew.
+  void restart_leg(core::request_id id, row& r, const core::error& why,
+                   core::time_point now);
   /// Returns what silence is measured by.
   core::time_point running(core::time_point now);
 
@@ -438,6 +461,8 @@ private:
   std::shared_ptr<const planning::route_slots> route_slots_;
   requests requests_;
   actors::orders orders_;
+  /// Orders that could not leave, and why.
+  std::deque<std::pair<core::ticket, core::error>> unsent_;
   /// Measures the silence of workers and of orders.
   core::running_clock clock_;
   actors::workers workers_;
@@ -473,6 +498,9 @@ private:
 
 /// Number of deaths alone, without progress, after which a request is poison.
 inline constexpr uint32_t most_strikes = 2;
+
+/// Number of times that a request's legs begin anew because a state was lost.
+inline constexpr uint32_t most_restarts = 3;
 
 /// Number of rows of a pool's queue that are searched for another tenant's.
 inline constexpr size_t looked_at = 4;

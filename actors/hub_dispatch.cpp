@@ -302,7 +302,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
     w.joining.push_back(std::move(*d));
   else
-    ports_.workers->send(w.address, std::move(*order));
+    send(w, who, std::move(*order));
   return true;
 }
 
@@ -331,36 +331,6 @@ void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
     });
   }
   offer(w);
-}
-
-core::timespan hub::silence_of(const row& r, const worker& w) const {
-  const auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
-  if (r.phase == phase::denoising)
-    return predicted;
-  return std::max(predicted,
-                  path_.at(r.stage).takes(r.order, *config_.profile));
-}
-
-void hub::hand_over(core::ticket who, dispatched x, worker& w,
-                    core::timespan takes, core::time_point now) {
-  const auto ran = running(now);
-  if (w.view.seats_taken == 0) {
-    w.last_sign = ran;
-    w.allowance = {};
-  }
-  const auto explained = [&](uint32_t orders) {
-    return core::from_seconds(orders * core::to_seconds(takes)
-                              * config_.processes.step_factor);
-  };
-  const auto silence = config_.processes.silence;
-  // A pool's worker processes the orders of its seats one after the other.
-  const bool pool = !w.on_device();
-  w.allowance = std::max(w.allowance, explained(pool ? w.seats : 1) + silence);
-  // A worker is asked about an order before it is silent for too long itself.
-  const auto own = explained(1);
-  const auto before = pool ? orders_.work_of(w.has) : core::timespan{0};
-  workers_.sit(w, who, x.steps_left);
-  orders_.add(who, std::move(x), {own, before + own + silence / 2}, ran);
 }
 
 void hub::count_own_work(const core::request& wanted) {

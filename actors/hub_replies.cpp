@@ -30,6 +30,22 @@ bool worth_retrying(core::ec code) {
   }
 }
 
+/// Whether a row that was not even opened failed because its state could not be
+/// read. Noise that cannot be read is torn; a published state may be anything.
+bool may_be_unreadable(const denoised& x, uint32_t steps_before) {
+  if (x.steps_run != 0 || x.steps_done != 0)
+    return false;
+  switch (x.failure.code) {
+    case core::ec::io_failed:
+      return true;
+    case core::ec::bad_payload:
+    case core::ec::not_found:
+      return steps_before > 0;
+    default:
+      return false;
+  }
+}
+
 } // namespace
 
 bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
@@ -68,6 +84,11 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
   return true;
 }
 
+bool hub::is_denoising(core::ticket who) const {
+  const auto* of = orders_.find(who);
+  return of != nullptr && of->phase == phase::denoising;
+}
+
 void hub::note(row& r, const std::vector<core::note>& what) {
   for (const auto& x : what)
     if (r.notes.size() < core::most_notes
@@ -104,6 +125,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
 
 void hub::on(const stage_done& x, core::time_point now) {
   concluded done;
+  if (is_denoising(x.ticket))
+    return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
   records_.worked(track_of_worker(done.worker),
@@ -242,9 +265,11 @@ void hub::note_returned(core::request_id id, const dispatched& x,
 
 void hub::on(const denoised& x, core::time_point now) {
   concluded done;
+  if (!is_denoising(x.ticket))
+    return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
-  records_.steps_run(x.steps_run);
+  records_.steps_run(std::min(x.steps_run, done.steps));
   if (x.decoded_ns != 0)
     records_.worked(track_of_worker(done.worker), "decode", x.ticket.id,
                     x.decoded_ns - x.decode.count(), x.decode);
@@ -262,7 +287,7 @@ void hub::on(const denoised& x, core::time_point now) {
   if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
     r->took.first_step =
       core::time_point{core::timespan{x.first_step_ns}} - r->request->arrived;
-  r->steps_run += x.steps_run;
+  r->steps_run += std::min(x.steps_run, done.steps);
   // The decoding time of a judged image includes the judge's time.
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
@@ -271,8 +296,10 @@ void hub::on(const denoised& x, core::time_point now) {
                     x.decode);
     tell_costs();
   }
-  if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.ticket.id, *r, done, x.failure, loss::told, now);
+  const bool unreadable = may_be_unreadable(x, done.steps_before);
+  if (unreadable || worth_retrying(x.failure.code)) {
+    fall_back(x.ticket.id, *r, done, x.failure,
+              unreadable ? loss::unreadable : loss::told, now);
     return settle(now);
   }
   // A row that had all its steps is only decoded after a death.
@@ -312,78 +339,26 @@ void hub::on(const denoised& x, core::time_point now) {
   settle(now);
 }
 
-// -- orders without an answer -------------------------------------------------
-
-void hub::ask_about_orders(core::time_point now) {
-  for (const auto who : orders_.overdue(running(now)))
-    if (const auto& w = workers_.at(orders_.at(who).worker); !w.suspected)
-      ports_.workers->send(w.address, ask_order{who});
-}
-
-void hub::on(const has_order& x, core::time_point now) {
-  const auto* of = orders_.find(x.ticket);
-  if (of == nullptr || !orders_.is_asked(x.ticket)) {
-    records_.stale_reply();
-    return settle(now);
-  }
-  // A pool's worker answers when it did what came before. A device's actor
-  // answers for itself only: its device may hang.
-  if (auto& w = workers_.at(of->worker); !w.on_device())
-    w.last_sign = running(now);
-  if (x.has)
-    orders_.renew(x.ticket, running(now));
-  else
-    order_lost(x.ticket, now);
-  settle(now);
-}
-
-void hub::order_lost(core::ticket who, core::time_point now) {
-  concluded done;
-  if (!conclude(who, now, done, false))
-    return;
-  records_.order_lost();
-  auto& w = workers_.at(done.worker);
-  auto why = core::fail(core::ec::unavailable,
-                        "an order to {} {}, or its answer, was lost",
-                        to_string(w.address.role), w.address.index);
-  core::log_warn("request {}, attempt {}: {}", who.id.value, who.attempt,
-                 why.text);
-  if (done.side) {
-    slots_.discard(done.slots);
-    stage_done nothing;
-    nothing.ticket = who;
-    return aside_over(nothing, done, std::move(why), now);
-  }
-  auto* r = requests_.running(who);
-  if (r == nullptr)
-    return slots_.discard(done.slots);
-  note_returned(who.id, done, why, now);
-  const bool again = ++r->unanswered > 1;
-  if (again && w.address.process == ipc::process_life{})
-    why.code = core::ec::internal;
-  else if (again && !std::exchange(w.loses_orders, true))
-    ports_.watch->suspect(w.address.process, why.text);
-  fall_back(who.id, *r, done, why, again ? loss::suspicious : loss::unanswered,
-            now);
-}
-
 // -- falling back -------------------------------------------------------------
 
 void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
   using planning::held;
   bool gained = false;
+  bool anew = false;
   if (x.phase == phase::denoising) {
     const auto& state = x.slots.granted[held::state];
+    // A worker that dies may have written anything: what cannot be true of the
+    // leg is no publication.
     const auto seq = slots_.last_published(state);
-    const auto held_steps =
-      seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
+    const bool holds = seq && *seq > 0 && *seq - 1 <= x.steps;
+    const auto held_steps = holds ? static_cast<uint32_t>(*seq - 1) : 0;
     // A living worker reports its steps itself. For a dead one, the steps that
     // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
       r.steps_run +=
         std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
-    if (seq && *seq > 0) {
+    if (holds) {
       gained = held_steps > std::max(x.steps_before, r.reached);
       r.steps_done = held_steps;
       r.newest = state;
@@ -391,6 +366,9 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
       records_.resumed();
     } else {
       slots_.drop(state);
+      if (how == loss::unreadable)
+        slots_.drop(x.slots.reading[held::state]);
+      anew = how == loss::unreadable || x.slots.published;
     }
     slots_.drop(x.slots.granted[held::pixels]);
     keep_captures(r, x.slots);
@@ -408,13 +386,32 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   }
   if (r.strikes >= most_strikes)
     return stage_failed(id, r, poison_of(r, why.text), now);
+  if (anew && r.restarts < most_restarts)
+    return restart_leg(id, r, why, now);
   const bool retry =
-    worth_retrying(why.code) && r.losses < config_.pace.attempts;
+    !anew && worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
   wait(id, r, now, r.alone ? queues::end::back : queues::end::front);
+}
+
+void hub::restart_leg(core::request_id id, row& r, const core::error& why,
+                      core::time_point now) {
+  ++r.restarts;
+  records_.leg_restarted();
+  records_.fell_back(id, false, 0, why, now);
+  core::log_warn("request {}: its newest state is lost, and its leg begins "
+                 "anew: {}",
+                 id.value, why.text);
+  // A suspicion does not end where its leg begins anew.
+  if (r.alone)
+    r.held = {phase::denoising, r.leg, r.reached, std::max(r.strikes, 1u)};
+  slots_.drop(std::exchange(r.found, {}));
+  for (const auto& slot : std::exchange(r.captures, {}))
+    slots_.drop(slot);
+  begin_leg(id, r, r.leg, now);
 }
 
 // -- death --------------------------------------------------------------------
@@ -489,18 +486,9 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     const concluded x{*orders_.end(ticket), slots_.orphan(ticket)};
     if (x.phase == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
-    if (x.side) {
-      slots_.discard(x.slots);
-      stage_done nothing;
-      nothing.ticket = ticket;
-      return aside_over(nothing, x, why, now);
-    }
-    auto* r = requests_.running(ticket);
-    if (r == nullptr)
-      return slots_.discard(x.slots);
-    note_returned(ticket.id, x, why, now);
-    r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
-    fall_back(ticket.id, *r, x, why, how, now);
+    if (auto* r = x.side ? nullptr : requests_.running(ticket))
+      r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
+    give_up(ticket, x, why, how, now);
   };
   for (const auto ticket : orphans)
     if (suspects.count(ticket) == 0)

@@ -156,6 +156,8 @@ struct counters {
   /// Orders that were lost on their way to a living worker, or whose answers
   /// were.
   uint64_t orders_lost = 0;
+  /// Legs that began anew because their newest state could not be read.
+  uint64_t legs_restarted = 0;
   uint64_t workers_lost = 0;
   uint64_t resumed = 0;
   uint64_t steps_run = 0;

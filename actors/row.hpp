@@ -125,6 +125,8 @@ struct row {
   bool delayed = false;
   /// Workers lost since the last gain.
   uint32_t losses = 0;
+  /// How often a leg began anew because its state could not be read.
+  uint32_t restarts = 0;
   /// Orders of this stage that were lost, or whose answers were.
   uint32_t unanswered = 0;
   /// Findings of its workers that the client should know, each once.

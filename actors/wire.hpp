@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -42,5 +43,13 @@ void write(const from_process& x, std::vector<std::byte>& into);
 ///         a value that its enumeration does not have.
 core::result<to_process> read_to_process(std::span<const std::byte> from);
 core::result<from_process> read_from_process(std::span<const std::byte> from);
+
+/// Returns why a record of `bytes` bytes cannot be sent to or from a process
+/// whose ring takes `most`.
+core::error too_large(size_t bytes, size_t most);
+
+/// Returns the report that says, for the ticket of `x`, that `x` could not be
+/// sent; nothing if `x` answers no order.
+std::optional<from_process> refused(const from_process& x, core::error why);
 
 } // namespace atelier::actors

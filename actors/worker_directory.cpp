@@ -36,9 +36,10 @@ void worker_directory::add(denoise_step_actor x) {
   denoise_step_.push_back(std::move(x));
 }
 
-void worker_directory::send(const worker_address& to, work what) {
+core::result<void> worker_directory::send(const worker_address& to, work what) {
   auto* spot = spot_ && is_short(what) ? &*spot_ : nullptr;
   send(to, std::move(what), spot);
+  return {};
 }
 
 void worker_directory::run_on_the_spot(caf::actor_system& sys) {

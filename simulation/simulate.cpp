@@ -332,13 +332,14 @@ private:
   struct workers_port : actors::handoff {
     explicit workers_port(simulation& x) : of(x) {}
 
-    void send(const actors::worker_address& to, actors::work what) override {
+    core::result<void> send(const actors::worker_address& to,
+                            actors::work what) override {
       if (const auto* x = std::get_if<actors::run_stage>(&what);
           x != nullptr
           && of.stages_->at(x->stage).row().hook
                == planning::hook::before_route)
         ++of.asides_[x->ticket.id];
-      of.host_->send(to, std::move(what));
+      return of.host_->send(to, std::move(what));
     }
 
     void settle() override {

@@ -57,6 +57,15 @@ void orders::renew(core::ticket who, core::time_point now) {
   i->second.asked = false;
 }
 
+std::vector<core::ticket> orders::unanswered(core::time_point now) const {
+  std::vector<core::ticket> out;
+  for (const auto& [who, x] : open_)
+    if (x.asked && now - x.renewed > x.times.patience)
+      out.push_back(who);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::vector<core::ticket> orders::overdue(core::time_point now) {
   std::vector<core::ticket> out;
   for (auto& [who, x] : open_)

@@ -90,6 +90,10 @@ public:
   /// Its worker showed that it works on it: its time starts again.
   void renew(core::ticket who, core::time_point now);
 
+  /// Returns the orders, by ticket, whose worker was asked and answered nothing
+  /// until their time was over again. Called before `overdue`.
+  std::vector<core::ticket> unanswered(core::time_point now) const;
+
   /// Returns the orders whose time is over, by ticket. Their time starts again,
   /// and they count as asked for until their worker shows something of them.
   std::vector<core::ticket> overdue(core::time_point now);

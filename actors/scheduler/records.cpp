@@ -281,6 +281,10 @@ void records::order_lost() {
   ++counts_.orders_lost;
 }
 
+void records::leg_restarted() {
+  ++counts_.legs_restarted;
+}
+
 void records::stale_reply() {
   ++counts_.stale_replies;
 }

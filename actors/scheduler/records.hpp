@@ -105,6 +105,9 @@ public:
   /// Notes an order that its worker does not have, and never answered.
   void order_lost();
 
+  /// Notes a leg that begins anew because its state is lost.
+  void leg_restarted();
+
   /// Notes a dispatch that ended.
   /// @param worker none if it is gone or no timeline is drawn
   void returned(core::request_id request, core::phase at,

@@ -195,6 +195,7 @@ BOOST_AUTO_TEST_CASE(a_second_loss_replaces_the_worker_and_blames_no_other) {
   sut.suspect(cpu);
   sut.lose(cpu, true, actors::death::watchdog);
   BOOST_TEST(sut.blamed.empty());
+  std::erase_if(sut.sent, [](const auto& x) { return x.to.process == cpu; });
   sut.add_cpu(hub_rig::life(1, 2));
   BOOST_REQUIRE(sut.work_off());
   BOOST_TEST((sut.failure_of(id) == ec::none));
@@ -245,6 +246,62 @@ BOOST_AUTO_TEST_CASE(the_lost_order_of_a_cancelled_request_frees_its_slots) {
     sut.tick(250ms);
   sut.on(has_order{p.who, false});
   BOOST_TEST(sut.quiet());
+}
+
+// -- workers of the control process -------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_killed_lets_its_request_go) {
+  hub_rig sut;
+  const ipc::process_life control{};
+  sut.add_cpu(control);
+  const auto id = sut.submit();
+  const auto wait_for = [&](auto done) {
+    for (int i = 0; i < 400 && !done(); ++i)
+      sut.tick(250ms);
+    BOOST_REQUIRE(done());
+  };
+  const auto first = sut.take<prepare>();
+  // It answers neither the order nor the questions: the order is tried once
+  // more, and nobody is suspected.
+  wait_for([&] { return sut.count<prepare>() > 0; });
+  const auto second = sut.take<prepare>();
+  wait_for([&] { return sut.answered(id); });
+  BOOST_TEST((sut.failure_of(id) == ec::internal));
+  BOOST_TEST(sut.suspects.empty());
+  BOOST_TEST(sut.sut->counts().orders_lost == 2u);
+  // It may still write into its slots.
+  BOOST_TEST(!sut.quiet());
+  sut.done(first);
+  sut.done(second);
+  BOOST_TEST(sut.quiet());
+}
+
+// -- orders that cannot leave -------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(an_order_too_large_ends_its_request_at_once) {
+  const auto refused = [](auto refuses, std::string_view stage) {
+    rig sut;
+    const auto other = sut.submit();
+    sut.refuses = refuses;
+    const auto id = sut.submit();
+    sut.work_off();
+    BOOST_TEST((sut.failure_of(id) == ec::invalid_argument));
+    const auto& text = sut.answer_to(id).failure.text;
+    BOOST_TEST(text.find(stage) != std::string::npos, text);
+    BOOST_TEST(text.find("too large") != std::string::npos, text);
+    BOOST_TEST((sut.failure_of(other) == ec::none));
+    BOOST_TEST(sut.suspects.empty());
+    BOOST_TEST(sut.quiet());
+  };
+  const auto of_second = [](const actors::work& x) {
+    return test::ticket_of(x).id == core::request_id{2};
+  };
+  refused(of_second, "'prepare'");
+  refused(
+    [=](const actors::work& x) {
+      return std::holds_alternative<denoise>(x) && of_second(x);
+    },
+    "'denoise'");
 }
 
 // -- pauses of the hub's process ----------------------------------------------

@@ -68,6 +68,8 @@ BOOST_AUTO_TEST_CASE(a_worker_is_asked_again_until_it_shows_something) {
   BOOST_TEST((sut.overdue(start + 1500ms) == tickets{a}));
   BOOST_TEST(sut.is_asked(a));
   BOOST_TEST(sut.overdue(start + 2500ms).empty());
+  BOOST_TEST(sut.unanswered(start + 2500ms).empty());
+  BOOST_TEST((sut.unanswered(start + 2501ms) == tickets{a}));
   BOOST_TEST((sut.overdue(start + 2501ms) == tickets{a}));
   sut.renew(a, start + 2600ms);
   BOOST_TEST(!sut.is_asked(a));

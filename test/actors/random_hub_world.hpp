@@ -23,6 +23,7 @@ namespace atelier::test {
 struct device_row {
   actors::denoise what;
   uint32_t steps_done = 0;
+  uint32_t steps_run = 0;
   bool published = false;
   bool cancelled = false;
 };
@@ -376,6 +377,7 @@ protected:
     const auto steps = core::steps_to_run(row.what.recipe);
     if (!row.cancelled && row.steps_done < steps) {
       ++row.steps_done;
+      ++row.steps_run;
       if (row.steps_done % p.publish_every == 0 || row.steps_done == steps) {
         const auto done =
           rig_->store->publish(row.what.state, uint64_t{row.steps_done} + 1, 0);
@@ -396,6 +398,7 @@ protected:
     actors::denoised r;
     r.ticket = who;
     r.steps_done = row.steps_done;
+    r.steps_run = row.steps_run;
     if (row.cancelled)
       r.failure = core::fail(ec::cancelled, "cancelled");
     else if (row.steps_done < core::steps_to_run(row.what.recipe))

@@ -20,8 +20,6 @@ class requests_rig {
 public:
   static constexpr uint32_t devices = 2;
 
-  /// The CPU process has two of the workers.
-
   requests_rig() {
     system_options o;
     o.slots = {8, 8, 0};

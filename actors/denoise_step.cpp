@@ -40,6 +40,15 @@ core::error cancelled_error() {
   return core::fail(core::ec::cancelled, "the work was cancelled");
 }
 
+core::error out_of_batch_error() {
+  return core::fail(core::ec::internal,
+                    "the row left its worker's batch before its last step");
+}
+
+bool contains(const std::vector<core::ticket>& all, core::ticket who) {
+  return std::find(all.begin(), all.end(), who) != all.end();
+}
+
 } // namespace
 
 void denoise_step_state::admit(const denoise& x) {
@@ -128,7 +137,7 @@ void denoise_step_state::cancel(core::ticket who) {
   i->second.cancelled = true;
   if (i->second.decoding)
     return;
-  if (std::find(running.begin(), running.end(), who) != running.end())
+  if (contains(running, who))
     return config.device_executor->interrupt();
   batch->remove(who);
   conclude(who, cancelled_error());
@@ -160,6 +169,28 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   rows.erase(i);
   let_go();
   config.hub->send(std::move(reply));
+}
+
+void denoise_step_state::give_back(const core::error& why) {
+  std::vector<core::ticket> all;
+  for (const auto& [who, e] : rows)
+    if (!contains(running, who))
+      all.push_back(who);
+  std::sort(all.begin(), all.end());
+  for (const auto who : all) {
+    batch->remove(who);
+    std::erase(decoding, who);
+    conclude(who, why);
+  }
+}
+
+void denoise_step_state::tell_of(core::ticket who) {
+  const bool works = batch->find(who) != nullptr || contains(running, who)
+                  || contains(decoding, who);
+  // It would wait here forever.
+  if (!works && rows.count(who) != 0)
+    conclude(who, out_of_batch_error());
+  config.hub->send(has_order{who, works});
 }
 
 bool denoise_step_state::hold_back(std::vector<core::ticket>& next) const {
@@ -216,7 +247,12 @@ void denoise_step_state::start_next_run() {
     device.open(job);
   }
   running = next.rows;
-  device.run({running, std::min(next.steps, config.run_steps)});
+  try {
+    device.run({running, std::min(next.steps, config.run_steps)});
+  } catch (...) {
+    running.clear();
+    throw;
+  }
   config.hub->nudge();
 }
 
@@ -261,13 +297,17 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     if (e.order.wants_progress || r.published != e.told_published)
       sign.rows.push_back({r.ticket, r.steps_done, r.published});
     e.told_published = r.published;
-    if (e.cancelled || r.steps_done >= e.steps)
+    if (e.cancelled || r.steps_done >= e.steps) {
       over.push_back(r.ticket);
-    else
-      went_on.push_back(r.ticket);
+      continue;
+    }
+    // The order only guesses how many steps its state has.
+    batch->set_left(r.ticket, e.steps - r.steps_done + x.steps);
+    went_on.push_back(r.ticket);
   }
   config.hub->send(std::move(sign));
-  batch->ran(went_on, x.steps, x.took - x.opening);
+  for (const auto who : batch->ran(went_on, x.steps, x.took - x.opening))
+    conclude(who, out_of_batch_error());
   for (const auto who : over) {
     batch->remove(who);
     auto& e = rows.at(who);
@@ -292,6 +332,27 @@ void denoise_step_state::complete_decoding(const gpu::decode_report& x) {
   else
     conclude(x.ticket, x.failure, &x);
 }
+
+namespace {
+
+using pointer = self_of<denoise_step_actor, denoise_step_state>;
+
+/// Calls f with the state. If it throws, the rows are tried again: the actor
+/// must answer for them, and nobody could replace it in the control process.
+template <class F>
+void guarded_by_rows(pointer self, const F& f) {
+  try {
+    f(self->state);
+  } catch (...) {
+    const auto why =
+      core::fail(core::ec::unavailable, "{} threw: {}", self->name(),
+                 text_of(std::current_exception()));
+    core::log_error("{}", why.text);
+    self->state.give_back(why);
+  }
+}
+
+} // namespace
 
 denoise_step_actor::behavior_type denoise_step(
   self_of<denoise_step_actor, denoise_step_state> self,
@@ -334,17 +395,27 @@ denoise_step_actor::behavior_type denoise_step(
   ready.run_steps = st.config.run_steps;
   st.config.hub->send(std::move(ready));
   return {
-    [self](const denoise& x) { self->state.admit(x); },
-    [self](const cancel_work& x) { self->state.cancel(x.ticket); },
+    [self](const denoise& x) {
+      guarded_by_rows(self, [&](auto& state) { state.admit(x); });
+    },
+    [self](const cancel_work& x) {
+      guarded_by_rows(self, [&](auto& state) { state.cancel(x.ticket); });
+    },
     [self](const adopt& x) { self->state.adopt_hosting(x); },
+    [self](const ask_order& x) { self->state.tell_of(x.ticket); },
     [self](const variants_loaded& x) {
       // The last load answers for the earlier ones, which it overtook.
       auto& state = self->state;
       if (state.loadings > 0 && --state.loadings == 0)
         state.complete_loading(x.failure);
     },
-    [self](const steps_ran& x) { self->state.complete_run(x.report); },
-    [self](const image_decoded& x) { self->state.complete_decoding(x.report); },
+    [self](const steps_ran& x) {
+      guarded_by_rows(self, [&](auto& state) { state.complete_run(x.report); });
+    },
+    [self](const image_decoded& x) {
+      guarded_by_rows(self,
+                      [&](auto& state) { state.complete_decoding(x.report); });
+    },
   };
 }
 

@@ -111,6 +111,12 @@ struct denoise_step_state {
   void complete_loading(const core::error& why);
   /// Makes the device unload leaving variants that have no row.
   void let_go();
+  /// Answers all rows that the device does not run now, so that they are tried
+  /// again: a handler threw.
+  void give_back(const core::error& why);
+  /// Reports whether a row is in the batch or in decoding. A row that is in
+  /// neither ends.
+  void tell_of(core::ticket who);
   /// Reports the end of a row and forgets it.
   /// @param decoded its decoding; null: it had none
   void conclude(core::ticket who, core::error why,

@@ -28,6 +28,7 @@ hub::hub(hub_config config, hub_ports ports)
     route_slots_(std::make_shared<const planning::route_slots>(path_.stages(),
                                                                plan_->routes)),
     requests_(config_.limits),
+    clock_(std::max(2 * config_.pace.tick, config_.processes.silence / 10)),
     queues_(config_.pace.ageing),
     forecast_(config_.profile) {}
 
@@ -174,11 +175,11 @@ void hub::drop_source(row& r) {
 }
 
 void hub::leave_worker(core::request_id id, row& r) {
-  const auto i = out_.find({id, r.attempt});
-  if (i == out_.end())
+  const auto* x = orders_.find({id, r.attempt});
+  if (x == nullptr)
     return;
-  if (const auto* w = workers_.find(i->second.worker))
-    ports_.workers->send(w->address, cancel_work{{id, r.attempt}});
+  if (const auto* w = workers_.find(x->worker))
+    tell(*w, cancel_work{{id, r.attempt}});
 }
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
@@ -310,23 +311,29 @@ void hub::tick(core::time_point now) {
     expire(*id, requests_.at(*id), now);
   while (const auto id = requests_.patience_over(now))
     go_on_without(*id, requests_.at(*id), now);
+  ask_about_orders(now);
+  const auto ran = running(now);
   for (auto& [id, w] : workers_.all()) {
     if (w.view.seats_taken == 0 || w.told || w.address.process == control_life)
       continue;
-    if (now - w.last_sign > w.allowance) {
+    if (ran - w.last_sign > w.allowance) {
       w.told = true;
       ports_.watch->suspect(w.address.process,
                             fmt::format("{} {} did not respond for {:.1f} s",
                                         to_string(w.address.role),
                                         w.address.index,
-                                        core::to_seconds(now - w.last_sign)));
+                                        core::to_seconds(ran - w.last_sign)));
     }
   }
   settle(now);
 }
 
+core::time_point hub::running(core::time_point now) {
+  return clock_.look(now);
+}
+
 bool hub::wants_tick() const {
-  return requests_.timed() || !out_.empty();
+  return requests_.timed() || !orders_.empty();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,
@@ -359,11 +366,16 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
 }
 
 void hub::settle(core::time_point now) {
-  queues_.feed();
-  look_anew();
-  pump(now);
-  tell_waiting();
-  end_filling();
+  for (;;) {
+    queues_.feed();
+    look_anew();
+    pump(now);
+    tell_waiting();
+    end_filling();
+    if (unsent_.empty())
+      return;
+    end_unsent(now);
+  }
 }
 
 } // namespace atelier::actors

@@ -7,6 +7,7 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/row.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/requests.hpp>
@@ -15,12 +16,14 @@
 #include <atelier/actors/scheduler/workers.hpp>
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/config/settings.hpp>
+#include <atelier/core/running_clock.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/policy.hpp>
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -106,6 +109,7 @@ public:
   void on(const stepped& x, core::time_point now);
   void on(const denoised& x, core::time_point now);
   void on(const adopted& x, core::time_point now);
+  void on(const has_order& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
   void lost(ipc::process_life who, bool confirmed, death cause,
@@ -305,12 +309,16 @@ private:
   void settle_start(core::ticket who, row& r, const worker& w);
   /// A waiting row starts to run; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
-  void take_seat(row& r, const dispatched& x, worker& w, core::time_point now);
+  void take_seat(row& r, dispatched x, worker& w, core::time_point now);
+  /// Enters an order into the books of its worker.
+  /// @param takes predicted time that the order lets its worker be silent
+  void hand_over(core::ticket who, dispatched x, worker& w,
+                 core::timespan takes, core::time_point now);
   void withdraw(worker& w);
   void offer(worker& w);
   /// Writes the view of a worker over another one.
   void view_into(planning::worker_view& out, const worker& w) const;
-  core::timespan allowance_of(const row& r, const worker& w) const;
+  core::timespan silence_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: the slots of a dispatch
   /// Returns a row's position on its route.
@@ -365,6 +373,10 @@ private:
     killed,
     /// Its process ended while it worked on this.
     suspicious,
+    /// The order or its answer was lost between here and a living worker.
+    unanswered,
+    /// A living worker could not read the state that it began with.
+    unreadable,
   };
 
   /// A dispatch that ended, and the slots that it held.
@@ -372,7 +384,30 @@ private:
     held_slots slots;
   };
 
-  bool conclude(core::ticket who, core::time_point now, concluded& out);
+  /// @param sign the end is a sign of life of the worker
+  bool conclude(core::ticket who, core::time_point now, concluded& out,
+                bool sign = true);
+  bool is_denoising(core::ticket who) const;
+  /// Sends what is no order.
+  void tell(const worker& w, work what);
+  /// Sends an order; `end_unsent` ends it if it could not leave.
+  void send(const worker& w, core::ticket who, work what);
+  void end_unsent(core::time_point now);
+  /// Ends a dispatch that has no result: its row falls back, or its question is
+  /// over.
+  void give_up(core::ticket who, const concluded& x, const core::error& why,
+               loss how, core::time_point now);
+  /// Asks the workers about orders of which nothing was heard for too long.
+  void ask_about_orders(core::time_point now);
+  /// Lets a request go on without an order about which its worker, which cannot
+  /// be killed, says nothing. The order keeps its seat and its slots: the
+  /// worker may still write.
+  void order_abandoned(core::ticket who, core::time_point now);
+  /// Returns how a request ends that lost an order of its stage, and replaces
+  /// the worker of a second loss if that is possible.
+  loss note_lost(row& r, worker& w, core::error& why);
+  /// Ends an order that its worker does not have.
+  void order_lost(core::ticket who, core::time_point now);
   void note(row& r, const std::vector<core::note>& what);
   /// Notes a judge's score; returns the value that its gate compares.
   double note_score(double told);
@@ -384,6 +419,11 @@ private:
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
+  /// Its state is lost: begins the leg anew.
+  void restart_leg(core::request_id id, row& r, const core::error& why,
+                   core::time_point now);
+  /// Returns what silence is measured by.
+  core::time_point running(core::time_point now);
 
   // hub_work.cpp: predictions
   core::timespan retry_after() const;
@@ -420,7 +460,11 @@ private:
   /// The slots of the plan's routes.
   std::shared_ptr<const planning::route_slots> route_slots_;
   requests requests_;
-  std::unordered_map<core::ticket, dispatched> out_;
+  actors::orders orders_;
+  /// Orders that could not leave, and why.
+  std::deque<std::pair<core::ticket, core::error>> unsent_;
+  /// Measures the silence of workers and of orders.
+  core::running_clock clock_;
   actors::workers workers_;
   /// Queues for which a host was sought since hosting changed.
   std::set<core::lane_id> looked_;
@@ -454,6 +498,9 @@ private:
 
 /// Number of deaths alone, without progress, after which a request is poison.
 inline constexpr uint32_t most_strikes = 2;
+
+/// Number of times that a request's legs begin anew because a state was lost.
+inline constexpr uint32_t most_restarts = 3;
 
 /// Number of rows of a pool's queue that are searched for another tenant's.
 inline constexpr size_t looked_at = 4;

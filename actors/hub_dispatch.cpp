@@ -148,7 +148,7 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
 
 bool hub::has_seat(const worker& w, core::tenant_id whose) const {
   return std::any_of(w.has.begin(), w.has.end(), [&](const auto who) {
-    return out_.at(who).tenant == whose;
+    return orders_.at(who).tenant == whose;
   });
 }
 
@@ -165,10 +165,10 @@ bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
   if (std::none_of(lanes.begin(), lanes.end(),
                    [&](auto lane) { return counts.count(lane) != 0; }))
     return false;
-  const bool in_turn =
-    w.on_device() && std::any_of(out_.begin(), out_.end(), [](const auto& x) {
-      return !x.second.side;
-    });
+  bool in_turn = false;
+  orders_.each([&](core::ticket, const dispatched& x) {
+    in_turn = in_turn || (w.on_device() && !x.side);
+  });
   for (const auto lane : lanes)
     if (counts.count(lane) != 0)
       for (const auto id : queues_.of(lane)) {
@@ -297,13 +297,12 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   leave_for_worker(id, r, now);
   r.attempt = r.dispatches = who.attempt;
   ++r.moves;
-  take_seat(r, x, w, now);
+  take_seat(r, std::move(x), w, now);
   records_.dispatched();
-  out_.emplace(who, std::move(x));
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
     w.joining.push_back(std::move(*d));
   else
-    ports_.workers->send(w.address, std::move(*order));
+    send(w, who, std::move(*order));
   return true;
 }
 
@@ -317,19 +316,13 @@ void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   r.state = row_state::running;
 }
 
-void hub::take_seat(row& r, const dispatched& x, worker& w,
-                    core::time_point now) {
+void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
   withdraw(w);
-  if (w.view.seats_taken == 0) {
-    w.last_sign = now;
-    w.allowance = {};
-  }
-  w.allowance = std::max(w.allowance, allowance_of(r, w));
   if (w.join != planning::joining::step && !w.filling) {
     w.filling = true;
     filling_.push_back(w.view.worker);
   }
-  workers_.sit(w, {r.request->id, r.attempt}, x.steps_left);
+  hand_over({r.request->id, r.attempt}, std::move(x), w, silence_of(r, w), now);
   if (r.alone) {
     r.next_trial = trial::unasked;
     workers_.each_beside(w, [](worker& y) {
@@ -338,18 +331,6 @@ void hub::take_seat(row& r, const dispatched& x, worker& w,
     });
   }
   offer(w);
-}
-
-core::timespan hub::allowance_of(const row& r, const worker& w) const {
-  auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
-  // A pool's worker processes the orders of its seats one after the other.
-  if (r.phase != phase::denoising)
-    predicted =
-      w.seats
-      * std::max(predicted, path_.at(r.stage).takes(r.order, *config_.profile));
-  return core::from_seconds(core::to_seconds(predicted)
-                            * config_.processes.step_factor)
-       + config_.processes.silence;
 }
 
 void hub::count_own_work(const core::request& wanted) {

@@ -27,7 +27,7 @@ void hub::apply(const planning::assignment& x, worker& w,
     host(x, w, now);
   } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
     serve(w);
-    ports_.workers->send(w.address, workers::order_for(w, {}));
+    tell(w, workers::order_for(w, {}));
   } else {
     serve(w);
   }
@@ -63,7 +63,7 @@ void hub::tell_leaving(worker& w) {
     return std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
         != w.view.hosting.end();
   });
-  ports_.workers->send(w.address, std::move(order));
+  tell(w, std::move(order));
 }
 
 void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
@@ -91,7 +91,7 @@ void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
           std::find(order.keep.begin(), order.keep.end(), v)
           == order.keep.end())
         order.keep.push_back(v);
-  ports_.workers->send(w.address, std::move(order));
+  tell(w, std::move(order));
 }
 
 void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
@@ -111,7 +111,7 @@ void hub::change_hosting(worker& w, core::time_point now) {
   // A loading worker hosts nothing meanwhile.
   if (w.view.hosting != *w.next_hosting)
     records_.loads();
-  ports_.workers->send(w.address, workers::order_for(w, *w.next_hosting));
+  tell(w, workers::order_for(w, *w.next_hosting));
   w.next_hosting.reset();
 }
 
@@ -121,7 +121,7 @@ void hub::on(const adopted& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
+  w->last_sign = running(now);
   if (w->beside)
     return adopted_beside(x, *w, now);
   if (!w->loading)
@@ -163,7 +163,7 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
     hosting_changed();
     rehome(w.view.worker, now);
     // Sends the batch settings that plans changed since then.
-    ports_.workers->send(w.address, workers::order_for(w, {}));
+    tell(w, workers::order_for(w, {}));
     ports_.watch->cluster_changed(cluster());
   }
   tell_leaving(w);
@@ -248,7 +248,8 @@ void hub::end_filling() {
       auto rows = std::exchange(w.joining, {});
       for (auto& x : rows) {
         x.more = &x != &rows.back();
-        ports_.workers->send(w.address, std::move(x));
+        const auto who = x.ticket;
+        send(w, who, std::move(x));
       }
     }
 }

@@ -20,7 +20,7 @@ const planning::cluster_view& hub::cluster() const {
 void hub::view_into(planning::worker_view& out, const worker& w) const {
   out = w.view;
   for (const auto who : w.has) {
-    const auto v = out_.at(who).variant;
+    const auto v = orders_.at(who).variant;
     const auto at = std::lower_bound(out.running.begin(), out.running.end(), v);
     if (at == out.running.end() || *at != v)
       out.running.insert(at, v);
@@ -28,7 +28,7 @@ void hub::view_into(planning::worker_view& out, const worker& w) const {
   if (!tells_rows_)
     return;
   for (const auto who : w.has) {
-    const auto& x = out_.at(who);
+    const auto& x = orders_.at(who);
     out.rows.push_back(
       {x.masked, x.steps - std::min(x.steps, x.steps_done), true});
   }
@@ -117,7 +117,8 @@ std::string hub::check_rows() const {
     } else if (queues_.contains(id)) {
       return fmt::format("row {} does not wait but is in a queue", id.value);
     }
-    if (r.state == row_state::running && out_.count({id, r.attempt}) == 0)
+    if (r.state == row_state::running
+        && orders_.find({id, r.attempt}) == nullptr)
       return fmt::format("row {} runs on no worker", id.value);
     const bool has_source = r.recipe.from_image && !is_terminal(r.state)
                          && !r.answering
@@ -184,11 +185,11 @@ std::string hub::check_views() const {
 std::string hub::check_seats() const {
   std::map<core::worker_id, uint64_t> steps_left;
   std::map<core::worker_id, uint32_t> taken;
-  for (const auto& [who, x] : out_) {
+  orders_.each([&](core::ticket, const dispatched& x) {
     steps_left[x.worker] += x.steps_left;
     ++taken[x.worker];
-  }
-  if (slots_.dispatches() != out_.size())
+  });
+  if (slots_.dispatches() != orders_.size())
     return "dispatches and slots disagree";
   for (const auto& [id, w] : workers_.all()) {
     if (w.view.steps_left != steps_left[id])
@@ -200,18 +201,20 @@ std::string hub::check_seats() const {
 }
 
 std::string hub::check_alone() const {
-  for (const auto& [who, x] : out_) {
+  std::string broken;
+  orders_.each([&](core::ticket who, const dispatched& x) {
     const auto& at = workers_.at(x.worker).address;
     const bool pool = at.role != role::denoise_step;
-    for (const auto& [other, y] : out_)
+    orders_.each([&](core::ticket other, const dispatched& y) {
       if (const auto& there = workers_.at(y.worker).address;
           x.alone && other != who
           && (x.worker == y.worker
               || (pool && there.role != role::denoise_step
                   && there.process == at.process)))
-        return fmt::format("request {} is not alone", who.id.value);
-  }
-  return {};
+        broken = fmt::format("request {} is not alone", who.id.value);
+    });
+  });
+  return broken;
 }
 
 } // namespace atelier::actors

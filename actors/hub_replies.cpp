@@ -5,6 +5,7 @@
 // them.
 
 #include <atelier/actors/hub.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -29,18 +30,35 @@ bool worth_retrying(core::ec code) {
   }
 }
 
+/// Whether a row that was not even opened failed because its state could not be
+/// read. Noise that cannot be read is torn; a published state may be anything.
+bool may_be_unreadable(const denoised& x, uint32_t steps_before) {
+  if (x.steps_run != 0 || x.steps_done != 0)
+    return false;
+  switch (x.failure.code) {
+    case core::ec::io_failed:
+      return true;
+    case core::ec::bad_payload:
+    case core::ec::not_found:
+      return steps_before > 0;
+    default:
+      return false;
+  }
+}
+
 } // namespace
 
-bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
-  const auto i = out_.find(who);
-  if (i == out_.end()) {
+bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
+                   bool sign) {
+  auto ended = orders_.end(who);
+  if (!ended) {
     records_.stale_reply();
     return false;
   }
-  static_cast<dispatched&>(out) = std::move(i->second);
-  out_.erase(i);
+  static_cast<dispatched&>(out) = std::move(*ended);
   auto& w = workers_.at(out.worker);
-  w.last_sign = now;
+  if (sign)
+    w.last_sign = running(now);
   withdraw(w);
   workers_.stand_up(w, who, out.steps_left);
   change_hosting(w, now);
@@ -64,6 +82,11 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out) {
   if (out.phase == phase::preparing && !out.side)
     requests_.count_ahead(out.tenant, false);
   return true;
+}
+
+bool hub::is_denoising(core::ticket who) const {
+  const auto* of = orders_.find(who);
+  return of != nullptr && of->phase == phase::denoising;
 }
 
 void hub::note(row& r, const std::vector<core::note>& what) {
@@ -102,6 +125,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
 
 void hub::on(const stage_done& x, core::time_point now) {
   concluded done;
+  if (is_denoising(x.ticket))
+    return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
   records_.worked(track_of_worker(done.worker),
@@ -156,11 +181,16 @@ void hub::on(const stepping& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
-  auto mark = [this](const std::vector<core::ticket>& rows, bool as) {
+  const auto ran = running(now);
+  w->last_sign = ran;
+  auto mark = [&](const std::vector<core::ticket>& rows, bool as) {
     for (const auto who : rows)
-      if (const auto i = out_.find(who); i != out_.end())
-        i->second.stepping = as;
+      if (auto* d = orders_.find(who);
+          d != nullptr && d->worker == w->view.worker) {
+        d->stepping = as;
+        if (as)
+          orders_.renew(who, ran);
+      }
   };
   mark(w->batch, false);
   mark(x.rows, true);
@@ -173,16 +203,24 @@ void hub::on(const stepped& x, core::time_point now) {
     records_.stale_reply();
     return;
   }
-  w->last_sign = now;
+  const auto ran = running(now);
+  w->last_sign = ran;
+  for (const auto who : w->batch)
+    orders_.renew(who, ran);
   note_pace(*w, x, now);
   tell_costs();
   tell_slow(now);
   records_.ran(track_of_worker(w->view.worker), x, w->batch);
   for (const auto& p : x.rows) {
-    const auto i = out_.find(p.ticket);
-    if (i == out_.end() || i->second.phase != phase::denoising)
+    auto* found = orders_.find(p.ticket);
+    // What cannot be true of the order is no news of it.
+    if (found == nullptr || found->worker != w->view.worker
+        || found->phase != phase::denoising || p.steps_done > found->steps) {
+      records_.stale_reply();
       continue;
-    auto& d = i->second;
+    }
+    orders_.renew(p.ticket, ran);
+    auto& d = *found;
     if (p.steps_done > d.steps_done) {
       d.steps_done = p.steps_done;
       const auto left = d.steps - std::min(d.steps, p.steps_done);
@@ -227,9 +265,11 @@ void hub::note_returned(core::request_id id, const dispatched& x,
 
 void hub::on(const denoised& x, core::time_point now) {
   concluded done;
+  if (!is_denoising(x.ticket))
+    return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
-  records_.steps_run(x.steps_run);
+  records_.steps_run(std::min(x.steps_run, done.steps));
   if (x.decoded_ns != 0)
     records_.worked(track_of_worker(done.worker), "decode", x.ticket.id,
                     x.decoded_ns - x.decode.count(), x.decode);
@@ -247,7 +287,7 @@ void hub::on(const denoised& x, core::time_point now) {
   if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
     r->took.first_step =
       core::time_point{core::timespan{x.first_step_ns}} - r->request->arrived;
-  r->steps_run += x.steps_run;
+  r->steps_run += std::min(x.steps_run, done.steps);
   // The decoding time of a judged image includes the judge's time.
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
@@ -256,8 +296,10 @@ void hub::on(const denoised& x, core::time_point now) {
                     x.decode);
     tell_costs();
   }
-  if (x.failure.code != core::ec::none && worth_retrying(x.failure.code)) {
-    fall_back(x.ticket.id, *r, done, x.failure, loss::told, now);
+  const bool unreadable = may_be_unreadable(x, done.steps_before);
+  if (unreadable || worth_retrying(x.failure.code)) {
+    fall_back(x.ticket.id, *r, done, x.failure,
+              unreadable ? loss::unreadable : loss::told, now);
     return settle(now);
   }
   // A row that had all its steps is only decoded after a death.
@@ -303,17 +345,20 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
   using planning::held;
   bool gained = false;
+  bool anew = false;
   if (x.phase == phase::denoising) {
     const auto& state = x.slots.granted[held::state];
+    // A worker that dies may have written anything: what cannot be true of the
+    // leg is no publication.
     const auto seq = slots_.last_published(state);
-    const auto held_steps =
-      seq && *seq > 0 ? static_cast<uint32_t>(*seq - 1) : 0;
+    const bool holds = seq && *seq > 0 && *seq - 1 <= x.steps;
+    const auto held_steps = holds ? static_cast<uint32_t>(*seq - 1) : 0;
     // A living worker reports its steps itself. For a dead one, the steps that
     // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
       r.steps_run +=
         std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
-    if (seq && *seq > 0) {
+    if (holds) {
       gained = held_steps > std::max(x.steps_before, r.reached);
       r.steps_done = held_steps;
       r.newest = state;
@@ -321,6 +366,9 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
       records_.resumed();
     } else {
       slots_.drop(state);
+      if (how == loss::unreadable)
+        slots_.drop(x.slots.reading[held::state]);
+      anew = how == loss::unreadable || x.slots.published;
     }
     slots_.drop(x.slots.granted[held::pixels]);
     keep_captures(r, x.slots);
@@ -338,13 +386,32 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   }
   if (r.strikes >= most_strikes)
     return stage_failed(id, r, poison_of(r, why.text), now);
+  if (anew && r.restarts < most_restarts)
+    return restart_leg(id, r, why, now);
   const bool retry =
-    worth_retrying(why.code) && r.losses < config_.pace.attempts;
+    !anew && worth_retrying(why.code) && r.losses < config_.pace.attempts;
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
   wait(id, r, now, r.alone ? queues::end::back : queues::end::front);
+}
+
+void hub::restart_leg(core::request_id id, row& r, const core::error& why,
+                      core::time_point now) {
+  ++r.restarts;
+  records_.leg_restarted();
+  records_.fell_back(id, false, 0, why, now);
+  core::log_warn("request {}: its newest state is lost, and its leg begins "
+                 "anew: {}",
+                 id.value, why.text);
+  // A suspicion does not end where its leg begins anew.
+  if (r.alone)
+    r.held = {phase::denoising, r.leg, r.reached, std::max(r.strikes, 1u)};
+  slots_.drop(std::exchange(r.found, {}));
+  for (const auto& slot : std::exchange(r.captures, {}))
+    slots_.drop(slot);
+  begin_leg(id, r, r.leg, now);
 }
 
 // -- death --------------------------------------------------------------------
@@ -378,12 +445,13 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   const auto gone = workers_.of(who);
   std::vector<core::ticket> orphans;
   std::vector<core::request_id> denoised;
-  for (const auto& [ticket, x] : out_)
-    if (gone.count(x.worker) != 0) {
-      orphans.push_back(ticket);
-      if (x.phase == phase::denoising && requests_.running(ticket) != nullptr)
-        denoised.push_back(ticket.id);
-    }
+  orders_.each([&](core::ticket ticket, const dispatched& x) {
+    if (gone.count(x.worker) == 0)
+      return;
+    orphans.push_back(ticket);
+    if (x.phase == phase::denoising && requests_.running(ticket) != nullptr)
+      denoised.push_back(ticket.id);
+  });
   records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
   // Each is put at the front of its queue, so the last one is first.
   std::sort(orphans.rbegin(), orphans.rend());
@@ -415,22 +483,12 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     core::fail(core::ec::unavailable, "the worker's process {} {}",
                who.process.value, to_string(cause));
   const auto give_back = [&](core::ticket ticket, loss how) {
-    const concluded x{std::move(out_.at(ticket)), slots_.orphan(ticket)};
-    out_.erase(ticket);
+    const concluded x{*orders_.end(ticket), slots_.orphan(ticket)};
     if (x.phase == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
-    if (x.side) {
-      slots_.discard(x.slots);
-      stage_done nothing;
-      nothing.ticket = ticket;
-      return aside_over(nothing, x, why, now);
-    }
-    auto* r = requests_.running(ticket);
-    if (r == nullptr)
-      return slots_.discard(x.slots);
-    note_returned(ticket.id, x, why, now);
-    r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
-    fall_back(ticket.id, *r, x, why, how, now);
+    if (auto* r = x.side ? nullptr : requests_.running(ticket))
+      r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
+    give_up(ticket, x, why, how, now);
   };
   for (const auto ticket : orphans)
     if (suspects.count(ticket) == 0)

@@ -90,6 +90,11 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
       return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
                         path_.at(r.stage).row().name,
                         to_string(static_cast<held>(i)));
+    const auto steps = core::steps_to_run(r.recipe);
+    if (static_cast<held>(i) == held::state && *seq - 1 > steps)
+      return core::fail(core::ec::internal,
+                        "stage '{}' left a state after {} of {} steps",
+                        path_.at(r.stage).row().name, *seq - 1, steps);
   }
   const auto take = [&](held name, ipc::slot_ref& into) {
     const auto& slot = given[name];
@@ -253,19 +258,10 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   x.since = now;
   r.dispatches = who.attempt;
   withdraw(w);
-  if (w.view.seats_taken == 0) {
-    w.last_sign = now;
-    w.allowance = {};
-  }
-  const auto takes = path_.at(stage).takes(order, *config_.profile) * w.seats;
-  w.allowance =
-    std::max(w.allowance, core::from_seconds(core::to_seconds(takes)
-                                             * config_.processes.step_factor)
-                            + config_.processes.silence);
-  workers_.sit(w, who, 0);
+  hand_over(who, std::move(x), w,
+            path_.at(stage).takes(order, *config_.profile), now);
   offer(w);
   records_.dispatched();
-  out_.emplace(who, x);
   run_stage message;
   message.ticket = who;
   message.stage = static_cast<uint16_t>(stage);
@@ -273,7 +269,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   message.slots = given->told();
   message.is_short = path_.at(stage).is_short(order);
   message.order = std::move(order);
-  ports_.workers->send(w.address, std::move(message));
+  send(w, who, std::move(message));
   return true;
 }
 

@@ -194,6 +194,7 @@ void hub::enter(core::request_id id, row& r, size_t stage,
   r.alone = false;
   r.strikes = 0;
   r.losses = 0;
+  r.unanswered = 0;
   r.reached = 0;
   r.next_trial = trial::unasked;
   // Recall runs in the scheduler's process, so it could not have ended another
@@ -248,10 +249,16 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
   std::set<core::ticket> out;
   if (!may_be_of_a_request(cause))
     return out;
-  // If one of the workers was silent, the others do not matter.
-  const bool named = cause == death::watchdog
-                  && std::any_of(gone.begin(), gone.end(),
-                                 [&](auto id) { return workers_.at(id).told; });
+  const auto any = [&](bool worker::*is) {
+    return cause == death::watchdog
+        && std::any_of(gone.begin(), gone.end(),
+                       [&](auto id) { return workers_.at(id).*is; });
+  };
+  // If one of the workers was silent, the others do not matter. If one only
+  // lost orders, no request is to blame.
+  const bool named = any(&worker::told);
+  if (!named && any(&worker::loses_orders))
+    return out;
   for (const auto id : gone) {
     const auto& w = workers_.at(id);
     if (named && !w.told)
@@ -263,7 +270,7 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
       continue;
     }
     for (const auto who : w.has)
-      if (out_.at(who).stepping)
+      if (orders_.at(who).stepping)
         out.insert(who);
   }
   return out;

@@ -152,10 +152,10 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
     auto& w = workers_.at(id);
     planning::seat_offer x{taken, false};
     if (taken > 0) {
-      const auto& last = out_.at(w.has.back());
+      const auto& last = orders_.at(w.has.back());
       const bool same =
         std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
-          return planning::lane_of(out_.at(who).variant) == lane;
+          return planning::lane_of(orders_.at(who).variant) == lane;
         });
       const auto next = queues_.best(w.serves, now, 1).front();
       if (!same || taken >= w.view.max_batch

@@ -36,6 +36,8 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<denoised>,
   // The DENOISE STEP worker hosts what it was ordered to host.
   caf::reacts_to<adopted>,
+  // A worker answers whether it has an order.
+  caf::reacts_to<has_order>,
   // The SUPERVISOR suspects that a process is dead: it gets no new work.
   caf::reacts_to<process_suspected>,
   // The SUPERVISOR reports that a process has ended.
@@ -56,7 +58,9 @@ using scheduler_actor = caf::typed_actor<
 /// and after the steps of a leg, and those about earlier work.
 using stage_actor = caf::typed_actor<
   // Does a stage's work for a request; reports `stage_done`.
-  caf::reacts_to<run_stage>>;
+  caf::reacts_to<run_stage>,
+  // Reports `has_order`: what came before is answered.
+  caf::reacts_to<ask_order>>;
 
 /// DENOISE STEP: one per device. Rows join and leave between steps.
 using denoise_step_actor = caf::typed_actor<
@@ -66,6 +70,8 @@ using denoise_step_actor = caf::typed_actor<
   caf::reacts_to<cancel_work>,
   // Loads variants or changes its batches; reports `adopted`.
   caf::reacts_to<adopt>,
+  // Reports `has_order`.
+  caf::reacts_to<ask_order>,
   // The executor loaded the requested variants.
   caf::reacts_to<variants_loaded>,
   // The executor finished a run.

@@ -153,6 +153,11 @@ struct counters {
   uint64_t dispatched = 0;
   /// Replies whose ticket was no longer outstanding.
   uint64_t stale_replies = 0;
+  /// Orders that were lost on their way to a living worker, or whose answers
+  /// were.
+  uint64_t orders_lost = 0;
+  /// Legs that began anew because their newest state could not be read.
+  uint64_t legs_restarted = 0;
   uint64_t workers_lost = 0;
   uint64_t resumed = 0;
   uint64_t steps_run = 0;

@@ -323,6 +323,34 @@ struct cancel_work {
   }
 };
 
+// -- asking -------------------------------------------------------------------
+
+/// Asks a worker about an order of which the scheduler heard nothing for long.
+struct ask_order {
+  core::ticket ticket;
+
+  friend bool operator==(const ask_order&, const ask_order&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, ask_order& x) {
+    return f(x.ticket);
+  }
+};
+
+/// Answers `ask_order`, after all answers that the worker gave before. If it
+/// does not have the order, that or its answer was lost on the way.
+struct has_order {
+  core::ticket ticket;
+  bool has = false;
+
+  friend bool operator==(const has_order&, const has_order&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, has_order& x) {
+    return f(x.ticket, x.has);
+  }
+};
+
 // -- processes ----------------------------------------------------------------
 
 /// Assigns a new process its part; the first record of its life.
@@ -409,11 +437,11 @@ struct leave {
 };
 
 /// What the scheduler sends to a worker.
-using work = std::variant<run_stage, denoise, cancel_work, adopt>;
+using work = std::variant<run_stage, denoise, cancel_work, adopt, ask_order>;
 
 /// What a worker sends to the scheduler.
-using report =
-  std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted>;
+using report = std::variant<worker_ready, stage_done, stepping, stepped,
+                            denoised, adopted, has_order>;
 
 } // namespace atelier::actors
 
@@ -434,5 +462,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(atelier, first_custom_type_id)
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopt))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::adopted))
   CAF_ADD_TYPE_ID(atelier, (atelier::actors::setup_refused))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::ask_order))
+  CAF_ADD_TYPE_ID(atelier, (atelier::actors::has_order))
 
 CAF_END_TYPE_ID_BLOCK(atelier)

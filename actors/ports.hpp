@@ -8,6 +8,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/core/result.hpp>
 #include <atelier/core/suspicion.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 #include <atelier/planning/cluster.hpp>
@@ -28,14 +29,21 @@ namespace atelier::actors {
 class handoff {
 public:
   virtual ~handoff() = default;
-  virtual void send(const worker_address& to, work what) = 0;
+
+  /// Errors: ec::invalid_argument if the work can never be sent: it is larger
+  ///         than what the way to the worker takes; the text names both sizes.
+  [[nodiscard]] virtual core::result<void> send(const worker_address& to,
+                                                work what) = 0;
 
   /// The sender's event is over: work that was kept for the sender's thread
   /// runs now. Only the scheduler calls this.
   virtual void settle() {}
 };
 
-/// Carries workers' reports to the scheduler; otherwise like `handoff`.
+/// Carries workers' reports to the scheduler; otherwise like `handoff`. A
+/// report that is larger than what the way takes arrives as the failure of its
+/// ticket
+/// (`refused` in wire.hpp).
 class hub_port {
 public:
   virtual ~hub_port() = default;

@@ -125,6 +125,10 @@ struct row {
   bool delayed = false;
   /// Workers lost since the last gain.
   uint32_t losses = 0;
+  /// How often a leg began anew because its state could not be read.
+  uint32_t restarts = 0;
+  /// Orders of this stage that were lost, or whose answers were.
+  uint32_t unanswered = 0;
   /// Findings of its workers that the client should know, each once.
   std::vector<core::note> notes;
   core::time_point waiting_since;
@@ -173,33 +177,5 @@ inline double masked_as_it_runs(const row& r) {
   return leg.from == planning::origin::template_image && !leg.record ? r.masked
                                                                      : 1;
 }
-
-/// State of one dispatch at a worker, from the hand-off to the worker's reply
-/// or its process's end, whatever happens to the row meanwhile. Its slots are
-/// kept in scheduler/slots.hpp.
-struct dispatched {
-  core::worker_id worker;
-  core::tenant_id tenant;
-  size_t stage = 0;
-  core::phase phase = core::phase::preparing;
-  /// It moves no row: it finds facts, or remembers. If it finds facts, the
-  /// number of the question that they answer.
-  bool side = false;
-  uint32_t question = 0;
-  core::variant_id variant;
-  /// When it was handed off.
-  core::time_point since;
-  /// Steps of the state when it was handed off.
-  uint32_t steps_before = 0;
-  uint32_t steps_done = 0;
-  /// Values of the row that policies see while it runs.
-  uint32_t steps = 0;
-  double masked = 1;
-  /// Its part of its worker's steps_left.
-  uint32_t steps_left = 0;
-  bool alone = false;
-  /// The worker reported it as a member of its batch.
-  bool stepping = false;
-};
 
 } // namespace atelier::actors

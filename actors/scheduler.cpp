@@ -78,6 +78,7 @@ scheduler_actor::behavior_type scheduler(
     [note](const stepped& x) { note(x); },
     [note](const denoised& x) { note(x); },
     [note](const adopted& x) { note(x); },
+    [note](const has_order& x) { note(x); },
     [self](const process_suspected& x) {
       handle(self, [&](hub& h, auto now) { h.suspected(x.process, now); });
     },

@@ -6,8 +6,8 @@
 //     |  stage_done      |
 //     |<-----------------|
 //
-// A worker processes its orders one after the other. An exception from a stage
-// is a failure of its request. The scheduler handles the death of the process.
+// A worker processes its orders one after the other. An exception is a failure
+// of its request. The scheduler handles the death of the process.
 
 #include <atelier/actors/exception_border.hpp>
 #include <atelier/actors/stage_worker.hpp>
@@ -31,11 +31,25 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
   return {
     [self](const run_stage& x) {
       auto& c = self->state.config;
-      auto reply = do_stage(x, *c.stages, *c.slots,
-                            [self] { return self->clock().now(); });
-      if (c.said && x.stage < c.stages->size())
-        reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
-      c.hub->send(std::move(reply));
+      try {
+        auto reply = do_stage(x, *c.stages, *c.slots,
+                              [self] { return self->clock().now(); });
+        if (c.said && x.stage < c.stages->size())
+          reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
+        c.hub->send(std::move(reply));
+      } catch (...) {
+        // Every order is answered, and the worker goes on with the next one.
+        stage_done reply;
+        reply.ticket = x.ticket;
+        reply.stage = x.stage;
+        reply.failure =
+          core::fail(core::ec::internal, "{} threw: {}", self->name(),
+                     text_of(std::current_exception()));
+        c.hub->send(std::move(reply));
+      }
+    },
+    [self](const ask_order& x) {
+      self->state.config.hub->send(has_order{x.ticket, false});
     },
   };
 }

@@ -27,6 +27,11 @@ core::timespan tick_of(const config::process_settings& s) {
                                     std::chrono::milliseconds{250});
 }
 
+/// Returns the time by which the supervisor measures.
+core::time_point now_of(pointer self) {
+  return self->state.clock->look(self->clock().now());
+}
+
 /// Adds the counts of `more` to those of `to`.
 void add(std::vector<blocked_handlers>& to,
          const std::vector<blocked_handlers>& more) {
@@ -46,7 +51,7 @@ void start(pointer self, process& p) {
   p.blocked.clear();
   p.stage = stage::starting;
   p.was_up = false;
-  p.last_sign = self->clock().now();
+  p.last_sign = now_of(self);
   p.last_ping = p.last_sign;
   self->state.config.host->start(self->state.life_of(p), p.part);
 }
@@ -58,14 +63,14 @@ void suspect(pointer self, process& p, const std::string& why) {
     return;
   core::log_warn("process {} (pid {}) is suspected: {}", p.part, p.pid, why);
   p.stage = stage::suspected;
-  p.due = self->clock().now() + st.config.settings.confirm;
+  p.due = now_of(self) + st.config.settings.confirm;
   self->send(st.config.hub, process_suspected{st.life_of(p)});
   st.config.host->kill(st.life_of(p));
 }
 
 void schedule_restart(pointer self, process& p) {
   auto& st = self->state;
-  const auto now = self->clock().now();
+  const auto now = now_of(self);
   const auto& s = st.config.settings;
   if (st.stopping) {
     p.stage = stage::over;
@@ -79,20 +84,19 @@ void schedule_restart(pointer self, process& p) {
 /// Asks for a sign of life.
 void ping_now(pointer self, process& p) {
   auto& st = self->state;
-  p.last_ping = self->clock().now();
+  p.last_ping = now_of(self);
   st.config.host->ping(st.life_of(p), ++st.pings);
 }
 
 /// Asks for a sign of life if one is due.
 void ask(pointer self, process& p) {
-  if (self->clock().now() - p.last_ping
-      >= self->state.config.settings.heartbeat)
+  if (now_of(self) - p.last_ping >= self->state.config.settings.heartbeat)
     ping_now(self, p);
 }
 
 void look(pointer self, process& p) {
   auto& st = self->state;
-  const auto now = self->clock().now();
+  const auto now = now_of(self);
   const auto& s = st.config.settings;
   if (st.stopping && now >= st.leave_by)
     suspect(self, p, "it did not leave in time");
@@ -165,7 +169,7 @@ void began(pointer self, const process_started& x) {
   p->pid = x.pid;
   if (p->stage == stage::starting) {
     p->stage = stage::setting_up;
-    p->last_sign = self->clock().now();
+    p->last_sign = now_of(self);
     // The process reads the ping as soon as it is set up: it is up before it
     // has its workers.
     ping_now(self, *p);
@@ -176,7 +180,7 @@ void showed_life(pointer self, const pong& x) {
   auto* p = self->state.find(x.process);
   if (p == nullptr)
     return;
-  p->last_sign = self->clock().now();
+  p->last_sign = now_of(self);
   p->refusal = {};
   p->blocked = x.blocked;
   p->was_up = true;
@@ -204,8 +208,24 @@ void ended(pointer self, const process_exited& x) {
   schedule_restart(self, *p);
 }
 
+/// This process did not run for a while: signs may have been missed, so that
+/// every process gets the time to answer once more.
+void ask_anew(pointer self) {
+  auto& st = self->state;
+  const auto& s = st.config.settings;
+  const auto now = now_of(self);
+  for (auto& p : st.processes)
+    if (p.stage == stage::up) {
+      p.last_sign = std::max(p.last_sign, now - s.silence + s.heartbeat);
+      ping_now(self, p);
+    }
+}
+
 void look_at_all(pointer self) {
   auto& s = self->state;
+  now_of(self);
+  if (s.clock->take_pause())
+    ask_anew(self);
   bool any = false;
   for (auto& p : s.processes) {
     look(self, p);
@@ -220,7 +240,7 @@ void stop_all(pointer self) {
   if (s.stopping)
     return;
   s.stopping = true;
-  s.leave_by = self->clock().now() + s.config.settings.grace;
+  s.leave_by = now_of(self) + s.config.settings.grace;
   for (auto& p : s.processes) {
     if (p.stage == stage::down)
       p.stage = stage::over;
@@ -261,6 +281,7 @@ supervisor_actor::behavior_type supervisor(
   install_aborting_border(self);
   auto& st = self->state;
   st.config = std::move(config);
+  st.clock.emplace(2 * tick_of(st.config.settings));
   for (const auto& part : st.config.parts) {
     process p;
     p.part = part;

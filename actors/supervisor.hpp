@@ -6,8 +6,10 @@
 #include <atelier/actors/process_host.hpp>
 #include <atelier/actors/restart_pause.hpp>
 #include <atelier/config/settings.hpp>
+#include <atelier/core/running_clock.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,8 @@ struct supervisor_state {
   };
 
   supervisor_config config;
+  /// Measures every time below: a pause of this process is nobody's silence.
+  std::optional<core::running_clock> clock;
   std::vector<process> processes;
   uint64_t pings = 0;
   bool started = false;
@@ -78,7 +82,8 @@ struct supervisor_state {
 
 /// Keeps every configured process alive. It pings each one, kills those that
 /// are silent or not set up in time, waits for the confirmed exit, notifies the
-/// scheduler, and starts the next life after a pause (restart_pause.hpp).
+/// scheduler, and starts the next life after a pause (restart_pause.hpp). After
+/// a pause of its own process it asks all anew before it finds one silent.
 /// Threads: never blocks.
 supervisor_actor::behavior_type supervisor(
   self_of<supervisor_actor, supervisor_state> self, supervisor_config config);

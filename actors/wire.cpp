@@ -100,4 +100,32 @@ core::result<from_process> read_from_process(std::span<const std::byte> from) {
   return from_process{std::move(*body)};
 }
 
+core::error too_large(size_t bytes, size_t most) {
+  return core::fail(core::ec::invalid_argument,
+                    "a record of {} bytes does not fit the ring of its "
+                    "process, which takes {} (arena.ring_kib)",
+                    bytes, most);
+}
+
+std::optional<from_process> refused(const from_process& x, core::error why) {
+  if (const auto* done = std::get_if<stage_done>(&x.body)) {
+    stage_done out;
+    out.ticket = done->ticket;
+    out.stage = done->stage;
+    out.failure = std::move(why);
+    out.took = done->took;
+    out.began_ns = done->began_ns;
+    return from_process{std::move(out)};
+  }
+  if (const auto* leg = std::get_if<denoised>(&x.body)) {
+    denoised out;
+    out.ticket = leg->ticket;
+    out.failure = std::move(why);
+    out.steps_done = leg->steps_done;
+    out.steps_run = leg->steps_run;
+    return from_process{std::move(out)};
+  }
+  return std::nullopt;
+}
+
 } // namespace atelier::actors

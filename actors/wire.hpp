@@ -5,6 +5,7 @@
 #include <atelier/core/result.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -16,7 +17,9 @@ struct to_process {
   /// The worker in the process; unused by setup, ping and leave.
   actors::role role = actors::role::preprocess;
   uint32_t index = 0;
-  std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave> body;
+  std::variant<run_stage, denoise, cancel_work, adopt, setup, ping, leave,
+               ask_order>
+    body;
 
   friend bool operator==(const to_process&, const to_process&) = default;
 };
@@ -24,7 +27,7 @@ struct to_process {
 /// A message that a process writes into its ring.
 struct from_process {
   std::variant<worker_ready, stage_done, stepping, stepped, denoised, adopted,
-               pong, setup_refused>
+               pong, setup_refused, has_order>
     body;
 
   friend bool operator==(const from_process&, const from_process&) = default;
@@ -40,5 +43,13 @@ void write(const from_process& x, std::vector<std::byte>& into);
 ///         a value that its enumeration does not have.
 core::result<to_process> read_to_process(std::span<const std::byte> from);
 core::result<from_process> read_from_process(std::span<const std::byte> from);
+
+/// Returns why a record of `bytes` bytes cannot be sent to or from a process
+/// whose ring takes `most`.
+core::error too_large(size_t bytes, size_t most);
+
+/// Returns the report that says, for the ticket of `x`, that `x` could not be
+/// sent; nothing if `x` answers no order.
+std::optional<from_process> refused(const from_process& x, core::error why);
 
 } // namespace atelier::actors

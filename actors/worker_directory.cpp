@@ -36,9 +36,10 @@ void worker_directory::add(denoise_step_actor x) {
   denoise_step_.push_back(std::move(x));
 }
 
-void worker_directory::send(const worker_address& to, work what) {
+core::result<void> worker_directory::send(const worker_address& to, work what) {
   auto* spot = spot_ && is_short(what) ? &*spot_ : nullptr;
   send(to, std::move(what), spot);
+  return {};
 }
 
 void worker_directory::run_on_the_spot(caf::actor_system& sys) {
@@ -67,6 +68,13 @@ void worker_directory::send(const worker_address& to, work what,
   } else if (auto* a = std::get_if<adopt>(&what)) {
     if (to.role == role::denoise_step && i < denoise_step_.size())
       post(denoise_step_[i], std::move(*a), here);
+  } else if (auto* q = std::get_if<ask_order>(&what)) {
+    if (to.role == role::denoise_step) {
+      if (i < denoise_step_.size())
+        post(denoise_step_[i], *q, here);
+    } else if (const auto& there = pool(to.role); i < there.size()) {
+      post(there[i], *q, here);
+    }
   }
 }
 

@@ -45,7 +45,7 @@ public:
 
   /// Puts the work into the mailbox of the worker at that place. Work is
   /// dropped if the place has no worker or one of the wrong kind.
-  void send(const worker_address& to, work what) override;
+  core::result<void> send(const worker_address& to, work what) override;
 
   /// Sends in the same way, but a worker that was idle runs with `here->run()`.
   void send(const worker_address& to, work what, inline_unit* here);

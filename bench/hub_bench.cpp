@@ -40,7 +40,8 @@ public:
                   std::shared_ptr<actors::mailbox_hub_port> hub)
     : slots_(std::move(slots)), hub_(std::move(hub)) {}
 
-  void send(const actors::worker_address& to, actors::work what) override {
+  core::result<void> send(const actors::worker_address& to,
+                          actors::work what) override {
     using planning::held;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
       const bool prepares = static_cast<bool>(order->slots[held::state]);
@@ -64,6 +65,7 @@ public:
       reply.steps_done = reply.steps_run = 1;
       hub_->send(std::move(reply));
     }
+    return {};
   }
 
 private:

@@ -84,8 +84,10 @@ void print(const std::string& name, std::vector<double> xs) {
 constexpr ipc::process_life cpu{core::process_id{1}, core::incarnation{1}};
 
 struct orders : actors::handoff {
-  void send(const actors::worker_address& to, actors::work what) override {
+  core::result<void> send(const actors::worker_address& to,
+                          actors::work what) override {
     waiting.emplace_back(to, std::move(what));
+    return {};
   }
 
   std::deque<std::pair<actors::worker_address, actors::work>> waiting;

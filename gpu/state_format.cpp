@@ -83,4 +83,12 @@ core::result<state_parts> parse_state(std::span<const std::byte> from) {
   return parts;
 }
 
+core::result<void> is_of_publication(const state_head& head, uint64_t seq) {
+  if (uint64_t{head.steps_done} + 1 == seq)
+    return {};
+  return core::fail(core::ec::bad_payload,
+                    "a state after {} steps is published as {}, not {}",
+                    head.steps_done, seq, uint64_t{head.steps_done} + 1);
+}
+
 } // namespace atelier::gpu

@@ -66,4 +66,9 @@ core::result<std::span<float>> begin_state(
 /// Errors: ec::bad_payload; the text names the part.
 core::result<state_parts> parse_state(std::span<const std::byte> from);
 
+/// Checks that a state is the one that was published as `seq`, which is the
+/// number of its steps + 1.
+/// Errors: ec::bad_payload; the text names both numbers.
+core::result<void> is_of_publication(const state_head& head, uint64_t seq);
+
 } // namespace atelier::gpu

@@ -114,6 +114,16 @@ step_choice step_batch::next() {
   return chosen;
 }
 
+bool step_batch::set_left(core::ticket who, uint32_t steps) {
+  const auto at =
+    std::find_if(entries_.begin(), entries_.end(),
+                 [&](const entry& e) { return e.row.ticket == who; });
+  if (at == entries_.end())
+    return false;
+  at->row.steps_left = std::max(1u, steps);
+  return true;
+}
+
 std::vector<core::ticket> step_batch::ran(const std::vector<core::ticket>& rows,
                                           uint32_t steps, core::timespan took) {
   std::vector<core::ticket> ended;

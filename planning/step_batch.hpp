@@ -107,10 +107,15 @@ public:
   /// join count as running afterwards.
   step_choice next();
 
+  /// Sets the number of steps that a row has left, at least 1: its device knows
+  /// it better than the order for it. Returns false if it is not found.
+  bool set_left(core::ticket who, uint32_t steps);
+
   /// Notes that rows of the last choice ran `steps` steps in `took`, or 0 if
   /// that is unknown. Returns the rows that ended, which are removed.
-  std::vector<core::ticket> ran(const std::vector<core::ticket>& rows,
-                                uint32_t steps, core::timespan took = {});
+  [[nodiscard]] std::vector<core::ticket> ran(
+    const std::vector<core::ticket>& rows, uint32_t steps,
+    core::timespan took = {});
 
   /// Returns whether to end the last choice at the next step: a waiting row
   /// could join then, or another shape now waits for its turn.

@@ -4,6 +4,7 @@
 
 #include <atelier/config/load.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/core/note.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -53,15 +54,18 @@ ipc::arena_sizes sizes_of(const config::settings& x) {
 /// Checks that every message to a process fits its ring.
 core::result<void> check_rings(const config::settings& x,
                                const std::string& as_toml) {
-  // A request's numbers and names, and a record's own head.
-  constexpr uint64_t besides = 4096;
+  // A request's numbers and names, and a record's own head; and, on the way to
+  // the encoding, the notes with their heads.
+  constexpr uint64_t besides =
+    4096 + core::most_notes * (core::most_note_bytes + 16);
   const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
   const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
   if (most <= x.arena.ring_bytes)
     return {};
   return core::fail(ec::bad_config,
                     "arena.ring_kib: {} KiB are too few for two texts of {} "
-                    "bytes (limits.prompt_bytes) or for {} bytes of settings; "
+                    "bytes (limits.prompt_bytes) with notes, or for {} bytes "
+                    "of settings; "
                     "at least {} are needed",
                     x.arena.ring_bytes >> 10, x.limits.prompt_bytes,
                     as_toml.size(), (most + 1023) >> 10);

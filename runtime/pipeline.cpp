@@ -205,11 +205,11 @@ public:
                  std::shared_ptr<actors::handoff> others)
     : here_(std::move(here)), others_(std::move(others)) {}
 
-  void send(const actors::worker_address& to, actors::work what) override {
+  core::result<void> send(const actors::worker_address& to,
+                          actors::work what) override {
     if (to.process == ipc::process_life{})
-      here_->send(to, std::move(what));
-    else
-      others_->send(to, std::move(what));
+      return here_->send(to, std::move(what));
+    return others_->send(to, std::move(what));
   }
 
   void settle() override {

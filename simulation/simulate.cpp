@@ -34,6 +34,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -102,14 +103,22 @@ public:
     : timers_(std::move(timers)), to_(std::move(to)) {}
 
   void send(actors::report what) override {
+    if (auto* has = std::get_if<actors::has_order>(&what))
+      has->has = has->has || under_way_->count(has->ticket) != 0;
     const auto* done = std::get_if<actors::stage_done>(&what);
     if (done == nullptr || done->took.count() == 0)
       return to_->send(std::move(what));
-    timers_->after(done->took,
-                   [to = to_, what = std::move(what)] { to->send(what); });
+    under_way_->insert(done->ticket);
+    timers_->after(done->took, [to = to_, what = std::move(what),
+                                who = done->ticket, all = under_way_] {
+      all->erase(who);
+      to->send(what);
+    });
   }
 
 private:
+  std::shared_ptr<std::set<core::ticket>> under_way_ =
+    std::make_shared<std::set<core::ticket>>();
   std::shared_ptr<virtual_timers> timers_;
   std::shared_ptr<actors::hub_port> to_;
 };
@@ -323,13 +332,14 @@ private:
   struct workers_port : actors::handoff {
     explicit workers_port(simulation& x) : of(x) {}
 
-    void send(const actors::worker_address& to, actors::work what) override {
+    core::result<void> send(const actors::worker_address& to,
+                            actors::work what) override {
       if (const auto* x = std::get_if<actors::run_stage>(&what);
           x != nullptr
           && of.stages_->at(x->stage).row().hook
                == planning::hook::before_route)
         ++of.asides_[x->ticket.id];
-      of.host_->send(to, std::move(what));
+      return of.host_->send(to, std::move(what));
     }
 
     void settle() override {

@@ -124,10 +124,11 @@ void simulated_host::set_up(life& x, const std::string& part) {
                          std::make_shared<outbox>(weak_from_this(), x.process));
 }
 
-void simulated_host::send(const actors::worker_address& to, actors::work what) {
+core::result<void> simulated_host::send(const actors::worker_address& to,
+                                        actors::work what) {
   auto* x = find(to.process);
   if (x == nullptr || !x->is_up)
-    return;
+    return {};
   x->in.post([weak = weak_from_this(), to, what = std::move(what)] {
     const auto self = weak.lock();
     auto* there = self ? self->find(to.process) : nullptr;
@@ -136,8 +137,9 @@ void simulated_host::send(const actors::worker_address& to, actors::work what) {
     if (there->hung)
       there->unread.emplace_back(to, what);
     else
-      there->body.workers->send(to, what);
+      there->body.workers->send(to, what, nullptr);
   });
+  return {};
 }
 
 void simulated_host::ping(ipc::process_life who, uint64_t number) {
@@ -189,7 +191,7 @@ void simulated_host::wake(core::process_id which) {
   for (const auto& device : x->body.devices)
     device->wake();
   for (auto& [to, what] : std::exchange(x->unread, {}))
-    x->body.workers->send(to, std::move(what));
+    x->body.workers->send(to, std::move(what), nullptr);
 }
 
 void simulated_host::fail_step(core::ticket who, uint32_t step,

@@ -77,7 +77,8 @@ public:
   void kill(ipc::process_life who) override;
 
   /// Puts work into the process's ring; drops it if that life is over.
-  void send(const actors::worker_address& to, actors::work what) override;
+  core::result<void> send(const actors::worker_address& to,
+                          actors::work what) override;
 
   // -- faults -----------------------------------------------------------------
 

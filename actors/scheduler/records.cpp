@@ -277,6 +277,14 @@ void records::dispatched() {
   ++counts_.dispatched;
 }
 
+void records::order_lost() {
+  ++counts_.orders_lost;
+}
+
+void records::leg_restarted() {
+  ++counts_.legs_restarted;
+}
+
 void records::stale_reply() {
   ++counts_.stale_replies;
 }

@@ -102,6 +102,12 @@ public:
   void dispatched();
   void stale_reply();
 
+  /// Notes an order that its worker does not have, and never answered.
+  void order_lost();
+
+  /// Notes a leg that begins anew because its state is lost.
+  void leg_restarted();
+
   /// Notes a dispatch that ended.
   /// @param worker none if it is gone or no timeline is drawn
   void returned(core::request_id request, core::phase at,

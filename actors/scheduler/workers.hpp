@@ -33,6 +33,7 @@ struct worker {
   /// Its dispatches, oldest first.
   std::vector<core::ticket> has;
   std::vector<core::ticket> batch;
+  /// On the scheduler's running clock.
   core::time_point last_sign;
   /// Longest silence that its present work explains.
   core::timespan allowance{0};
@@ -64,6 +65,9 @@ struct worker {
   /// gets only rows whose queue no other worker serves.
   bool slow = false;
   bool told = false;
+  /// It lost an order twice: its process is replaced, and no request is to
+  /// blame for that.
+  bool loses_orders = false;
 
   /// Whether it runs on a device; otherwise it belongs to a CPU pool.
   bool on_device() const {

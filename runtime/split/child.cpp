@@ -51,6 +51,11 @@ class ring_hub_port : public actors::hub_port {
 public:
   ring_hub_port(ipc::ring_place ring, ipc::ring_life life) : to_(ring, life) {}
 
+  /// Names the stages in errors. Called before any worker exists.
+  void know(std::shared_ptr<const planning::pipeline> stages) {
+    stages_ = std::move(stages);
+  }
+
   void send(actors::report what) override {
     send(to_message(what), true);
   }
@@ -68,6 +73,18 @@ public:
   void send(const actors::from_process& x, bool announce) {
     std::vector<std::byte> record;
     actors::write(x, record);
+    if (record.size() > to_.largest()) {
+      auto why = actors::too_large(record.size(), to_.largest());
+      if (const auto* done = std::get_if<actors::stage_done>(&x.body);
+          done != nullptr && stages_ && done->stage < stages_->size())
+        why.text = fmt::format("the outcome of stage '{}': {}",
+                               stages_->at(done->stage).row().name, why.text);
+      core::log_error("a report is not sent: {}", why.text);
+      const auto instead = actors::refused(x, std::move(why));
+      if (!instead)
+        return;
+      actors::write(*instead, record);
+    }
     if (put(record) && announce)
       to_.announce();
   }
@@ -94,6 +111,7 @@ private:
     }
   }
 
+  std::shared_ptr<const planning::pipeline> stages_;
   std::mutex mutex_;
   /// Written to under the mutex; announcing needs none.
   ipc::ring_writer to_;
@@ -146,6 +164,7 @@ core::result<void> begin(life& x, const child_options& how,
     return numbered.why();
   const auto stages =
     std::make_shared<const planning::pipeline>(std::move(*numbered));
+  x.hub->know(stages);
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
   x.actor_settings =

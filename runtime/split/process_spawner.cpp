@@ -127,7 +127,8 @@ void process_spawner::start(ipc::process_life who, std::string part) {
   wake();
 }
 
-void process_spawner::send(ipc::process_life to, const actors::to_process& x) {
+core::result<void> process_spawner::send(ipc::process_life to,
+                                         const actors::to_process& x) {
   std::shared_ptr<child> c;
   {
     const std::lock_guard guard{mutex_};
@@ -135,18 +136,24 @@ void process_spawner::send(ipc::process_life to, const actors::to_process& x) {
       c = i->second;
   }
   if (!c)
-    return;
+    return {};
   c->check.asked(x);
-  c->link->send(x);
+  return c->link->send(x);
 }
 
-void process_spawner::send(const actors::worker_address& to,
-                           actors::work what) {
+void process_spawner::tell(ipc::process_life to, const actors::to_process& x) {
+  if (auto sent = send(to, x); !sent)
+    core::log_error("process {}: {}", to.process.value,
+                    core::to_string(sent.why()));
+}
+
+core::result<void> process_spawner::send(const actors::worker_address& to,
+                                         actors::work what) {
   actors::to_process x;
   x.role = to.role;
   x.index = to.index;
   std::visit([&](auto& body) { x.body = std::move(body); }, what);
-  send(to.process, x);
+  return send(to.process, x);
 }
 
 uint64_t process_spawner::dropped_reports() const {
@@ -161,7 +168,7 @@ void process_spawner::rouse() {
 }
 
 void process_spawner::ping(ipc::process_life who, uint64_t number) {
-  send(who, actors::to_process{{}, 0, actors::ping{number}});
+  tell(who, actors::to_process{{}, 0, actors::ping{number}});
 }
 
 void process_spawner::ask_to_leave(ipc::process_life who) {
@@ -170,7 +177,7 @@ void process_spawner::ask_to_leave(ipc::process_life who) {
     if (const auto i = children_.find(who); i != children_.end())
       i->second->told_to_leave = true;
   }
-  send(who, actors::to_process{{}, 0, actors::leave{}});
+  tell(who, actors::to_process{{}, 0, actors::leave{}});
 }
 
 void process_spawner::kill(ipc::process_life who) {
@@ -215,8 +222,10 @@ core::result<void> process_spawner::bear(child& c, const order& x) {
   c.link = std::make_unique<ring_link>(
     *rings, ipc::ring_life{how_.host->host_epoch(), who.life},
     std::move(calls));
-  c.link->send(actors::to_process{
+  auto sent = c.link->send(actors::to_process{
     {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
+  if (!sent)
+    return sent;
   const auto pid = program_.start(how_.host->descriptor(), who);
   if (!pid)
     return pid.why();
@@ -370,7 +379,8 @@ void process_spawner::loop() {
         // Another request to leave may have come before the process was
         // started.
         if (stopping && !std::exchange(c->told_to_leave, true))
-          c->link->send(actors::to_process{{}, 0, actors::leave{}});
+          static_cast<void>(
+            c->link->send(actors::to_process{{}, 0, actors::leave{}}));
       }
     }
     if (stopping && fds.size() == 1)

@@ -63,7 +63,8 @@ public:
   void ask_to_leave(ipc::process_life who) override;
   void kill(ipc::process_life who) override;
 
-  void send(const actors::worker_address& to, actors::work what) override;
+  core::result<void> send(const actors::worker_address& to,
+                          actors::work what) override;
 
   /// Wakes the readers of all rings ahead of work that is about to arrive.
   void rouse();
@@ -110,7 +111,9 @@ private:
   void forget(ipc::process_life who);
   void leave_behind();
   void wake();
-  void send(ipc::process_life to, const actors::to_process& x);
+  /// Sends what is no order.
+  void tell(ipc::process_life to, const actors::to_process& x);
+  core::result<void> send(ipc::process_life to, const actors::to_process& x);
 
   options how_;
   worker_program program_;

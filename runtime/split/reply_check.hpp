@@ -18,21 +18,23 @@ class reply_check {
 public:
   explicit reply_check(ipc::process_life who);
 
-  /// Notes an order that the process will answer.
+  /// Notes an order, or a question about one, that the process will answer.
   void asked(const actors::to_process& x);
 
   /// Returns whether the process may say this: in its own name, or as the one
-  /// answer to an order that it has.
+  /// answer to an order that it has, or to a question.
   bool accepts(const actors::from_process& x);
 
 private:
   bool has(core::ticket x);
   bool answers(core::ticket x);
+  bool answers_question(const actors::has_order& x);
 
   ipc::process_life who_;
   std::mutex mutex_;
   /// Guarded by the mutex.
   std::set<core::ticket> open_;
+  std::multiset<core::ticket> questions_;
 };
 
 } // namespace atelier::runtime

@@ -29,13 +29,17 @@ ring_link::~ring_link() {
   from_.interrupt();
 }
 
-void ring_link::send(const actors::to_process& x) {
+core::result<void> ring_link::send(const actors::to_process& x) {
+  const auto done = put(x);
+  if (!done)
+    return done.why();
   // The wake-up is not under the mutex, as in rouse.
-  if (put(x))
+  if (*done)
     to_.announce();
+  return {};
 }
 
-bool ring_link::put(const actors::to_process& x) {
+core::result<bool> ring_link::put(const actors::to_process& x) {
   const std::lock_guard guard{mutex_};
   if (closed_)
     return false;
@@ -45,12 +49,8 @@ bool ring_link::put(const actors::to_process& x) {
     if (pushed && *pushed)
       return true;
   }
-  if (scratch_.size() > to_.largest()) {
-    core::log_error("a record of {} bytes for a process is lost: its ring "
-                    "takes at most {}",
-                    scratch_.size(), to_.largest());
-    return false;
-  }
+  if (scratch_.size() > to_.largest())
+    return actors::too_large(scratch_.size(), to_.largest());
   overflow_.push_back(scratch_);
   // The reading thread may sleep for long: from now on it checks for room.
   if (!behind_.exchange(true))

@@ -37,7 +37,9 @@ public:
   /// Ends at once, without `ended`.
   ~ring_link();
 
-  void send(const actors::to_process& x);
+  /// Errors: ec::invalid_argument for a record that is larger than the ring
+  ///         takes; nothing is sent.
+  [[nodiscard]] core::result<void> send(const actors::to_process& x);
 
   /// Wakes both readers of the pair ahead of work that is about to arrive.
   void rouse();
@@ -48,8 +50,8 @@ public:
 
 private:
   /// Puts a record without waking its reader. Returns whether it is in the
-  /// ring.
-  bool put(const actors::to_process& x);
+  /// ring, or an error if it never can be.
+  core::result<bool> put(const actors::to_process& x);
   void read();
   void flush();
 

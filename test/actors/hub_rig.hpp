@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -187,7 +188,15 @@ public:
     event([&](auto& h) { h.trial_noted(id, now); });
   }
 
+  /// Time passes; the hub looks at it several times a second.
   void tick(core::timespan later = {}) {
+    for (; later > between_ticks; later -= between_ticks)
+      jump(between_ticks);
+    jump(later);
+  }
+
+  /// Time passes while the hub does not run.
+  void jump(core::timespan later) {
     now += later;
     event([&](auto& h) { h.tick(now); });
   }
@@ -385,6 +394,7 @@ public:
              == sut->slots().count(ipc::slot_kind::image);
   }
 
+  static constexpr core::timespan between_ticks = 250ms;
   core::time_point now{1h};
   uint64_t last_id = 0;
   std::shared_ptr<planning::profile> profile;
@@ -392,6 +402,8 @@ public:
   std::shared_ptr<ipc::heap_store> store;
   std::shared_ptr<const planning::pipeline> stages =
     *actors::standard_pipeline();
+  /// Whether a work is larger than what the way to its worker takes.
+  std::function<bool(const actors::work&)> refuses;
   std::vector<sent_work> sent;
   std::map<core::request_id, actors::answer> answers;
   /// Requests answered with an image that `work_off` has not taken yet.
@@ -428,8 +440,12 @@ private:
   struct workers_port : actors::handoff {
     explicit workers_port(hub_rig& x) : rig(x) {}
 
-    void send(const actors::worker_address& to, actors::work what) override {
+    core::result<void> send(const actors::worker_address& to,
+                            actors::work what) override {
+      if (rig.refuses && rig.refuses(what))
+        return core::fail(core::ec::invalid_argument, "too large");
       rig.sent.push_back({to, std::move(what)});
+      return {};
     }
 
     hub_rig& rig;

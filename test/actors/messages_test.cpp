@@ -296,6 +296,14 @@ public:
 
   void fill(leave&) {}
 
+  void fill(ask_order& x) {
+    x = {ticket()};
+  }
+
+  void fill(has_order& x) {
+    x = {ticket(), below(2) != 0};
+  }
+
   to_process outbound() {
     to_process x;
     x.role = one_of<role>();
@@ -387,6 +395,8 @@ BOOST_AUTO_TEST_CASE(every_message_round_trips_through_caf) {
   round_trip_through_caf<pong>(det.sys);
   round_trip_through_caf<setup_refused>(det.sys);
   round_trip_through_caf<leave>(det.sys);
+  round_trip_through_caf<ask_order>(det.sys);
+  round_trip_through_caf<has_order>(det.sys);
 }
 
 BOOST_AUTO_TEST_CASE(every_message_round_trips_as_bytes) {
@@ -534,6 +544,32 @@ BOOST_AUTO_TEST_CASE(garbage_gives_an_error_or_a_message_and_never_a_crash) {
     }
   }
   BOOST_TEST(refused > count / 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_report_too_large_becomes_the_failure_of_its_ticket) {
+  const core::ticket who{core::request_id{7}, 2};
+  const auto why = too_large(2'000'000, 1'000'000);
+  BOOST_TEST((why.code == core::ec::invalid_argument));
+  BOOST_TEST(why.text.find("arena.ring_kib") != std::string::npos);
+  stage_done large;
+  large.ticket = who;
+  large.stage = 5;
+  large.notes.resize(3);
+  const auto small = refused(from_process{large}, why);
+  BOOST_REQUIRE(small.has_value());
+  const auto& told = std::get<stage_done>(small->body);
+  BOOST_TEST((told.ticket == who));
+  BOOST_TEST(told.stage == 5u);
+  BOOST_TEST((told.failure == why));
+  BOOST_TEST(told.notes.empty());
+  denoised leg;
+  leg.ticket = who;
+  leg.notes.resize(3);
+  const auto end = refused(from_process{leg}, why);
+  BOOST_REQUIRE(end.has_value());
+  BOOST_TEST((std::get<denoised>(end->body).failure == why));
+  BOOST_TEST(std::get<denoised>(end->body).notes.empty());
+  BOOST_TEST(!refused(from_process{pong{}}, why).has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -275,22 +275,59 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
   BOOST_TEST(*bare.published(file_slot) == 1u);
 }
 
+// -- questions about orders ---------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_pool_answers_a_question_after_what_came_before) {
+  actors::worker_directory there;
+  there.add(actors::role::preprocess, preprocess);
+  const actors::worker_address to{test::hub_rig::life(1),
+                                  actors::role::preprocess, 0};
+  const auto who = noise().who;
+  BOOST_REQUIRE(there.send(to, noise().order()));
+  BOOST_REQUIRE(there.send(to, actors::ask_order{who}));
+  run();
+  BOOST_REQUIRE(hub->all.size() >= 2u);
+  const auto last = hub->all.size() - 1;
+  BOOST_TEST(test::read_as<test::prepared>(hub->all[last - 1]).has_value());
+  // Whatever it was asked for is done: it has no order left.
+  const auto has = test::read_as<actors::has_order>(hub->all[last]);
+  BOOST_REQUIRE(has.has_value());
+  BOOST_TEST((*has == actors::has_order{who, false}));
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_throws_answers_its_order) {
+  hub->throws_once = true;
+  tell(preprocess, noise().order());
+  BOOST_REQUIRE(hub->of<test::prepared>().size() == 1u);
+  BOOST_TEST((prepared().failure.code == ec::internal));
+  BOOST_TEST((prepared().who == noise().who));
+  // The worker goes on.
+  const auto before = hub->of<actors::has_order>().size();
+  tell(preprocess, actors::ask_order{noise().who});
+  BOOST_TEST(hub->of<actors::has_order>().size() == before + 1);
+}
+
 // -- directory ----------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {
   actors::worker_directory there;
   there.add(actors::role::preprocess, preprocess);
   const auto life = test::hub_rig::life(1);
-  there.send({life, actors::role::preprocess, 1}, noise().order());
-  there.send({life, actors::role::postprocess, 0}, noise().order());
-  there.send({life, actors::role::preprocess, 0}, actors::cancel_work{});
+  BOOST_REQUIRE(
+    there.send({life, actors::role::preprocess, 1}, noise().order()));
+  BOOST_REQUIRE(
+    there.send({life, actors::role::postprocess, 0}, noise().order()));
+  BOOST_REQUIRE(
+    there.send({life, actors::role::preprocess, 0}, actors::cancel_work{}));
   run();
   BOOST_TEST(hub->of<test::prepared>().empty());
-  there.send({life, actors::role::preprocess, 0}, noise().order());
+  BOOST_REQUIRE(
+    there.send({life, actors::role::preprocess, 0}, noise().order()));
   run();
   BOOST_TEST(hub->of<test::prepared>().size() == 1u);
   there.clear();
-  there.send({life, actors::role::preprocess, 0}, noise().order());
+  BOOST_REQUIRE(
+    there.send({life, actors::role::preprocess, 0}, noise().order()));
   run();
   BOOST_TEST(hub->of<test::prepared>().size() == 1u);
 }

@@ -109,6 +109,14 @@ protected:
       return side_replied(who, *done);
     if (rig_->answered(who.id))
       return;
+    // Its leg begins anew, and a suspicion stays.
+    const auto* leg = std::get_if<actors::denoised>(&x);
+    if (leg != nullptr && leg->failure.code == ec::io_failed
+        && leg->steps_done == 0 && suspects_.count(who.id) != 0) {
+      held_[who.id] = {phase::denoising, 0, 0, 1};
+      auto& alone = deaths_alone_[who.id];
+      alone = std::max(alone, 1u);
+    }
     auto& at = at_[who.id];
     const bool goes_on = done != nullptr && stages_->is_stray(at)
                       && stages_->otherwise(at) == planning::if_failed::go_on;

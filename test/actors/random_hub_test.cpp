@@ -118,7 +118,8 @@ private:
       auto& p = process_of(x.to.process);
       BOOST_REQUIRE_MESSAGE(x.to.process == p.who() && !p.lost,
                             "work for a life that is over");
-      if (!std::holds_alternative<actors::cancel_work>(x.what))
+      if (!std::holds_alternative<actors::cancel_work>(x.what)
+          && !std::holds_alternative<actors::ask_order>(x.what))
         order(p, x);
       if (p.alive)
         p.inbox.emplace_back(x.to, std::move(x.what));
@@ -231,8 +232,10 @@ private:
       deliver_report(any_process());
     else if (what < 90)
       take();
-    else if (what < 93)
+    else if (what < 92)
       pass(10ms + core::timespan{pick(1'500'000'000)});
+    else if (what < 93)
+      jump(core::timespan{pick(60'000'000'000)});
     else if (what < 94)
       replan();
     else if (what < 95)
@@ -312,6 +315,14 @@ private:
   }
 
   void pass(core::timespan later) {
+    for (; later > test::hub_rig::between_ticks;
+         later -= test::hub_rig::between_ticks)
+      jump(test::hub_rig::between_ticks);
+    jump(later);
+  }
+
+  // Time passes while the hub does not run.
+  void jump(core::timespan later) {
     rig_->now += later;
     time_passed();
     event([&](auto& h) { h.tick(rig_->now); });

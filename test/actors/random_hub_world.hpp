@@ -23,6 +23,7 @@ namespace atelier::test {
 struct device_row {
   actors::denoise what;
   uint32_t steps_done = 0;
+  uint32_t steps_run = 0;
   bool published = false;
   bool cancelled = false;
 };
@@ -176,6 +177,8 @@ protected:
     if (const auto* c = std::get_if<actors::cancel_work>(&x)) {
       if (const auto i = p.rows.find(c->ticket); i != p.rows.end())
         i->second.cancelled = true;
+    } else if (const auto* q = std::get_if<actors::ask_order>(&x)) {
+      send(p, actors::has_order{q->ticket, p.rows.count(q->ticket) != 0});
     } else if (const auto* d = std::get_if<actors::denoise>(&x)) {
       take_row(p, *d);
     } else if (const auto* order = std::get_if<actors::run_stage>(&x)) {
@@ -374,6 +377,7 @@ protected:
     const auto steps = core::steps_to_run(row.what.recipe);
     if (!row.cancelled && row.steps_done < steps) {
       ++row.steps_done;
+      ++row.steps_run;
       if (row.steps_done % p.publish_every == 0 || row.steps_done == steps) {
         const auto done =
           rig_->store->publish(row.what.state, uint64_t{row.steps_done} + 1, 0);
@@ -394,6 +398,7 @@ protected:
     actors::denoised r;
     r.ticket = who;
     r.steps_done = row.steps_done;
+    r.steps_run = row.steps_run;
     if (row.cancelled)
       r.failure = core::fail(ec::cancelled, "cancelled");
     else if (row.steps_done < core::steps_to_run(row.what.recipe))

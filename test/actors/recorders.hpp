@@ -10,6 +10,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace atelier::test {
 /// Keeps the workers' reports.
 struct recording_hub_port : actors::hub_port {
   void send(actors::report what) override {
+    if (std::exchange(throws_once, false))
+      throw std::bad_alloc{};
     all.push_back(std::move(what));
   }
 
@@ -32,6 +35,7 @@ struct recording_hub_port : actors::hub_port {
   }
 
   std::vector<actors::report> all;
+  bool throws_once = false;
 };
 
 /// A device whose every result comes from the test.
@@ -41,10 +45,14 @@ struct scripted_executor : gpu::executor {
   }
 
   void open(const gpu::open_job& job) override {
+    if (open_throws)
+      throw std::bad_alloc{};
     opened.push_back(job);
   }
 
   void run(const gpu::run_job& job) override {
+    if (run_throws)
+      throw std::bad_alloc{};
     runs.push_back(job);
   }
 
@@ -94,6 +102,8 @@ struct scripted_executor : gpu::executor {
   std::vector<core::ticket> closed;
   std::vector<core::variant_id> forgotten;
   int interrupts = 0;
+  bool open_throws = false;
+  bool run_throws = false;
 };
 
 /// The messages to a scheduler that only listens.
@@ -123,6 +133,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const stepped&) {},
     [](const denoised&) {},
     [](const adopted&) {},
+    [](const has_order&) {},
     [into](const process_suspected& x) {
       into->suspected.push_back(x.process);
     },

@@ -19,8 +19,6 @@ namespace atelier::test {
 class requests_rig {
 public:
   static constexpr uint32_t devices = 2;
-  /// The CPU process has two of the workers.
-  static constexpr uint64_t workers = devices + 2;
 
   requests_rig() {
     system_options o;

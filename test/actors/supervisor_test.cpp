@@ -92,6 +92,12 @@ struct fixture : test::deterministic_system {
     return state<supervisor_state>(sut).processes[0].due - now();
   }
 
+  // The supervisor does not run for this time.
+  void jump(core::timespan t) {
+    sched.clock().current_time += t;
+    advance(0s);
+  }
+
   // Advances the time while the process answers.
   void live(core::timespan t, ipc::process_life who = first) {
     for (; t > 0ns; t -= 1s) {
@@ -233,6 +239,45 @@ BOOST_AUTO_TEST_CASE(a_silent_process_is_suspected_and_killed) {
   BOOST_TEST((host->killed == lives{first}));
   BOOST_TEST((heard->suspected == lives{first}));
   BOOST_TEST(heard->lost.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_pause_of_the_supervisor_is_nobodys_silence) {
+  up();
+  live(4s);
+  for (int i = 0; i < 3; ++i) {
+    host->pinged.clear();
+    jump(60s);
+    BOOST_TEST((at() == stage::up));
+    BOOST_TEST(host->killed.empty());
+    // The process is asked at once, before it counts as silent.
+    BOOST_TEST(!host->pinged.empty());
+  }
+  pong();
+  live(10s);
+  BOOST_TEST((at() == stage::up));
+}
+
+BOOST_AUTO_TEST_CASE(after_a_pause_a_silent_process_gets_one_heartbeat_more) {
+  up();
+  advance(4750ms);
+  BOOST_TEST((at() == stage::up));
+  jump(60s);
+  advance(750ms);
+  BOOST_TEST((at() == stage::up));
+  advance(750ms);
+  BOOST_TEST((at() == stage::suspected));
+}
+
+BOOST_AUTO_TEST_CASE(a_pause_confirms_and_sets_up_nothing_sooner) {
+  started();
+  jump(1h);
+  BOOST_TEST((at() == stage::setting_up));
+  suspect();
+  jump(1h);
+  BOOST_TEST((at() == stage::suspected));
+  BOOST_TEST(heard->lost.empty());
+  advance(5s);
+  BOOST_TEST((at() == stage::unconfirmed));
 }
 
 BOOST_AUTO_TEST_CASE(silence_while_it_sets_up_is_no_sin) {

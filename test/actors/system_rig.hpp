@@ -213,7 +213,8 @@ private:
   struct watched_handoff : actors::handoff {
     explicit watched_handoff(system_rig& x) : rig(x) {}
 
-    void send(const actors::worker_address& to, actors::work what) override {
+    core::result<void> send(const actors::worker_address& to,
+                            actors::work what) override {
       if (rig.wrong.empty())
         rig.wrong = rig.slots.handed_off(to, what);
       if (const auto* d = std::get_if<actors::denoise>(&what);
@@ -222,7 +223,7 @@ private:
       if (const auto* order = std::get_if<actors::run_stage>(&what);
           order != nullptr && rig.on_pool)
         rig.on_pool(*order);
-      rig.host->send(to, std::move(what));
+      return rig.host->send(to, std::move(what));
     }
 
     system_rig& rig;

@@ -45,7 +45,7 @@ ids of(const std::vector<core::ticket>& tickets) {
 
 ids run_next(step_batch& sut) {
   const step_choice c = sut.next();
-  sut.ran(c.rows, c.steps);
+  static_cast<void>(sut.ran(c.rows, c.steps));
   return of(c.rows);
 }
 
@@ -62,6 +62,19 @@ BOOST_AUTO_TEST_CASE(nothing_is_chosen_from_nothing) {
   BOOST_TEST(!sut.remove({core::request_id{1}, 0}));
   BOOST_TEST(sut.ran({{core::request_id{1}, 0}}, 3).empty());
   BOOST_TEST(sut.find({core::request_id{1}, 0}) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_runs_the_steps_that_its_device_reports) {
+  step_batch sut{4};
+  BOOST_TEST(!sut.set_left({core::request_id{1}, 0}, 3));
+  BOOST_TEST(sut.add(row(1, 1)));
+  const auto who = sut.next().rows.front();
+  // The device found four steps to run, and ran one.
+  BOOST_TEST(sut.set_left(who, 4));
+  BOOST_TEST(sut.ran({who}, 1).empty());
+  BOOST_TEST(sut.next().steps == 3u);
+  BOOST_TEST(sut.set_left(who, 0));
+  BOOST_TEST(sut.ran({who}, 1).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(one_row_runs_to_its_end) {

@@ -218,4 +218,28 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_stage_is_refused) {
                 "the characters a-z, A-Z, 0-9, ., _ and -");
 }
 
+BOOST_DATA_TEST_CASE(what_does_not_fit_a_ring_fails_its_request_at_once,
+                     stage_modes, how) {
+  namespace safety = test::safety;
+  auto sut = test::start(with_safety(how));
+  const auto answers =
+    test::answers_to(*sut, {card_of(safety::orders_too_much),
+                            card_of(safety::tells_too_much), card_of(1)});
+  for (size_t i = 0; i < 2; ++i) {
+    // Within one process nothing must fit.
+    if (how == mode::single) {
+      test::image_in(answers[i]);
+      continue;
+    }
+    BOOST_TEST_REQUIRE(test::code_of(answers[i]) == "invalid_argument");
+    const auto& why = std::get<failure>(answers[i]);
+    BOOST_TEST(tells(why, "'safety'"), why.text);
+    BOOST_TEST(tells(why, "20971"), why.text);
+    BOOST_TEST(tells(why, "arena.ring_kib"), why.text);
+  }
+  test::image_in(answers[2]);
+  for (const auto& p : sut->status().processes)
+    BOOST_TEST(p.restarts == 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -31,10 +31,26 @@ struct number {
   }
 };
 
+/// A number with a text, which may be long.
+struct verdict {
+  uint64_t value = 0;
+  std::string report;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, verdict& x) {
+    return f(x.value, x.report);
+  }
+};
+
+verdict verdict_of(uint64_t seed, uint64_t long_for) {
+  constexpr size_t long_bytes = 2 << 20;
+  return {seed, std::string(seed == long_for ? long_bytes : 0, 'x')};
+}
+
 class safety_stage {
 public:
-  using work = number;
-  using done = number;
+  using work = verdict;
+  using done = verdict;
 
   safety_stage() {
     row_.name = "safety";
@@ -49,7 +65,7 @@ public:
   std::optional<work> begin(const planning::row_view& row) const {
     if (row.wanted.seed == safety::throws_in_begin)
       throw std::runtime_error{"no begin"};
-    return work{row.wanted.seed};
+    return verdict_of(row.wanted.seed, safety::orders_too_much);
   }
 
   core::timespan takes(const work& x, const planning::profile&) const {
@@ -67,7 +83,7 @@ public:
     if (x.value == safety::refuses)
       return core::fail(core::ec::bad_payload, "the image is not safe");
     here.notes.push_back({core::note_code::prompt_syntax, "looked at"});
-    return done{x.value};
+    return verdict_of(x.value, safety::tells_too_much);
   }
 
   core::result<void> end(const done& x, planning::facts&) const {

@@ -21,6 +21,9 @@ inline constexpr uint64_t throws_in_begin = 7;
 inline constexpr uint64_t throws_in_end = 8;
 /// This function only predicts.
 inline constexpr uint64_t throws_in_takes = 9;
+/// Its order, or its outcome, has 2 MiB: more than the ring of a process takes.
+inline constexpr uint64_t orders_too_much = 13;
+inline constexpr uint64_t tells_too_much = 14;
 } // namespace safety
 
 host_stage safety_check();

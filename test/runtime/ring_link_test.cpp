@@ -57,7 +57,7 @@ struct pair_of_rings {
   }
 
   void ping(uint64_t number) {
-    sut->send(actors::to_process{{}, 0, actors::ping{number}});
+    BOOST_REQUIRE(sut->send(actors::to_process{{}, 0, actors::ping{number}}));
   }
 
   void pong(uint64_t number) {
@@ -107,10 +107,14 @@ BOOST_AUTO_TEST_CASE(what_waits_for_room_leaves_at_once_when_there_is_some) {
   BOOST_TEST((std::chrono::steady_clock::now() - begin < rounds * 500ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_record_too_large_is_dropped_and_others_go_on) {
+BOOST_AUTO_TEST_CASE(a_record_too_large_is_refused_and_others_go_on) {
   pair_of_rings r;
-  r.sut->send(actors::to_process{
+  const auto sent = r.sut->send(actors::to_process{
     {}, 0, actors::setup{"cpu", std::string(8192, 'x'), {}}});
+  BOOST_REQUIRE(!sent);
+  BOOST_TEST((sent.why().code == core::ec::invalid_argument));
+  BOOST_TEST(sent.why().text.find("arena.ring_kib") != std::string::npos,
+             sent.why().text);
   r.ping(0);
   r.expect_pings(1);
 }

@@ -48,7 +48,7 @@ struct fixture : test::deterministic_system {
     test::prepare x;
     x.who = {core::request_id{1}, 1};
     x.state = slot;
-    host->send(worker, x.order());
+    BOOST_REQUIRE(host->send(worker, x.order()));
     run();
   }
 

@@ -73,6 +73,8 @@ core::result<void> test_card_row::read(const planning::profile& known) {
                         "the state's latent is [{}, {}, {}], not [{}, {}, {}]",
                         held.channels, held.height, held.width, shape_.channels,
                         shape_.height, shape_.width);
+    if (auto right = is_of_publication(head, *seq); !right)
+      return right.why();
     steps_done_ = head.steps_done;
     // An earlier attempt's preview is at the end.
     bytes_.resize(bytes_.size() - parts->preview.rgb.size());

@@ -74,9 +74,10 @@ void torch_row::read(prompt_cache& prompts) {
   taken(slots_.buffer(job_.state));
 
   std::vector<std::byte> bytes;
-  taken(slots_.read(job_.from, bytes));
+  const auto seq = taken(slots_.read(job_.from, bytes));
   const auto parts = taken(parse_state(bytes));
   const auto& head = parts.head;
+  taken(is_of_publication(head, seq));
   const auto factor = model_->vae().factor();
   const std::vector<int64_t> shape{
     static_cast<int64_t>(model_->vae().config().latent_channels),

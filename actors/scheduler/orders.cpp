@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/scheduler/orders.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace atelier::actors {
+
+void orders::add(core::ticket who, dispatched what, order_times times,
+                 core::time_point now) {
+  open_.emplace(who, order{std::move(what), times, now});
+}
+
+std::optional<dispatched> orders::end(core::ticket who) {
+  const auto i = open_.find(who);
+  if (i == open_.end())
+    return std::nullopt;
+  std::optional out{std::move(i->second.what)};
+  open_.erase(i);
+  return out;
+}
+
+dispatched* orders::find(core::ticket who) {
+  const auto i = open_.find(who);
+  return i == open_.end() ? nullptr : &i->second.what;
+}
+
+const dispatched* orders::find(core::ticket who) const {
+  const auto i = open_.find(who);
+  return i == open_.end() ? nullptr : &i->second.what;
+}
+
+const dispatched& orders::at(core::ticket who) const {
+  return open_.at(who).what;
+}
+
+core::timespan orders::work_of(std::span<const core::ticket> which) const {
+  core::timespan sum{0};
+  for (const auto who : which)
+    sum += open_.at(who).times.work;
+  return sum;
+}
+
+bool orders::empty() const {
+  return open_.empty();
+}
+
+size_t orders::size() const {
+  return open_.size();
+}
+
+void orders::renew(core::ticket who, core::time_point now) {
+  const auto i = open_.find(who);
+  if (i == open_.end())
+    return;
+  i->second.renewed = now;
+  i->second.asked = false;
+}
+
+std::vector<core::ticket> orders::unanswered(core::time_point now) const {
+  std::vector<core::ticket> out;
+  for (const auto& [who, x] : open_)
+    if (x.asked && now - x.renewed > x.times.patience)
+      out.push_back(who);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<core::ticket> orders::overdue(core::time_point now) {
+  std::vector<core::ticket> out;
+  for (auto& [who, x] : open_)
+    if (now - x.renewed > x.times.patience) {
+      x.renewed = now;
+      x.asked = true;
+      out.push_back(who);
+    }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool orders::is_asked(core::ticket who) const {
+  const auto i = open_.find(who);
+  return i != open_.end() && i->second.asked;
+}
+
+} // namespace atelier::actors

@@ -62,8 +62,8 @@ struct model_setting {
 struct denoiser_facts {
   /// Side of the latents that it was made for.
   int64_t latent_side = 64;
-  /// Channels of its latents; 0: not checked, as some denoisers also take a
-  /// mask.
+  /// Channels of its latents, which the autoencoder's must equal; 0: not
+  /// checked.
   int64_t latent_channels = 0;
 };
 

@@ -63,6 +63,7 @@ set(model_sources
   models/unet/detail/expected_unet.cpp
   models/unet/detail/prediction_type.cpp
   models/unet/detail/single_file.cpp
+  models/unet/detail/unet_inputs.cpp
   models/unet/detail/unet_names.cpp
   models/unet/unet_config.cpp
   models/unet/unet_family.cpp

@@ -113,7 +113,8 @@ torch::Tensor scale_input(const torch::Tensor& x,
 torch::Tensor scale_input(const torch::Tensor& x,
                           std::span<const step_rule> rules,
                           step_numbers& kept) {
-  ATELIER_EXPECTS(fits(x, rules.size()), "one rule for each row");
+  TORCH_CHECK(fits(x, rules.size()), rules.size(), " rules for rows of ",
+              x.sizes());
   const c10::InferenceMode guard;
   const auto is_one = [](const auto& rule) { return rule.input_scale == 1; };
   if (std::all_of(rules.begin(), rules.end(), is_one))
@@ -134,10 +135,11 @@ torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
 torch::Tensor guide(const torch::Tensor& unguided, const torch::Tensor& guided,
                     std::span<const float> scales,
                     std::span<const float> rescales, step_numbers& kept) {
-  ATELIER_EXPECTS(fits(guided, scales.size())
-                    && unguided.sizes() == guided.sizes()
-                    && scales.size() == rescales.size(),
-                  "one scale and one rescale for each row");
+  TORCH_CHECK(fits(guided, scales.size()) && unguided.sizes() == guided.sizes()
+                && scales.size() == rescales.size(),
+              scales.size(), " scales and ", rescales.size(),
+              " rescales for predictions ", guided.sizes(), " and ",
+              unguided.sizes());
   const c10::InferenceMode guard;
   return guided.device().is_cpu()
          ? guide_on_cpu(unguided, guided, scales, rescales)
@@ -154,14 +156,15 @@ stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
 stepped_batch step(const torch::Tensor& x, const torch::Tensor& out,
                    const torch::Tensor& last, const torch::Tensor& noise,
                    std::span<const step_rule> rules, step_numbers& kept) {
-  ATELIER_EXPECTS(fits(x, rules.size()) && out.sizes() == x.sizes(),
-                  "one rule and one prediction for each row");
-  ATELIER_EXPECTS(!reads(rules, &step_rule::from_last)
-                    || (last.defined() && last.sizes() == x.sizes()),
-                  "a rule reads the x0 before");
-  ATELIER_EXPECTS(!reads(rules, &step_rule::from_noise)
-                    || (noise.defined() && noise.sizes() == x.sizes()),
-                  "a rule draws noise");
+  TORCH_CHECK(fits(x, rules.size()) && out.sizes() == x.sizes(), rules.size(),
+              " rules and a prediction ", out.sizes(), " for rows of ",
+              x.sizes());
+  TORCH_CHECK(!reads(rules, &step_rule::from_last)
+                || (last.defined() && last.sizes() == x.sizes()),
+              "a rule reads the x0 before");
+  TORCH_CHECK(!reads(rules, &step_rule::from_noise)
+                || (noise.defined() && noise.sizes() == x.sizes()),
+              "a rule draws noise");
   const c10::InferenceMode guard;
   return x.device().is_cpu() ? step_on_cpu(x, out, last, noise, rules)
                              : step_by_ops(x, out, last, noise, rules, kept);

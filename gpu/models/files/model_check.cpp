@@ -5,6 +5,7 @@
 #include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
@@ -214,6 +215,8 @@ private:
         check(detail::load_words(**words, *encoder ? &**encoder : nullptr));
     if (!model.scheduler.empty())
       check(parse_scheduler(model.scheduler, model.scheduler_file));
+    if (model.denoiser.weights && model.vae.weights)
+      check(facts_by_family(model));
     note_unused();
   }
 

@@ -45,8 +45,20 @@ core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor) {
 }
 
 core::result<denoiser_facts> facts_by_family(const model_files& model) {
-  return core::guarded("family", model.family->name, "facts",
-                       [&] { return model.family->facts(model); });
+  auto out = core::guarded("family", model.family->name, "facts",
+                           [&] { return model.family->facts(model); });
+  if (!out || out->latent_channels == 0)
+    return out;
+  const auto vae = read_autoencoder_config(model.vae);
+  if (!vae)
+    return vae.why();
+  if (out->latent_channels != vae->latent_channels)
+    return core::fail(core::ec::bad_config,
+                      "{}: in_channels {}, but the autoencoder's latents have "
+                      "{} ({})",
+                      model.denoiser.config_file, out->latent_channels,
+                      vae->latent_channels, model.vae.config_file);
+  return out;
 }
 
 core::result<model_facts> facts_of(const model_files& model) {
@@ -59,13 +71,6 @@ core::result<model_facts> facts_of(const model_files& model) {
     return vae.why();
   out.latent_factor = vae->factor();
   out.latent_channels = static_cast<uint32_t>(vae->latent_channels);
-  if (denoiser->latent_channels != 0
-      && denoiser->latent_channels != vae->latent_channels)
-    return core::fail(core::ec::bad_config,
-                      "{}: in_channels {}, but the autoencoder's latents have "
-                      "{}",
-                      model.denoiser.config_file, denoiser->latent_channels,
-                      vae->latent_channels);
   const auto side = denoiser->latent_side;
   if (side > most_side_px / out.latent_factor)
     return core::fail(core::ec::bad_config, "{}: sample_size {} outside 1..{}",

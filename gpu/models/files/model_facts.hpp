@@ -33,8 +33,10 @@ struct model_facts {
 /// @param factor pixels of a side per element of the latent's side
 core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor);
 
-/// Returns the facts of a model's denoiser, as reported by its family.
-/// Errors: those of family::facts; ec::internal if it threw.
+/// Returns the facts of a model's denoiser, as reported by its family, and
+/// checks that its parts fit each other.
+/// Errors: those of family::facts; ec::internal if it threw; ec::bad_config if
+///         the autoencoder's latents have other channels.
 core::result<denoiser_facts> facts_by_family(const model_files& model);
 
 /// Reads the facts from a model's configurations, and checks that these are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/files/model_import.hpp>
 #include <atelier/gpu/models/files/output_file.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
@@ -153,6 +154,8 @@ public:
     if (auto good = parse_scheduler(model_.scheduler, model_.scheduler_file);
         !good)
       return good.why();
+    if (auto fit = facts_by_family(model_); !fit)
+      return fit.why();
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/unet/detail/expected_unet.hpp>
 #include <atelier/gpu/models/unet/detail/single_file.hpp>
+#include <atelier/gpu/models/unet/detail/unet_inputs.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <algorithm>
@@ -56,7 +57,13 @@ core::result<denoiser_facts> unet_facts(const model_files& model) {
     parse_unet_config(model.denoiser.config, model.denoiser.config_file);
   if (!config)
     return config.why();
+  for (const auto& good :
+       {detail::check_channels(*config, model.denoiser.config_file),
+        detail::check_texts(*config, model)})
+    if (!good)
+      return good.why();
   denoiser_facts out;
+  out.latent_channels = config->in_channels;
   out.latent_side = config->sample_size.value_or(out.latent_side);
   return out;
 }

@@ -2,6 +2,7 @@
 #include <atelier/gpu/models/unet/unet.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -94,31 +95,35 @@ private:
   std::map<std::string, entry> tensors_;
 };
 
-// Returns one level with attention, and nothing in the middle.
-std::shared_ptr<drawn_source> smallest() {
+// Returns one level of so many channels with attention, and nothing in the
+// middle.
+std::shared_ptr<drawn_source> smallest(int64_t channels = 8) {
   auto out = std::make_shared<drawn_source>();
-  out->layer("conv_in", {8, 4, 3, 3});
-  out->layer("time_embedding.linear_1", {32, 8});
+  out->layer("conv_in", {channels, 4, 3, 3});
+  out->layer("time_embedding.linear_1", {32, channels});
   out->layer("time_embedding.linear_2", {32, 32});
-  out->resnet("down_blocks.0.resnets.0", 8, 8);
-  out->transformer("down_blocks.0.attentions.0", 8, 12);
+  out->resnet("down_blocks.0.resnets.0", channels, channels);
+  out->transformer("down_blocks.0.attentions.0", channels, 12);
   for (const auto* i : {"0", "1"}) {
-    out->resnet(std::string{"up_blocks.0.resnets."} + i, 16, 8);
-    out->transformer(std::string{"up_blocks.0.attentions."} + i, 8, 12);
+    out->resnet(std::string{"up_blocks.0.resnets."} + i, 2 * channels,
+                channels);
+    out->transformer(std::string{"up_blocks.0.attentions."} + i, channels, 12);
   }
-  out->layer("conv_norm_out", {8});
-  out->layer("conv_out", {4, 8, 3, 3});
+  out->layer("conv_norm_out", {channels});
+  out->layer("conv_out", {4, channels, 3, 3});
   return out;
 }
 
 core::result<std::unique_ptr<gpu::unet>> load(
   std::shared_ptr<const gpu::tensor_source> weights,
-  torch::Dtype type = torch::kFloat32) {
-  const gpu::component from{R"({
-      "block_out_channels": [8], "layers_per_block": 1, "norm_num_groups": 4,
+  torch::Dtype type = torch::kFloat32, int64_t channels = 8) {
+  const gpu::component from{fmt::format(R"({{
+      "block_out_channels": [{}], "layers_per_block": 1, "norm_num_groups": 4,
       "attention_head_dim": 2, "cross_attention_dim": 12,
+      "time_embedding_dim": 32,
       "mid_block_type": null, "down_block_types": ["CrossAttnDownBlock2D"],
-      "up_block_types": ["CrossAttnUpBlock2D"]})",
+      "up_block_types": ["CrossAttnUpBlock2D"]}})",
+                                        channels),
                             "unet/config.json",
                             "UNet2DConditionModel",
                             std::move(weights),
@@ -173,6 +178,36 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_their_neighbours) {
                                         {}});
     const auto off = (alone[0] - whole[i]).abs().max().item<float>();
     BOOST_TEST(off < 1e-6F);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(channels_of_any_number_are_computed_as_by_libtorch) {
+  // In float64, LibTorch's own operators compute.
+  for (const int64_t channels : {4, 8, 12, 20, 36, 68}) {
+    const auto ours = load(smallest(channels), torch::kFloat32, channels);
+    const auto theirs = load(smallest(channels), torch::kFloat64, channels);
+    BOOST_REQUIRE_MESSAGE(bool(ours), (ours ? "" : to_string(ours.why())));
+    BOOST_REQUIRE(bool(theirs));
+    const auto x = drawn_input(3);
+    const auto off = ((*ours)->forward(x) - (*theirs)->forward(x)).abs();
+    BOOST_TEST(off.max().item<double>() < 1e-4, channels);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(inputs_of_another_width_are_refused) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16, torch::kFloat64}) {
+    const auto net = load(smallest(), type);
+    BOOST_REQUIRE(bool(net));
+    for (const int64_t width : {11, 16}) {
+      auto x = drawn_input(2);
+      x.context = torch::randn({2, 7, width});
+      BOOST_CHECK_THROW((*net)->forward(x), c10::Error);
+    }
+    for (const int64_t channels : {3, 5, 9}) {
+      auto x = drawn_input(2);
+      x.sample = torch::randn({2, channels, 6, 5});
+      BOOST_CHECK_THROW((*net)->forward(x), c10::Error);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ host::attention_input input_of(const torch::Tensor& x) {
 
 torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
                      const torch::Tensor& v, int64_t heads) {
+  TORCH_CHECK(heads > 0 && q.dim() == 3 && q.size(2) % heads == 0, "queries ",
+              q.sizes(), " cannot be split into ", heads, " heads");
   const auto width = q.size(2) / heads;
   const auto type = host_element(q);
   if (!type || width % 2 != 0) {
@@ -27,6 +29,13 @@ torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
       .transpose(1, 2)
       .flatten(2);
   }
+  for (const auto& x : {k, v})
+    TORCH_CHECK(x.dim() == 3 && x.size(0) == q.size(0) && x.size(1) == k.size(1)
+                  && x.size(2) == q.size(2)
+                  && x.scalar_type() == q.scalar_type(),
+                "queries ", q.sizes(), " cannot attend to ", x.sizes());
+  for (const auto& x : {q, k, v})
+    TORCH_CHECK(x.stride(2) == 1, "tokens with gaps: strides ", x.strides());
   auto out = torch::empty(q.sizes(), q.options());
   host::attention_job job;
   job.type = *type;

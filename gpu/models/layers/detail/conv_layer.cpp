@@ -77,7 +77,8 @@ conv_layer::conv_layer(std::function<torch::Tensor()> make,
   : make_(std::move(make)),
     made_(std::move(made)),
     bias_(std::move(bias)),
-    out_channels_(shape.front()),
+    out_channels_(shape[0]),
+    in_channels_(shape[1]),
     packed_(can_pack(where)) {
   bytes_ = static_cast<uint64_t>(c10::multiply_integers(shape))
            * c10::elementSize(where.dtype)
@@ -110,8 +111,14 @@ void conv_layer::prepare() const {
   made_ = nullptr;
 }
 
+void conv_layer::expect(const torch::Tensor& x) const {
+  TORCH_CHECK(x.dim() == 4 && x.size(1) == in_channels_, "a convolution of ",
+              in_channels_, " channels was given ", x.sizes());
+}
+
 torch::Tensor conv_layer::operator()(const torch::Tensor& x, conv_border border,
                                      int64_t stride) const {
+  expect(x);
   prepare();
   const auto in = x.contiguous(pixelwise);
   if (packed_)
@@ -121,6 +128,7 @@ torch::Tensor conv_layer::operator()(const torch::Tensor& x, conv_border border,
 
 void conv_layer::add_to(const torch::Tensor& sum, const torch::Tensor& x,
                         conv_border border) const {
+  expect(x);
   prepare();
   if (packed_)
     add_convolved(sum, x.contiguous(pixelwise), weight_, bias_, border);

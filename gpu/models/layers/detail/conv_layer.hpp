@@ -61,11 +61,15 @@ public:
   }
 
 private:
+  // Throws c10::Error unless `x` has the channels of the weights.
+  void expect(const torch::Tensor& x) const;
+
   mutable std::function<torch::Tensor()> make_;
   mutable std::function<void()> made_;
   mutable torch::Tensor weight_;
   torch::Tensor bias_;
   int64_t out_channels_ = 0;
+  int64_t in_channels_ = 0;
   uint64_t bytes_ = 0;
   bool packed_ = false;
 };

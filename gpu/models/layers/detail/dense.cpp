@@ -20,11 +20,16 @@ std::optional<host::element> element_for(const weights& from,
   return type;
 }
 
-// Multiplies [..., in] by a matrix, into [rows, outputs].
+// Multiplies [..., in] by a matrix, into [..., outputs].
 void multiply(const host_weights& by, const torch::Tensor& x, int64_t outputs,
               host::dense_end end, const torch::Tensor* onto,
               const torch::Tensor& out) {
   const auto in = x.size(-1);
+  by.expect(0, x, in);
+  TORCH_CHECK(out.is_contiguous() && out.scalar_type() == x.scalar_type()
+                && out.numel() == x.numel() / in * outputs,
+              "a product of ", x.sizes(), " with ", outputs,
+              " columns does not fit ", out.sizes());
   const auto rows = x.reshape({-1, in}).contiguous();
   const host::dense_input input{.pixels = rows.const_data_ptr(),
                                 .pixel_stride = in,
@@ -148,7 +153,7 @@ gated_linear::gated_linear(weights& from, const std::string& name, int64_t in,
   // The first half of each panel holds values, the second half their gates.
   constexpr auto half = host::panel_width / 2;
   const auto panels = (out + half - 1) / half;
-  host_ = {*type, panels * host::panel_width, {in}};
+  host_ = {*type, 2 * out, {in}};
   for (int64_t panel = 0; panel < panels; ++panel) {
     const auto at = panel * host::panel_width;
     const auto first = panel * half;
@@ -217,12 +222,32 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
   from.let_go(shortcut + ".weight");
 }
 
+void conv::expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
+                         int64_t w) const {
+  const auto taps = static_cast<size_t>(shape_.kernel * shape_.kernel);
+  TORCH_CHECK(host_.pieces() + 1 == taps + inputs.size(), "a convolution of ",
+              host_.pieces() + 1 - taps, " maps was given ", inputs.size());
+  TORCH_CHECK(h > 0 && w > 0, "a convolution of ", inputs.front().sizes(),
+              " has no results");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& x = inputs[i];
+    TORCH_CHECK(x.dim() == 4 && x.size(0) == inputs.front().size(0),
+                "a convolution's inputs have the shapes ",
+                inputs.front().sizes(), " and ", x.sizes());
+    host_.expect(i == 0 ? 0 : taps + i - 1, x, x.size(1));
+    TORCH_CHECK(i == 0 || (x.size(2) == h && x.size(3) == w), "a shortcut of ",
+                x.sizes(), " to results of ", h, "x", w);
+  }
+}
+
 torch::Tensor conv::run(const std::vector<torch::Tensor>& inputs,
                         host::dense_input first, int64_t h, int64_t w,
                         const torch::Tensor& onto) const {
   std::vector<torch::Tensor> maps;
   std::vector<host::dense_input> seen;
   std::vector<host::dense_piece> pieces;
+  const auto rows = inputs.front().size(0);
+  expect_inputs(inputs, h, w);
   for (const auto& x : inputs) {
     maps.push_back(channels_last(x));
     auto input = seen.empty() ? first : host::dense_input{};
@@ -245,9 +270,13 @@ torch::Tensor conv::run(const std::vector<torch::Tensor>& inputs,
   for (size_t i = 1; i < inputs.size(); ++i)
     pieces.push_back(
       {.input = static_cast<int64_t>(i), .channels = inputs[i].size(1)});
-  const auto rows = inputs.front().size(0);
   auto out = room_like(inputs.front(), rows, shape_.out, h, w);
   const auto added = onto.defined() ? channels_last(onto) : onto;
+  TORCH_CHECK(!onto.defined()
+                || (onto.sizes() == out.sizes()
+                    && onto.scalar_type() == out.scalar_type()),
+              "a convolution's ", out.sizes(), " cannot be added to ",
+              onto.sizes());
   host::dense_job job;
   host_.prepare(job);
   job.inputs = seen.data();

@@ -110,6 +110,9 @@ public:
   torch::Tensor padded_after(const torch::Tensor& x) const;
 
 private:
+  // Throws c10::Error if the kernels would read or write beyond a tensor.
+  void expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
+                     int64_t w) const;
   torch::Tensor run(const std::vector<torch::Tensor>& inputs,
                     host::dense_input first, int64_t h, int64_t w,
                     const torch::Tensor& onto) const;

@@ -150,6 +150,10 @@ folded_norm fold_group_norm(const torch::Tensor& x, int64_t groups,
   const auto n = x.size(0);
   const auto channels = x.size(1);
   const auto places = x.size(2) * x.size(3);
+  TORCH_CHECK(weight.numel() == channels && bias.numel() == channels
+                && channels % groups == 0,
+              "a norm of ", weight.numel(), " channels in ", groups,
+              " groups was given ", x.sizes());
   const auto to = torch::TensorOptions(torch::kFloat32);
   folded_norm out{torch::empty({n, channels}, to),
                   torch::empty({n, channels}, to)};

@@ -52,6 +52,12 @@ void host_weights::put(size_t piece, int64_t at, const torch::Tensor& from) {
   auto* const to = packed_.mutable_data_ptr<uint8_t>();
   const auto columns = from.size(0);
   const bool several = from.dim() == 3;
+  TORCH_CHECK(from.size(1) == channels_[piece]
+                && at + columns <= packed_.size(0) * host::panel_width
+                && piece + (several ? static_cast<size_t>(from.size(2)) : 1)
+                     <= channels_.size(),
+              "weights ", from.sizes(), " have no place at column ", at,
+              " of piece ", piece);
   const auto first = at / host::panel_width;
   const auto last = (at + columns + host::panel_width - 1) / host::panel_width;
   const auto* const source =
@@ -73,6 +79,15 @@ void host_weights::put(size_t piece, int64_t at, const torch::Tensor& from) {
 
 void host_weights::put_bias(int64_t at, const torch::Tensor& bias) {
   bias_.narrow(0, at, bias.size(0)).add_(bias.to(torch::kFloat32));
+}
+
+void host_weights::expect(size_t piece, const torch::Tensor& x,
+                          int64_t channels) const {
+  TORCH_CHECK(channels == channels_[piece], "the input ", x.sizes(), " has ",
+              channels, " channels, but the weights are for ",
+              channels_[piece]);
+  TORCH_CHECK(host_element(x) == type_, "the input's type ", x.scalar_type(),
+              " is not that of the weights");
 }
 
 void host_weights::prepare(host::dense_job& job) const {

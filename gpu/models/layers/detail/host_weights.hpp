@@ -34,6 +34,14 @@ public:
     return !packed_.defined();
   }
 
+  size_t pieces() const {
+    return channels_.size();
+  }
+
+  /// Throws c10::Error unless `x`, of that many channels, is an input of a
+  /// piece: the kernels read as many channels as were packed.
+  void expect(size_t piece, const torch::Tensor& x, int64_t channels) const;
+
   /// Sets a job's fields that describe the weights.
   void prepare(host::dense_job& job) const;
 

@@ -12,6 +12,27 @@ group_norm::group_norm(weights& from, const std::string& name, int64_t channels,
     groups_(groups),
     eps_(eps) {}
 
+void group_norm::expect(const torch::Tensor& x, const torch::Tensor& y,
+                        const torch::Tensor& shift) const {
+  const auto channels = weight_.size(0);
+  const auto type = x.scalar_type();
+  TORCH_CHECK(x.dim() == 4 && weight_.scalar_type() == type,
+              "a norm's input has the shape ", x.sizes(), " and the type ",
+              type);
+  if (y.defined())
+    TORCH_CHECK(y.dim() == 4 && y.size(0) == x.size(0) && y.size(2) == x.size(2)
+                  && y.size(3) == x.size(3) && y.scalar_type() == type,
+                "maps ", x.sizes(), " and ", y.sizes(), " cannot be joined");
+  TORCH_CHECK(x.size(1) + (y.defined() ? y.size(1) : 0) == channels
+                && channels % groups_ == 0,
+              "a norm of ", channels, " channels in ", groups_,
+              " groups was given ", x.sizes());
+  if (shift.defined())
+    TORCH_CHECK(shift.dim() == 2 && shift.size(0) == x.size(0)
+                  && shift.size(1) == channels && shift.scalar_type() == type,
+                "a shift of ", shift.sizes(), " for ", x.sizes());
+}
+
 torch::Tensor group_norm::run(const torch::Tensor& x, const torch::Tensor& y,
                               const torch::Tensor& shift,
                               after_norm then) const {
@@ -23,6 +44,7 @@ torch::Tensor group_norm::run(const torch::Tensor& x, const torch::Tensor& y,
     auto out = torch::group_norm(in, groups_, weight_, bias_, eps_);
     return then == after_norm::silu ? torch::silu_(out) : out;
   }
+  expect(x, y, shift);
   const auto first = channels_last(x);
   const auto second = y.defined() ? channels_last(y) : y;
   const auto added = shift.defined() ? shift.contiguous() : shift;

@@ -38,6 +38,9 @@ public:
                        after_norm then) const;
 
 private:
+  // Throws c10::Error if the kernels would read beyond a tensor.
+  void expect(const torch::Tensor& x, const torch::Tensor& y,
+              const torch::Tensor& shift) const;
   torch::Tensor run(const torch::Tensor& x, const torch::Tensor& y,
                     const torch::Tensor& shift, after_norm then) const;
 

@@ -28,7 +28,7 @@ struct kept_jobs {
 /// @param data the data folder; empty if no folder exists
 /// Errors: with a journal, those of journal_file and result_files, and
 ///         ec::bad_config without a data folder.
-core::result<kept_jobs> open_kept_jobs(const config::http_settings& http,
+core::result<kept_jobs> open_kept_jobs(const config::settings& x,
                                        const std::filesystem::path& data,
                                        console& terminal);
 

@@ -242,7 +242,8 @@ private:
     raise_descriptor_limit();
     condition_ = std::make_shared<http::health>(
       images_, world_.version, [] { return std::chrono::steady_clock::now(); });
-    auto kept = open_kept_jobs(http, data_folder(common_), world_.terminal);
+    auto kept =
+      open_kept_jobs(chosen_.settings, data_folder(common_), world_.terminal);
     if (!kept)
       return kept.why();
     journal_ = kept->journal;

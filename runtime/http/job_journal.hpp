@@ -73,6 +73,10 @@ class job_journal {
 public:
   virtual ~job_journal() = default;
 
+  /// Returns whether no more jobs should be accepted for now, because the disk
+  /// is slower than they come: their records wait, which takes memory.
+  virtual bool is_behind() = 0;
+
   /// Writes a job. `then` is called once, from any thread: with success when
   /// the job would survive a loss of power, otherwise with an error, and the
   /// job will not be in the journal.

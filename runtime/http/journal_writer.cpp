@@ -26,10 +26,20 @@ void call(const std::function<void(core::result<void>)>& then,
   }
 }
 
+/// Returns the memory that a job's record takes, at least 1.
+uint64_t size_of(const journalled_job& x) {
+  uint64_t out = sizeof(x);
+  for (const auto& image : x.wanted.images)
+    out += sizeof(image) + image.image.size() + image.mask.size()
+         + image.prompt.size() + image.negative.size();
+  return out;
+}
+
 } // namespace
 
-journal_writer::journal_writer(std::unique_ptr<journal_file> to)
-  : file_(std::move(to)), thread_([this] { work(); }) {}
+journal_writer::journal_writer(std::unique_ptr<journal_file> to,
+                               journal_queue most)
+  : file_(std::move(to)), most_(std::move(most)), thread_([this] { work(); }) {}
 
 journal_writer::~journal_writer() {
   {
@@ -40,9 +50,35 @@ journal_writer::~journal_writer() {
   thread_.join();
 }
 
+bool journal_writer::is_behind() {
+  const auto now = most_.now();
+  const std::lock_guard guard{mutex_};
+  const bool behind = !accepting_.empty()
+                   && (accepting_bytes_ >= most_.bytes
+                       || now - accepting_.front().since >= most_.wait);
+  if (std::exchange(behind_, behind) != behind) {
+    if (behind)
+      core::log_error("jobs are refused: {} of {} bytes wait for the disk of "
+                      "the jobs' journal, the oldest for {:.1f} s",
+                      accepting_.size(), accepting_bytes_,
+                      core::to_seconds(now - accepting_.front().since));
+    else
+      core::log_warn("the jobs' journal is no longer behind");
+  }
+  return behind;
+}
+
 void journal_writer::accept(journalled_job x,
                             std::function<void(core::result<void>)> then) {
-  push({std::move(x), std::move(then)});
+  const auto bytes = size_of(x);
+  const auto now = most_.now();
+  {
+    const std::lock_guard guard{mutex_};
+    accepting_.push_back({bytes, now});
+    accepting_bytes_ += bytes;
+    told_.push_back({std::move(x), std::move(then), bytes});
+  }
+  wake_.notify_all();
 }
 
 void journal_writer::after_accepts(std::function<void()> then) {
@@ -106,7 +142,7 @@ void journal_writer::work() {
 void journal_writer::write(std::deque<order> all) {
   if (const auto done = write_together(all)) {
     for (const auto& x : all)
-      call(x.then, done);
+      answer(x, done);
     return;
   }
   // A small job may fit on the disk when a large one does not.
@@ -119,10 +155,20 @@ void journal_writer::write(std::deque<order> all) {
     }
     // A caller that waits for a job gets the error; an end is tried again.
     if (done || x.then)
-      call(x.then, done);
+      answer(x, done);
     else
       late_.push_back(std::move(x));
   }
+}
+
+void journal_writer::answer(const order& x, const core::result<void>& done) {
+  if (x.bytes > 0) {
+    const std::lock_guard guard{mutex_};
+    // Jobs get their results in order.
+    accepting_bytes_ -= accepting_.front().bytes;
+    accepting_.pop_front();
+  }
+  call(x.then, done);
 }
 
 core::result<void> journal_writer::write_together(

@@ -142,6 +142,40 @@ BOOST_AUTO_TEST_CASE(what_the_journal_does_not_take_is_refused) {
   BOOST_TEST(r.job({{"prompt", "a"}, {"id", "mine"}})->status() == 202u);
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_drawn_for_a_journal_that_is_behind) {
+  rig r;
+  r.journal->behind = true;
+  const auto call = r.job({{"prompt", "a"}, {"id", "mine"}});
+  BOOST_TEST(call->status() == 507u);
+  BOOST_TEST(call->body()["error"]["code"] == "not_journalled");
+  BOOST_TEST(find_field(call->answered->headers, "Retry-After") == "10");
+  BOOST_TEST(r.engine->count() == 0u);
+  BOOST_TEST(r.status_of("mine") == "404");
+  r.journal->behind = false;
+  BOOST_TEST(r.job({{"prompt", "a"}, {"id", "mine"}})->status() == 202u);
+}
+
+BOOST_AUTO_TEST_CASE(a_drawn_job_counts_until_it_is_in_the_journal) {
+  job_limits within;
+  within.jobs = 2;
+  rig r{within};
+  r.journal->holds = true;
+  const auto first = r.job({{"prompt", "a"}});
+  const auto second = r.job({{"prompt", "b"}});
+  r.engine->finish(1);
+  r.engine->finish(2);
+  r.now += 2h;
+  r.kept->tick();
+  BOOST_TEST(r.kept->open() == 0u);
+  const auto refused = r.job({{"prompt", "c"}});
+  BOOST_TEST(refused->body()["error"]["code"] == "overloaded");
+  r.journal->write();
+  BOOST_TEST(first->status() == 202u);
+  BOOST_TEST(second->status() == 202u);
+  r.journal->holds = false;
+  BOOST_TEST(r.job({{"prompt", "c"}})->status() == 202u);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_drawn_meanwhile_is_refused_too) {
   rig r;
   r.journal->holds = true;

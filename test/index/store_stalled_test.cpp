@@ -8,18 +8,16 @@
 
 #include <boost/test/unit_test.hpp>
 #include <support/eventually.hpp>
+#include <support/write_gate.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <fstream>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace {
@@ -28,41 +26,7 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using core::ec;
 using test::code_of;
-
-/// Where writes wait while it is closed.
-class write_gate {
-public:
-  void pass() {
-    std::unique_lock hold{lock_};
-    ++waiting_;
-    changed_.wait(hold, [&] { return !closed_; });
-    --waiting_;
-  }
-
-  void close() {
-    const std::lock_guard hold{lock_};
-    closed_ = true;
-  }
-
-  void open() {
-    const std::lock_guard hold{lock_};
-    closed_ = false;
-    changed_.notify_all();
-  }
-
-  bool is_reached() {
-    const std::lock_guard hold{lock_};
-    return waiting_ > 0;
-  }
-
-private:
-  std::mutex lock_;
-  std::condition_variable changed_;
-  bool closed_ = false;
-  int waiting_ = 0;
-};
-
-write_gate gate;
+using test::disk_gate;
 
 constexpr uint64_t many = 300;
 
@@ -78,7 +42,7 @@ struct fixture {
   }
 
   ~fixture() {
-    gate.open();
+    disk_gate.open();
     if (writing.valid())
       writing.wait();
     sut.reset();
@@ -91,11 +55,11 @@ struct fixture {
       BOOST_REQUIRE(disk->keep("k", "a red fox", test::kept_states({64}, n)));
     before_stall();
     sut = std::make_unique<index::punctual_work>(disk, how);
-    gate.close();
+    disk_gate.close();
     writing = std::async(std::launch::async, [this] {
       return sut->keep("k", "a grey wolf", test::kept_states({64}));
     });
-    BOOST_TEST_REQUIRE(test::eventually([] { return gate.is_reached(); }));
+    BOOST_TEST_REQUIRE(test::eventually([] { return disk_gate.is_reached(); }));
   }
 
   /// Returns how many of the entries can be read.
@@ -118,12 +82,12 @@ struct fixture {
 } // namespace
 
 extern "C" int fsync(int file) {
-  gate.pass();
+  disk_gate.pass();
   return static_cast<int>(syscall(SYS_fsync, file));
 }
 
 extern "C" int fdatasync(int file) {
-  gate.pass();
+  disk_gate.pass();
   return static_cast<int>(syscall(SYS_fdatasync, file));
 }
 
@@ -136,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_write_that_does_not_end_stops_no_read_from_memory) {
   const auto told = sut->counts();
   BOOST_TEST(told.failed == 0u);
   BOOST_TEST(!told.reads_left_out);
-  gate.open();
+  disk_gate.open();
   BOOST_TEST(writing.get());
   // What the reads changed is written after the write, by the same thread.
   BOOST_TEST(test::eventually([&] { return !disk->has_unwritten(); }));
@@ -158,7 +122,7 @@ BOOST_AUTO_TEST_CASE(entries_with_a_last_answer_leave_during_a_write) {
   BOOST_TEST(sut->near("k", "a red fox", 5).empty());
   // Their files leave after the write. They count until then.
   BOOST_TEST(folder.files().size() >= many);
-  gate.open();
+  disk_gate.open();
   BOOST_TEST(writing.get());
   BOOST_TEST(test::eventually([&] { return folder.files().size() == 1u; }));
   sut.reset();
@@ -180,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_torn_entry_leaves_during_a_write) {
   BOOST_TEST(told.dropped_torn == many);
   BOOST_TEST(told.entries == 0u);
   BOOST_TEST(told.failed == 0u);
-  gate.open();
+  disk_gate.open();
   BOOST_TEST(writing.get());
   BOOST_TEST(test::eventually([&] { return folder.files().size() == 1u; }));
 }

@@ -53,6 +53,8 @@ struct job_entry {
 
   /// Whether the journal was asked to keep it.
   bool journalled = false;
+  /// Whether its caller waits for the journal: the job is not on the disk yet.
+  bool in_doubt = false;
   /// Why it was not accepted, if its name was already reported to others.
   std::optional<failure> untaken;
   /// The callbacks that wait until it was submitted to the journal.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace atelier::runtime::http::detail {
 
 namespace {
@@ -28,10 +30,18 @@ uint64_t weight_of_file(uint64_t bytes) {
   return bytes + overhead;
 }
 
+std::shared_ptr<job_entry> job_table::oldest_ended() const {
+  const auto at = std::ranges::find_if(
+    ended_, [](const auto& x) { return !x.second->in_doubt; });
+  return at == ended_.end() ? nullptr : at->second;
+}
+
 bool job_table::make_room() {
   // An earlier server may have had room for more jobs.
-  while (index_.size() >= within_.jobs && !ended_.empty()) {
-    const auto oldest = ended_.begin()->second;
+  while (index_.size() >= within_.jobs) {
+    const auto oldest = oldest_ended();
+    if (!oldest)
+      break;
     remove(*oldest);
   }
   return index_.size() < within_.jobs;
@@ -147,8 +157,7 @@ void job_table::remove(const job_entry& x) {
 }
 
 void job_table::expire(core::time_point now) {
-  while (!ended_.empty()) {
-    const auto oldest = ended_.begin()->second;
+  while (const auto oldest = oldest_ended()) {
     if (now < core::after(oldest->ended_at, within_.kept))
       break;
     remove(*oldest);

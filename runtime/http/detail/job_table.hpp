@@ -54,7 +54,8 @@ public:
   }
 
   /// Forgets the jobs that ended first until a new job fits. Returns false if
-  /// too many jobs are open.
+  /// too many jobs are open, or ended and not in the journal yet: their records
+  /// are in memory until they are.
   bool make_room();
 
   /// Enters a job that waits.
@@ -125,7 +126,8 @@ public:
     forgotten_.remember(name);
   }
 
-  /// Forgets the jobs that ended longer ago than the limit allows.
+  /// Forgets the jobs that ended longer ago than the limit allows, except those
+  /// that are not in the journal yet.
   void expire(core::time_point now);
 
   bool forgotten(const job_name& name) const {
@@ -163,6 +165,8 @@ public:
   std::string check() const;
 
 private:
+  /// Returns the job that ended first and is not in doubt; null if none is.
+  std::shared_ptr<job_entry> oldest_ended() const;
   void forget_images(const job_entry& x);
   void drop_images(uint64_t number);
 

@@ -113,8 +113,8 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   if (!table_.make_room())
     return to_failure(
       core::fail(ec::overloaded,
-                 "{} jobs are open, the limit (http.jobs) is {}", table_.open(),
-                 within_.jobs),
+                 "{} jobs are open, the limit (http.jobs) is {}",
+                 table_.all().size(), within_.jobs),
       std::chrono::seconds{1});
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;

@@ -44,6 +44,11 @@ void cancel_rows(job_entry& x, const std::vector<uint32_t>& indices) {
 
 void jobs::impl::take_on(
   job_request what, std::function<void(std::variant<job_view, failure>)> then) {
+  if (journal_ && journal_->is_behind())
+    return then(failure{std::string{not_journalled},
+                        "the job was not accepted: the disk of the server's "
+                        "journal, which would keep it, does not answer in time",
+                        pause});
   job_listener nobody;
   auto got = enter(what, nobody, false);
   if (auto* why = std::get_if<failure>(&got))
@@ -92,6 +97,7 @@ void jobs::impl::write_down(
     what.request_id = x->known.request_id;
     what.idempotency_key = x->idempotency_key;
     what.fingerprint = x->fingerprint;
+    x->in_doubt = true;
     record = {x->number, std::move(what), x->known.created};
   }
   journal_->accept(
@@ -101,6 +107,10 @@ void jobs::impl::write_down(
       const auto alive = me.lock();
       if (!alive)
         return;
+      {
+        const std::lock_guard guard{alive->mutex_};
+        x->in_doubt = false;
+      }
       if (done)
         return then(taken);
       failure why{std::string{not_journalled},

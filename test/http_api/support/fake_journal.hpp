@@ -16,6 +16,10 @@ namespace atelier::test {
 /// Threads: one.
 class fake_journal : public runtime::http::job_journal {
 public:
+  bool is_behind() override {
+    return behind;
+  }
+
   void accept(runtime::http::journalled_job x,
               std::function<void(core::result<void>)> then) override {
     order([this, x = std::move(x), then = std::move(then)]() mutable {
@@ -85,8 +89,10 @@ public:
 
   /// Whether orders wait for write(). Otherwise they are done at once.
   bool holds = false;
-  /// Whether jobs are refused.
+  /// Whether jobs are refused by their result.
   bool full = false;
+  /// Whether it says that it is behind.
+  bool behind = false;
   size_t ends = 0;
   runtime::http::journal_contents there;
 

@@ -66,9 +66,8 @@ void hub::end_unsent(core::time_point now) {
     concluded done;
     if (!conclude(who, now, done))
       continue;
-    const auto why =
-      core::fail(error.code, "the order of stage '{}': {}",
-                 path_.at(done.stage).row().name, error.text);
+    const auto why = core::fail(error.code, "the order of stage '{}': {}",
+                                path_.at(done.stage).row().name, error.text);
     give_up(who, done, why, loss::told, now);
   }
 }

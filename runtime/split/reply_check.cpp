@@ -55,8 +55,9 @@ bool reply_check::accepts(const actors::from_process& x) {
                                    [this](auto row) { return has(row); });
       else if constexpr (std::is_same_v<T, actors::stepped>)
         return body.worker.process == who_
-            && std::ranges::all_of(
-                 body.rows, [this](const auto& row) { return has(row.ticket); });
+            && std::ranges::all_of(body.rows, [this](const auto& row) {
+                 return has(row.ticket);
+               });
       else if constexpr (std::is_same_v<T, actors::has_order>)
         return answers_question(body);
       else if constexpr (requires { body.worker; })

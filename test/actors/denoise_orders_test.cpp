@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(it_has_a_row_from_its_order_to_its_reply) {
 }
 
 BOOST_AUTO_TEST_CASE(it_has_a_row_that_waits_for_a_place) {
-  for (const uint64_t id : {1, 2, 3})
+  for (uint64_t id = 1; id <= 3; ++id)
     give(work(id));
   BOOST_TEST(has(3));
   cancel(3);

@@ -312,10 +312,9 @@ BOOST_AUTO_TEST_CASE(every_request_ends_whatever_becomes_of_reports) {
     BOOST_TEST_MESSAGE(what << ": " << times);
   // The schedules contain all the situations that they test.
   if (count >= 1'000)
-    for (const auto* what :
-         {"answered", "stale replies", "orders lost", "legs restarted",
-          "resumed", "lost", "doubled", "garbled", "nonsense published",
-          "suspected"})
+    for (const auto* what : {"answered", "stale replies", "orders lost",
+                             "legs restarted", "resumed", "lost", "doubled",
+                             "garbled", "nonsense published", "suspected"})
       BOOST_TEST(sum[what] > 0u, what);
   BOOST_TEST(count > 0u);
 }

@@ -99,9 +99,8 @@ BOOST_AUTO_TEST_CASE(states_with_another_byte_begin_their_leg_anew) {
 
 BOOST_AUTO_TEST_CASE(a_publication_of_nonsense_is_none) {
   expect_the_image([](const open_arena& x) {
-    x.each_state([](ipc::slot_header& slot, uint32_t) {
-      slot.published = 0x7fffffffff;
-    });
+    x.each_state(
+      [](ipc::slot_header& slot, uint32_t) { slot.published = 0x7fffffffff; });
   });
 }
 

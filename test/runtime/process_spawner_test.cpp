@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(a_report_that_is_not_the_processs_own_is_dropped) {
   const auto order = [&](ipc::process_life to, core::ticket x) {
     actors::run_stage what;
     what.ticket = x;
-    s.sut->send({to, actors::role::preprocess, 0}, what);
+    BOOST_REQUIRE(s.sut->send({to, actors::role::preprocess, 0}, what));
   };
   order(life(1, 1), mine);
   order(life(2, 1), other);

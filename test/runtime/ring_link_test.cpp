@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_ring_scribbled_over_before_its_link_is_made_breaks) {
                          r.life,
                          {[](const actors::from_process&) {}, [] {},
                           [&](const core::error&) { broken = true; }}};
-  sut.send(actors::to_process{{}, 0, actors::ping{1}});
+  BOOST_TEST(!!sut.send(actors::to_process{{}, 0, actors::ping{1}}));
   BOOST_TEST(eventually([&] { return broken.load(); }));
 }
 

@@ -494,7 +494,8 @@ void print_batches(size_t rounds) {
                      [&](core::philox& r) {
                        const auto now = batch.next();
                        expect(!now.rows.empty(), "rows");
-                       batch.ran(now.rows, 1, std::chrono::milliseconds{40});
+                       static_cast<void>(
+                         batch.ran(now.rows, 1, std::chrono::milliseconds{40}));
                        while (batch.size() < 64)
                          come(r);
                      }),

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_best_of_a_shape_join_first) {
 BOOST_AUTO_TEST_CASE(a_row_that_runs_stays) {
   step_batch sut{1};
   sut.add(row(1, 8, 0, core::priority::low));
-  sut.ran(sut.next().rows, 1);
+  static_cast<void>(sut.ran(sut.next().rows, 1));
   sut.add(row(2, 1, 0, core::priority::high));
   BOOST_TEST(!sut.wants_boundary());
   BOOST_TEST(run_next(sut) == ids{1});
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(rows_join_between_steps) {
   const step_choice c = sut.next();
   sut.add(row(2, 3));
   BOOST_TEST(sut.wants_boundary());
-  sut.ran(c.rows, 1);
+  static_cast<void>(sut.ran(c.rows, 1));
   const step_choice d = sut.next();
   BOOST_TEST(of(d.rows) == (ids{1, 2}));
   BOOST_TEST(of(d.joining) == ids{2});
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(shapes_take_turns) {
   BOOST_TEST(of(c.rows) == ids{1});
   BOOST_TEST(c.steps == 4u);
   BOOST_TEST(!sut.wants_boundary());
-  sut.ran(c.rows, 4);
+  static_cast<void>(sut.ran(c.rows, 4));
   BOOST_TEST(run_next(sut) == ids{2});
   BOOST_TEST(run_next(sut) == ids{1});
   BOOST_TEST(run_next(sut) == ids{2});
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(another_shape_ends_a_long_choice) {
   BOOST_TEST(c.steps == 50u);
   sut.add(row(2, 1, 1));
   BOOST_TEST(sut.wants_boundary());
-  sut.ran(c.rows, 1);
+  static_cast<void>(sut.ran(c.rows, 1));
   BOOST_TEST(sut.next().steps == 3u);
   BOOST_TEST(!sut.wants_boundary());
 }
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(dear_shapes_get_the_same_time_not_the_same_steps) {
     const auto c = sut.next();
     const auto id = c.rows.front().id.value;
     const auto took = (id == 1 ? 1ms : 10ms) * c.steps;
-    sut.ran(c.rows, c.steps, took);
+    static_cast<void>(sut.ran(c.rows, c.steps, took));
     busy[id] += core::to_ms(took);
     longest_turn[id] = std::max(longest_turn[id], c.steps);
   }
@@ -273,12 +273,12 @@ BOOST_AUTO_TEST_CASE(what_a_shape_did_alone_is_not_held_against_it) {
   step_batch sut{1, joining::step, 4};
   sut.add(row(1, 100));
   for (int i = 0; i < 50; ++i)
-    sut.ran(sut.next().rows, 1, 5ms);
+    static_cast<void>(sut.ran(sut.next().rows, 1, 5ms));
   sut.add(row(2, 100, 1));
   std::map<uint64_t, uint32_t> steps;
   for (int i = 0; i < 40; ++i) {
     const auto c = sut.next();
-    sut.ran(c.rows, 1, 5ms);
+    static_cast<void>(sut.ran(c.rows, 1, 5ms));
     ++steps[c.rows.front().id.value];
   }
   BOOST_TEST(steps[1] >= 16u);
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(time_is_shared_whatever_steps_cost) {
       // Some runs end early, as on the device thread.
       const auto steps = 1 + static_cast<uint32_t>(random.below(c.steps));
       const auto took = core::timespan{cost[s] * steps};
-      sut.ran(c.rows, steps, took);
+      static_cast<void>(sut.ran(c.rows, steps, took));
       busy[s] += static_cast<double>(took.count());
     }
     // A turn is as long as steps of the cheapest shape, except while only
@@ -328,14 +328,14 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
   for (int i = 0; i < 5; ++i) {
     const auto c = sut.next();
     BOOST_TEST(c.rows.size() == 8u);
-    sut.ran(c.rows, 1, 80ms);
+    static_cast<void>(sut.ran(c.rows, 1, 80ms));
   }
   sut.add(of_tenant(row(100, 4), 2));
   BOOST_TEST(sut.wants_boundary());
   for (uint32_t ran = 0; ran < 4;) {
     const auto c = sut.next();
     BOOST_TEST(of(c.rows) == ids{100});
-    sut.ran(c.rows, c.steps, c.steps * 10ms);
+    static_cast<void>(sut.ran(c.rows, c.steps, c.steps * 10ms));
     ran += c.steps;
   }
   // The next row must not wait for eight rows, which gain nothing here.
@@ -343,13 +343,13 @@ BOOST_AUTO_TEST_CASE(who_asks_for_little_is_not_drawn_in_others_batches) {
   for (int i = 0; i < 5; ++i) {
     const auto c = sut.next();
     most = c.rows.size();
-    sut.ran(c.rows, 1, most * 10ms);
+    static_cast<void>(sut.ran(c.rows, 1, most * 10ms));
   }
   BOOST_TEST(most == 1u);
   // After a long time by itself, the shape gets all of them again.
   for (uint32_t i = 0; i < step_batch::company_choices; ++i) {
     const auto c = sut.next();
-    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+    static_cast<void>(sut.ran(c.rows, 1, c.rows.size() * 10ms));
   }
   BOOST_TEST(sut.next().rows.size() == 8u);
 }
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(beside_others_batches_are_as_large_as_they_gain) {
     const auto c = sut.next();
     if (c.rows.size() > 1 || of(c.rows) != ids{100})
       sizes.push_back(c.rows.size());
-    sut.ran(c.rows, 1, step(c.rows.size()));
+    static_cast<void>(sut.ran(c.rows, 1, step(c.rows.size())));
   }
   BOOST_TEST(sizes.back() == 8u);
 }
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(tenants_share_time_whoever_has_more_rows) {
   std::map<bool, double> busy;
   for (int i = 0; i < 2000; ++i) {
     const auto c = sut.next();
-    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+    static_cast<void>(sut.ran(c.rows, 1, c.rows.size() * 10ms));
     for (const auto who : c.rows)
       busy[who.id.value > 100] += 10;
   }
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(rows_that_cost_nothing_ride_along) {
   for (int i = 0; i < 1000; ++i) {
     const auto c = sut.next();
     // The device is full only with eight rows.
-    sut.ran(c.rows, 1, 20ms + c.rows.size() * 500us);
+    static_cast<void>(sut.ran(c.rows, 1, 20ms + c.rows.size() * 500us));
     steps += c.rows.size();
   }
   // All steps count except those that measure first.
@@ -409,7 +409,7 @@ BOOST_AUTO_TEST_CASE(those_who_ask_for_as_much_share_batches) {
   for (int i = 0; i < 20; ++i) {
     const auto c = sut.next();
     BOOST_TEST(c.rows.size() == 6u);
-    sut.ran(c.rows, 1, c.rows.size() * 10ms);
+    static_cast<void>(sut.ran(c.rows, 1, c.rows.size() * 10ms));
   }
   BOOST_TEST(sut.size() == 0u);
 }

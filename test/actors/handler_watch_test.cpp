@@ -42,7 +42,8 @@ struct busy_state {
 actors::stage_actor::behavior_type busy(
   actors::self_of<actors::stage_actor, busy_state>,
   const std::function<void()>& what) {
-  return {[what](const actors::run_stage&) { what(); }};
+  return {[what](const actors::run_stage&) { what(); },
+          [](const actors::ask_order&) {}};
 }
 
 } // namespace

@@ -352,8 +352,11 @@ bool engine::cancel(uint64_t request) {
 }
 
 engine_status engine::status() const {
-  if (impl_->belongs_elsewhere())
-    return {};
+  if (impl_->belongs_elsewhere()) {
+    engine_status unknown;
+    unknown.is_stale = true;
+    return unknown;
+  }
   const runtime::turnstile::visit inside{impl_->hall};
   if (!inside)
     return impl_->last_status();

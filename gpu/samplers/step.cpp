@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/core/error.hpp>
 #include <atelier/gpu/samplers/detail/step_ops.hpp>
 #include <atelier/gpu/samplers/detail/step_values.hpp>
 #include <atelier/gpu/samplers/step.hpp>

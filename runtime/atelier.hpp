@@ -354,7 +354,7 @@ struct callbacks {
 /// An accepted request.
 struct submission {
   uint64_t request = 0;
-  /// Ready once callbacks::answered has returned.
+  /// Ready before callbacks::answered is called.
   std::future<answer> result;
 };
 

@@ -11,7 +11,9 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
+#include <variant>
 
 namespace atelier::runtime {
 
@@ -48,6 +50,24 @@ void add_preview(const ipc::slot_store& slots, const ipc::slot_ref& from,
   to.preview.width = state->preview.px.width;
   to.preview.height = state->preview.px.height;
   to.preview.rgb.assign(state->preview.rgb.begin(), state->preview.rgb.end());
+}
+
+/// Gives a client's future its answer, which is moved there if nobody else
+/// reads it.
+void fulfil(std::promise<answer>& result, answer& last, bool may_move) {
+  try {
+    if (may_move)
+      result.set_value(std::move(last));
+    else
+      result.set_value(last);
+  } catch (const std::bad_alloc&) {
+    const auto request =
+      std::visit([](const auto& x) { return x.request; }, last);
+    result.set_value(failure{"out_of_resources",
+                             "no memory is left for a copy of the answer",
+                             {},
+                             request});
+  }
 }
 
 } // namespace
@@ -197,14 +217,6 @@ bool reception::step(core::time_point until) {
 }
 
 void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
-  struct delivery {
-    ~delivery() {
-      of.result.set_value(std::move(*of.last));
-    }
-
-    client& of;
-  };
-
   // A client that has its answer may submit the next request at once.
   clients own;
   auto& x = answered_.front();
@@ -220,9 +232,9 @@ void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
   guard.unlock();
   // The captures end before the call does.
   const clients ends_first = std::move(own);
-  const delivery last{x};
   if (seen)
     tell(x.calls, std::move(*seen));
+  fulfil(x.result, *x.last, !x.calls.answered);
   call(x.calls.answered, *x.last);
 }
 

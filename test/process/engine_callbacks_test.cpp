@@ -60,6 +60,19 @@ BOOST_DATA_TEST_CASE(a_stop_in_a_callback_only_closes_the_door, modes, how) {
   BOOST_TEST(sut->stop(60s));
 }
 
+BOOST_DATA_TEST_CASE(a_callback_finds_its_future_ready, modes, how) {
+  auto sut = test::start(how);
+  std::promise<std::future<answer>> handed;
+  std::promise<bool> was_ready;
+  callbacks calls;
+  calls.answered = [&](const answer&) {
+    auto own = handed.get_future().get();
+    was_ready.set_value(own.wait_for(0s) == std::future_status::ready);
+  };
+  handed.set_value(hand_in(*sut, small(2), calls).result);
+  BOOST_TEST(was_ready.get_future().get());
+}
+
 BOOST_DATA_TEST_CASE(a_callback_may_hold_the_last_owner, modes, how) {
   const auto before = test::engine_processes_of(getpid()).size();
   std::promise<void> release;

@@ -102,10 +102,11 @@ void denoise_step_state::adopt_hosting(const adopt& x) {
     complete_loading({});
 }
 
-void denoise_step_state::complete_loading(const core::error& why) {
+void denoise_step_state::complete_loading(gpu::load_report x) {
   if (!adopting)
     return;
-  config.hub->send(adopted{config.self, *adopting, why});
+  config.hub->send(
+    adopted{config.self, *adopting, std::move(x.failure), std::move(x.failed)});
   adopting.reset();
 }
 
@@ -381,7 +382,7 @@ denoise_step_actor::behavior_type denoise_step(
   st.config.device_executor->connect(
     {[post](gpu::run_report x) { post(steps_ran{std::move(x)}); },
      [post](gpu::decode_report x) { post(image_decoded{std::move(x)}); },
-     [post](core::error x) { post(variants_loaded{std::move(x)}); }});
+     [post](gpu::load_report x) { post(variants_loaded{std::move(x)}); }});
   worker_ready ready;
   ready.worker = st.config.self;
   ready.seats = st.config.seats;
@@ -389,6 +390,7 @@ denoise_step_actor::behavior_type denoise_step(
   ready.kind = st.config.kind;
   ready.variants = st.config.variants;
   ready.may_host = st.config.may_host;
+  ready.failed = st.config.failed;
   ready.memory_bytes = st.config.memory_bytes;
   ready.loads_beside = st.config.device_executor->loads_beside();
   ready.max_batch = st.config.max_batch;
@@ -407,7 +409,7 @@ denoise_step_actor::behavior_type denoise_step(
       // The last load answers for the earlier ones, which it overtook.
       auto& state = self->state;
       if (state.loadings > 0 && --state.loadings == 0)
-        state.complete_loading(x.failure);
+        state.complete_loading(x.report);
     },
     [self](const steps_ran& x) {
       guarded_by_rows(self, [&](auto& state) { state.complete_run(x.report); });

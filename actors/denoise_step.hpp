@@ -27,6 +27,8 @@ struct denoise_step_config {
   /// The resident variants, and those that it may host; empty: any.
   std::vector<std::string> variants;
   std::vector<std::string> may_host;
+  /// The variants that could not be loaded at the start.
+  std::vector<gpu::load_failure> failed = {};
   /// Memory for the variants that it hosts at a time; 0: no bound.
   uint64_t memory_bytes = 0;
   /// Requests held at a time, including waiting ones; at least max_batch.
@@ -108,7 +110,7 @@ struct denoise_step_state {
   /// too long. Returns whether it did.
   bool hold_back(std::vector<core::ticket>& next) const;
   void adopt_hosting(const adopt& x);
-  void complete_loading(const core::error& why);
+  void complete_loading(gpu::load_report x);
   /// Makes the device unload leaving variants that have no row.
   void let_go();
   /// Answers all rows that the device does not run now, so that they are tried

@@ -325,6 +325,7 @@ void hub::tick(core::time_point now) {
                                         core::to_seconds(ran - w.last_sign)));
     }
   }
+  retry_loads(now);
   settle(now);
 }
 
@@ -333,7 +334,7 @@ core::time_point hub::running(core::time_point now) {
 }
 
 bool hub::wants_tick() const {
-  return requests_.timed() || !orders_.empty();
+  return requests_.timed() || !orders_.empty() || failed_loads_.waits();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,

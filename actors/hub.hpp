@@ -6,6 +6,7 @@
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/failed_loads.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
@@ -110,6 +111,7 @@ public:
   void on(const denoised& x, core::time_point now);
   void on(const adopted& x, core::time_point now);
   void on(const has_order& x, core::time_point now);
+  void on(const wish_hosting& x, core::time_point now);
 
   void suspected(ipc::process_life who, core::time_point now);
   void lost(ipc::process_life who, bool confirmed, death cause,
@@ -222,7 +224,8 @@ private:
   void note_load(const worker& w, const adopted& x, core::time_point now);
   /// Loads new variants: beside the running rows if possible, otherwise when
   /// all rows have ended.
-  void host(const planning::assignment& x, worker& w, core::time_point now);
+  void host(std::vector<core::variant_id> hosting, worker& w,
+            core::time_point now);
   void drain_and_load(worker& w, bool loads, core::time_point now);
   void adopted_beside(const adopted& x, worker& w, core::time_point now);
   /// Stops hosting these variants and unloads them.
@@ -242,6 +245,38 @@ private:
   void serve(worker& w);
   void end_filling();
   void rehome(core::worker_id gone, core::time_point now);
+
+  // hub_loads.cpp: variants that devices could not load
+  void load_failed(const worker& w, core::variant_id v, core::error why,
+                   core::time_point now);
+  /// Records these failures, and that the worker's hosting is loaded.
+  void note_loads(worker& w, const std::vector<gpu::load_failure>& failed,
+                  core::time_point now);
+  static std::vector<gpu::load_failure> failures_of(const adopted& x,
+                                                    const worker& w);
+  /// A worker's process died: it failed to load what it was loading.
+  void note_death_while_loading(worker& w, death cause, core::time_point now);
+  /// Whether a worker's death is blamed on its loading, not on its rows.
+  static bool blames_load(const worker& w, death cause);
+  std::vector<gpu::load_failure> failures_at(const worker& w) const;
+  /// Makes the view of a worker show the variants that it cannot load now.
+  void show_unloadable(worker& w);
+  static std::vector<core::variant_id> loadable(
+    const std::vector<core::variant_id>& hosting, const worker& w);
+  /// Allows the next attempts that are due.
+  void retry_loads(core::time_point now);
+  /// Returns why no worker hosts, will host or can load a variant; none if one
+  /// does, or may.
+  std::optional<core::error> unloadable(core::variant_id v) const;
+  /// The same for all variants of a leg, and for all ways through a route.
+  std::optional<core::error> unloadable(const planning::leg& x) const;
+  std::optional<core::error> unloadable(const planning::route& x) const;
+  /// Ends the legs that wait in a queue for such variants. Returns whether it
+  /// ended any.
+  bool end_unloadable(core::lane_id lane, core::time_point now);
+  /// Ends the leg of a waiting row: another one may follow.
+  void leg_failed(core::request_id id, row& r, core::error why,
+                  core::time_point now);
 
   // hub_inspect.cpp: the parts of `check`
   std::string check_rows() const;
@@ -466,6 +501,7 @@ private:
   /// Measures the silence of workers and of orders.
   core::running_clock clock_;
   actors::workers workers_;
+  actors::failed_loads failed_loads_;
   /// Queues for which a host was sought since hosting changed.
   std::set<core::lane_id> looked_;
   bool looks_anew_ = false;

@@ -59,6 +59,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
   while (!queues_.empty(lane)) {
     if (queues_.offered(lane).empty()) {
       if (!pool) {
+        if (end_unloadable(lane, now))
+          continue;
         look_for_host(lane);
         crowded_ = crowded_ || plan_->grouped;
       }

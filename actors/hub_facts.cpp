@@ -111,6 +111,9 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();
+    if (auto why = unloadable(*along))
+      return turn_away(id, r, std::move(*why),
+                       failed_loads_.paused_anywhere(first)->due - now, now);
     if (auto why = no_room_for(first, later))
       return turn_away(id, r, std::move(*why), later, now);
     if (auto why = not_admitted(r, later, now))

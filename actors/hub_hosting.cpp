@@ -10,6 +10,20 @@
 
 namespace atelier::actors {
 
+namespace {
+
+std::vector<core::variant_id> without(
+  std::vector<core::variant_id> hosting,
+  const std::vector<gpu::load_failure>& failed) {
+  std::erase_if(hosting, [&](auto v) {
+    return std::any_of(failed.begin(), failed.end(),
+                       [&](const auto& x) { return x.variant == v; });
+  });
+  return hosting;
+}
+
+} // namespace
+
 void hub::apply(const planning::assignment& x, worker& w,
                 core::time_point now) {
   withdraw(w);
@@ -23,8 +37,9 @@ void hub::apply(const planning::assignment& x, worker& w,
   w.most_rows = batch;
   w.join = join;
   // A worker to which the plan assigns no variants keeps its own.
-  if (!x.hosting.empty() && x.hosting != w.view.becoming) {
-    host(x, w, now);
+  auto hosting = loadable(x.hosting, w);
+  if (!hosting.empty() && hosting != w.view.becoming) {
+    host(std::move(hosting), w, now);
   } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
     serve(w);
     tell(w, workers::order_for(w, {}));
@@ -66,17 +81,18 @@ void hub::tell_leaving(worker& w) {
   tell(w, std::move(order));
 }
 
-void hub::host(const planning::assignment& x, worker& w, core::time_point now) {
-  w.view.becoming = x.hosting;
+void hub::host(std::vector<core::variant_id> hosting, worker& w,
+               core::time_point now) {
+  w.view.becoming = std::move(hosting);
   w.draining = false;
   // If nothing must be loaded the variants count as hosted: its rows end soon.
-  const bool loads =
-    std::any_of(x.hosting.begin(), x.hosting.end(), [&](const auto v) {
-      return (w.loads_beside
-              || load_on(*config_.profile, v, w.view.device_kind).count() > 0)
-          && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-               == w.view.hosting.end();
-    });
+  const auto& will = w.view.becoming;
+  const bool loads = std::any_of(will.begin(), will.end(), [&](const auto v) {
+    return (w.loads_beside
+            || load_on(*config_.profile, v, w.view.device_kind).count() > 0)
+        && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+             == w.view.hosting.end();
+  });
   w.beside = loads && w.loads_beside && !w.loading && !w.next_hosting;
   if (!w.beside)
     return drain_and_load(w, loads, now);
@@ -135,30 +151,41 @@ void hub::on(const adopted& x, core::time_point now) {
   withdraw(*w);
   const auto before = w->view.hosting;
   w->view.hosting = x.failure.code == core::ec::none
-                    ? w->view.becoming
+                    ? without(w->view.becoming, x.failed)
                     : std::vector<core::variant_id>{};
+  const auto failed = failures_of(x, *w);
   w->view.becoming = w->view.hosting;
+  note_loads(*w, failed, now);
   serve(*w);
   hosting_changed();
   tell_leaving(*w);
   offer(*w);
-  if (w->view.hosting != before)
+  if (w->view.hosting != before || !failed.empty())
     ports_.watch->cluster_changed(cluster());
   settle(now);
 }
 
 void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
+  auto failed = failures_of(x, w);
   w.beside = false;
   note_load(w, x, now);
   withdraw(w);
-  if (x.failure.code == core::ec::out_of_resources) {
+  // What does not fit beside the running rows is loaded without them.
+  const auto crowded = std::erase_if(failed, [](const auto& f) {
+    return f.why.code == core::ec::out_of_resources;
+  });
+  auto loaded = without(w.view.becoming, failed);
+  if (crowded > 0) {
     // The load is counted when it begins again.
+    w.view.becoming = std::move(loaded);
+    note_loads(w, failed, now);
     drain_and_load(w, true, now);
   } else {
     records_.loads();
-    if (x.failure.code == core::ec::none)
-      w.view.hosting = w.view.becoming;
+    if (x.failure.code == core::ec::none && !loaded.empty())
+      w.view.hosting = std::move(loaded);
     w.view.becoming = w.view.hosting;
+    note_loads(w, failed, now);
     serve(w);
     hosting_changed();
     rehome(w.view.worker, now);

@@ -79,6 +79,7 @@ scheduler_status hub::status() const {
     line.max_batch = w.view.max_batch;
     line.loading = w.loading || w.next_hosting;
     line.slow = w.slow;
+    line.failed = failures_at(w);
     s.workers.push_back(std::move(line));
   }
   return s;

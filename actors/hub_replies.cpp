@@ -114,6 +114,8 @@ void hub::on(const worker_ready& x, core::time_point now) {
   } else {
     queues_.touch(pool_suspects_lane);
   }
+  if (w.on_device())
+    note_loads(w, x.failed, now);
   hosting_changed();
   offer(w);
   if (x.worker.role == role::denoise_step)
@@ -467,6 +469,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     served.insert(w.serves.begin(), w.serves.end());
     if (w.address.role == role::denoise_step) {
       devices = true;
+      note_death_while_loading(w, cause, now);
       forecast_.gone(id);
       for (const auto lane : w.serves)
         queues_.touch_waiting(alone_lane(lane));

@@ -98,10 +98,10 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
     }
   }
   if (chosen == nullptr) {
-    if (!waits)
-      return look_for_host(beside);
-    queues_.starve(lane);
-    return;
+    if (waits)
+      return queues_.starve(lane);
+    end_unloadable(lane, now);
+    return look_for_host(beside);
   }
   const auto next = next_suspect(lane, now);
   if (!may_try(next, requests_.at(next)))
@@ -269,6 +269,8 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
         out.insert(w.has.front());
       continue;
     }
+    if (blames_load(w, cause))
+      continue;
     for (const auto who : w.has)
       if (orders_.at(who).stepping)
         out.insert(who);

@@ -189,7 +189,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
 }
 
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
-  if (x.failure.code != core::ec::none)
+  if (x.failure.code != core::ec::none || !x.failed.empty())
     return;
   // Hosted variants load nothing, and a joint load does not show each one's
   // time.

@@ -38,6 +38,8 @@ using scheduler_actor = caf::typed_actor<
   caf::reacts_to<adopted>,
   // A worker answers whether it has an order.
   caf::reacts_to<has_order>,
+  // An operator wants variants: attempts to load them are due.
+  caf::reacts_to<wish_hosting>,
   // The SUPERVISOR suspects that a process is dead: it gets no new work.
   caf::reacts_to<process_suspected>,
   // The SUPERVISOR reports that a process has ended.

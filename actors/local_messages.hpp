@@ -209,6 +209,8 @@ struct worker_line {
   bool loading = false;
   /// It takes several times as long as others, so plans leave it out.
   bool slow = false;
+  /// The variants that it could not load when it last tried.
+  std::vector<gpu::load_failure> failed;
 };
 
 /// The scheduler's state, for human readers.
@@ -269,7 +271,7 @@ struct image_decoded {
 
 /// The executor loaded variants, or failed to.
 struct variants_loaded {
-  core::error failure;
+  gpu::load_report report;
 };
 
 using tick_atom = caf::atom_constant<caf::atom("tick")>;

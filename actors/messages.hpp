@@ -13,6 +13,7 @@
 #include <atelier/core/shape.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/core/typed_body.hpp>
+#include <atelier/gpu/device/load_report.hpp>
 #include <atelier/gpu/device/state_capture.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_ref.hpp>
@@ -74,6 +75,8 @@ struct worker_ready {
   /// host; empty: any of the profile.
   std::vector<std::string> variants;
   std::vector<std::string> may_host;
+  /// The variants that it tried to load at its start and could not.
+  std::vector<gpu::load_failure> failed = {};
   /// Memory for the variants that it hosts at a time; 0: no bound.
   uint64_t memory_bytes = 0;
   /// It loads variants while its rows continue.
@@ -88,7 +91,8 @@ struct worker_ready {
   friend typename Inspector::result_type inspect(Inspector& f,
                                                  worker_ready& x) {
     return f(x.worker, x.seats, x.device, x.kind, x.variants, x.may_host,
-             x.memory_bytes, x.loads_beside, x.max_batch, x.run_steps);
+             x.failed, x.memory_bytes, x.loads_beside, x.max_batch,
+             x.run_steps);
   }
 };
 
@@ -269,8 +273,8 @@ struct denoised {
 // -- hosting ------------------------------------------------------------------
 
 /// Orders to host exactly these variants, and how to run batches. Answered with
-/// `adopted` when all are loaded. New variants are sent only to a worker that
-/// holds no row, unless it loads them beside its rows.
+/// `adopted` when each is loaded or has failed. New variants are sent only to a
+/// worker that holds no row, unless it loads them beside its rows.
 struct adopt {
   /// Rises with each one sent to a worker.
   uint32_t number = 0;
@@ -294,17 +298,19 @@ struct adopt {
 struct adopted {
   worker_address worker;
   uint32_t number = 0;
-  /// Set if the variants were not loaded. A worker that loads beside its rows
-  /// then still has its previous ones; others have none. out_of_resources from
-  /// a worker that loads beside its rows means that they do not fit beside what
-  /// runs.
+  /// Set if no variant was loaded for this reason. A worker that loads beside
+  /// its rows then still has its previous ones; others have none.
   core::error failure;
+  /// The variants that were not loaded; the others were. out_of_resources here
+  /// or in `failure`, from a worker that loads beside its rows, means that they
+  /// do not fit beside what runs.
+  std::vector<gpu::load_failure> failed = {};
 
   friend bool operator==(const adopted&, const adopted&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, adopted& x) {
-    return f(x.worker, x.number, x.failure);
+    return f(x.worker, x.number, x.failure, x.failed);
   }
 };
 

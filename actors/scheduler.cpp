@@ -79,6 +79,7 @@ scheduler_actor::behavior_type scheduler(
     [note](const denoised& x) { note(x); },
     [note](const adopted& x) { note(x); },
     [note](const has_order& x) { note(x); },
+    [note](const wish_hosting& x) { note(x); },
     [self](const process_suspected& x) {
       handle(self, [&](hub& h, auto now) { h.suspected(x.process, now); });
     },

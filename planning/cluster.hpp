@@ -43,6 +43,8 @@ struct worker_view {
   /// The variants that it may host, and its memory in bytes; empty and 0: any.
   std::vector<core::variant_id> may_host;
   uint64_t memory_bytes = 0;
+  /// The variants that it could not load, until the next attempt is due.
+  std::vector<core::variant_id> unloadable = {};
   uint32_t max_batch = 1;
   uint32_t seats_free = 0;
   uint32_t seats_taken = 0;

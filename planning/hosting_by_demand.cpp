@@ -99,8 +99,12 @@ private:
     place out;
     // A worker whose load failed counts as empty, so that it is assigned a
     // hosting again.
-    if (!w.becoming.empty())
+    if (!w.becoming.empty()) {
       out.hosts = hosting_after(planned, w);
+      std::erase_if(out.hosts, [&](auto v) { return has(w.unloadable, v); });
+      if (out.hosts.empty())
+        out.hosts = w.becoming;
+    }
     out.changing = !out.hosts.empty() && out.hosts != w.hosting;
     if (w.seats_taken > 0 && !w.running.empty()) {
       const auto v = w.running.front();

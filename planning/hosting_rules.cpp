@@ -99,6 +99,9 @@ private:
 bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known) {
+  if (std::any_of(hosting.begin(), hosting.end(),
+                  [&](auto v) { return has(w.unloadable, v); }))
+    return false;
   if (w.may_host.empty() && w.memory_bytes == 0)
     return true;
   uint64_t bytes = 0;
@@ -137,10 +140,15 @@ void host_instead(assignment& a, std::vector<core::variant_id> hosting) {
 plan only_possible(plan made, const profile& known, const cluster_view& there) {
   const auto places = places_in(made);
   for (const worker_view& w : there.workers)
-    if (const auto i = places.find(w.worker); i != places.end())
-      if (assignment& a = made.workers[i->second];
-          !may_host(w, a.hosting, known))
+    if (const auto i = places.find(w.worker); i != places.end()) {
+      assignment& a = made.workers[i->second];
+      auto loadable = a.hosting;
+      std::erase_if(loadable, [&](auto v) { return has(w.unloadable, v); });
+      if (loadable.size() < a.hosting.size())
+        host_instead(a, std::move(loadable));
+      if (!may_host(w, a.hosting, known))
         host_instead(a, {});
+    }
   return made;
 }
 

@@ -11,8 +11,8 @@
 
 namespace atelier::planning {
 
-/// Returns whether a worker may host these together, and has enough memory for
-/// them on its kind of device.
+/// Returns whether a worker may host these together, could load each of them
+/// when it last tried, and has enough memory for them on its kind of device.
 bool may_host(const worker_view& w,
               const std::vector<core::variant_id>& hosting,
               const profile& known);
@@ -29,8 +29,9 @@ const std::vector<core::variant_id>& hosting_after(const assignment* planned,
 /// Makes a worker host these, and drops the rest of its planned hosting.
 void host_instead(assignment& a, std::vector<core::variant_id> hosting);
 
-/// Returns a plan without impossible hostings: a worker with a variant that it
-/// may not host, or with more than its memory holds, keeps its variants.
+/// Returns a plan without impossible hostings. Variants that a worker cannot
+/// load are left out of its hosting; a worker with a variant that it may not
+/// host, or with more than its memory holds, keeps its variants.
 plan only_possible(plan made, const profile& known, const cluster_view& there);
 
 /// Returns a policy's plan, changed so that every variant for which legs wait

@@ -378,6 +378,15 @@ struct worker_status {
   std::string kind = {};
 };
 
+/// A variant that a device could not load.
+struct unloadable_status {
+  std::string device;
+  std::string variant;
+  /// As `code` and `text` of a failure.
+  std::string code;
+  std::string reason;
+};
+
 /// The status of one process of the engine.
 struct process_status {
   std::string role;
@@ -646,6 +655,9 @@ struct engine_status {
   std::vector<std::string> wanted;
   std::vector<std::string> sent_away;
   std::vector<worker_status> workers;
+  /// The variants that devices could not load when they last tried. Requests
+  /// that only they can serve fail with the reason.
+  std::vector<unloadable_status> unloadable = {};
   std::vector<process_status> processes;
   /// The time from the death of a process to the first step of a request that
   /// it worked on, and to the next encoded image, if any request was open.

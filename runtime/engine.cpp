@@ -402,10 +402,15 @@ engine_status engine::status() const {
   s.profiles = impl_->texts_of(std::move(got->profile), measured);
   s.until_step = told(got->recovery.until_step);
   s.until_image = told(got->recovery.until_image);
-  for (const auto& w : got->workers)
+  for (const auto& w : got->workers) {
     s.workers.push_back({w.device, w.variants, true, w.seats_taken, w.seats,
                          w.max_batch, w.loading, w.slow,
                          kind_of(impl_->settings, w.device)});
+    for (const auto& x : w.failed)
+      s.unloadable.push_back(
+        {w.device, impl_->profile->variants.at(x.variant.value).name,
+         std::string{core::to_string(x.why.code)}, x.why.text});
+  }
   for (const auto& p : *lines) {
     // The control process is the first one.
     const core::process_id who{static_cast<uint32_t>(s.processes.size()) + 1};
@@ -493,6 +498,7 @@ result<void> engine::host_model(const std::string& model, bool there) {
       "model '{}': no device may host it by 'variants', or has the memory for "
       "it by 'memory_mib'",
       model));
+  caf::anon_send(impl_->control.scheduler, wish);
   caf::anon_send(impl_->control.planner, std::move(wish));
   return {};
 }

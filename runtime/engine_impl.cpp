@@ -337,6 +337,18 @@ bool engine::impl::ready(const actors::scheduler_status& s) const {
     });
 }
 
+core::result<void> engine::impl::all_loaded(
+  const actors::scheduler_status& s) const {
+  for (const auto& w : s.workers)
+    if (!w.failed.empty()) {
+      const auto& x = w.failed.front();
+      return core::fail(x.why.code, "devices: {}: {} cannot be loaded: {}",
+                        w.device, profile->variants.at(x.variant.value).name,
+                        x.why.text);
+    }
+  return {};
+}
+
 bool engine::impl::is_planned() const {
   const auto s =
     ask_status<actors::planner_actor, actors::planner_status>(control.planner);
@@ -353,6 +365,9 @@ core::result<void> engine::impl::wait_until_ready() {
         control.scheduler);
     if (s && ready(*s)) {
       const auto now = std::chrono::steady_clock::now();
+      if (!joined)
+        if (auto all = all_loaded(*s); !all)
+          return all;
       joined = joined.value_or(now);
       if (is_planned())
         return {};

@@ -112,8 +112,8 @@ public:
       tell(std::move(x));
   }
 
-  void loaded(core::error x) {
-    std::function<void(core::error)> tell;
+  void loaded(gpu::load_report x) {
+    std::function<void(gpu::load_report)> tell;
     {
       const std::lock_guard guard{mutex_};
       tell = to_.loaded;
@@ -180,12 +180,21 @@ public:
       called(name_, "resident", [&] { resident_ = own_->resident(); });
     if (!asked)
       return asked;
+    asked = called(name_, "failed_at_start",
+                   [&] { failed_ = own_->failed_at_start(); });
+    if (!asked)
+      return asked;
+    const auto unknown = [&](std::string_view which, core::variant_id v) {
+      return core::fail(ec::bad_config,
+                        "executor '{}': its {} variant {} is outside 0..{}",
+                        name_, which, v.value, known.variants.size());
+    };
     for (const auto v : resident_)
       if (v.value >= known.variants.size())
-        return core::fail(ec::bad_config,
-                          "executor '{}': its resident variant {} is outside "
-                          "0..{}",
-                          name_, v.value, known.variants.size());
+        return unknown("resident", v);
+    for (const auto& x : failed_)
+      if (x.variant.value >= known.variants.size())
+        return unknown("failed", x.variant);
     asked = called(name_, "loads_beside",
                    [&] { loads_beside_ = own_->loads_beside(); });
     if (!asked)
@@ -194,7 +203,7 @@ public:
       own_->connect(
         {[to = news_](gpu::run_report x) { to->ran(std::move(x)); },
          [to = news_](gpu::decode_report x) { to->decoded(std::move(x)); },
-         [to = news_](core::error x) { to->loaded(std::move(x)); }});
+         [to = news_](gpu::load_report x) { to->loaded(std::move(x)); }});
     });
   }
 
@@ -243,7 +252,7 @@ public:
     auto begun =
       called(name_, "load", [&] { there = own_->load(variants, keep); });
     if (!begun)
-      news_->loaded(std::move(begun).why());
+      news_->loaded({std::move(begun).why()});
     return there;
   }
 
@@ -257,6 +266,10 @@ public:
 
   std::vector<core::variant_id> resident() const override {
     return resident_;
+  }
+
+  std::vector<gpu::load_failure> failed_at_start() const override {
+    return failed_;
   }
 
   void close(core::ticket who) override {
@@ -274,6 +287,7 @@ private:
   const std::string name_;
   std::shared_ptr<news> news_ = std::make_shared<news>(name_);
   std::vector<core::variant_id> resident_;
+  std::vector<gpu::load_failure> failed_;
   bool loads_beside_ = false;
   // Last: its threads end before what they tell.
   std::shared_ptr<gpu::executor> own_;

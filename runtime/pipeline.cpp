@@ -328,10 +328,17 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.kind = kind;
   c.may_host = device.variants;
   c.memory_bytes = device.memory_bytes;
+  c.failed = x.device->failed_at_start();
   for (const auto v : x.device->resident())
     c.variants.push_back(with.profile->variants.at(v.value).name);
-  if (c.variants.empty())
+  if (c.variants.empty()) {
     c.variants = device.variants;
+    std::erase_if(c.variants, [&](const std::string& name) {
+      return std::ranges::any_of(c.failed, [&](const auto& f) {
+        return with.profile->variants.at(f.variant.value).name == name;
+      });
+    });
+  }
   c.seats = device.seats;
   c.max_batch = device.max_batch;
   c.publish_every = device.publish_every;

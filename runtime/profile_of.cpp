@@ -131,7 +131,8 @@ struct guess {
 /// Guesses what variants take; opens each model once.
 class guesses {
 public:
-  explicit guesses(const config::settings& of) : of_(of) {}
+  guesses(const config::settings& of, unreadable models)
+    : of_(of), unreadable_models_(models) {}
 
   core::result<guess> on(const config::device_settings& device,
                          const std::string& name) {
@@ -160,6 +161,10 @@ public:
     auto known = models_.find(model->name);
     if (known == models_.end()) {
       auto read = read_facts(*model);
+      if (!read && unreadable_models_ == unreadable::named) {
+        describe_card(device, out.costs);
+        return out;
+      }
       if (!read)
         return read.why();
       auto schedule =
@@ -182,6 +187,7 @@ private:
   };
 
   const config::settings& of_;
+  const unreadable unreadable_models_;
   std::map<std::string_view, known_model> models_;
 };
 
@@ -377,7 +383,8 @@ core::result<void> check_judges(const planning::plan& made,
 
 } // namespace
 
-core::result<known_variants> know_variants(const config::settings& x) {
+core::result<known_variants> know_variants(const config::settings& x,
+                                           unreadable models) {
   const auto measured = read_profile("planner.profile", x.planner.profile);
   if (!measured)
     return measured.why();
@@ -394,7 +401,7 @@ core::result<known_variants> know_variants(const config::settings& x) {
     known.finish = measured->finish;
     known.source = measured->source;
   }
-  guesses guessed{x};
+  guesses guessed{x, models};
   for (const auto& device : x.devices)
     for (const auto& name : device.variants) {
       if (planning::find_variant(known, name))
@@ -418,8 +425,9 @@ core::result<known_variants> know_variants(const config::settings& x) {
   return out;
 }
 
-core::result<planning::profile> profile_of(const config::settings& x) {
-  auto known = know_variants(x);
+core::result<planning::profile> profile_of(const config::settings& x,
+                                           unreadable models) {
+  auto known = know_variants(x, models);
   if (!known)
     return known.why();
   return std::move(known->costs);

@@ -8,6 +8,7 @@
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +25,15 @@ struct known_variants {
   std::vector<gpu::model_traits> traits;
 };
 
+/// What to do with a model whose files cannot be read.
+enum class unreadable : uint8_t {
+  /// The result is the error.
+  refused,
+  /// Its variants have their names and no measured memory: a device that loads
+  /// them reads the files again.
+  named,
+};
+
 /// Returns the facts of the variants that the devices of `x` host, in the order
 /// of their first mention: the same in every process that reads the same
 /// settings, so that variant_id means the same everywhere. Models are opened
@@ -31,10 +41,12 @@ struct known_variants {
 /// differ, by `devices[].profile` or by the estimate, are listed with them.
 /// @pre `x` is valid (config::validate)
 /// Errors: those of gpu::open_model and gpu::facts_of, with the model's name.
-core::result<known_variants> know_variants(const config::settings& x);
+core::result<known_variants> know_variants(
+  const config::settings& x, unreadable models = unreadable::refused);
 
 /// Returns the variants' profile for planning: see know_variants.
-core::result<planning::profile> profile_of(const config::settings& x);
+core::result<planning::profile> profile_of(
+  const config::settings& x, unreadable models = unreadable::refused);
 
 /// Returns the policy that settings name: one of planning::all_policies, a
 /// host's own, `fixed` by the plan in `planner.plan`, or for "auto" the choice

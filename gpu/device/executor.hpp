@@ -6,6 +6,7 @@
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/gpu/device/load_report.hpp>
 #include <atelier/gpu/device/state_capture.hpp>
 #include <atelier/ipc/slot_ref.hpp>
 
@@ -116,7 +117,7 @@ struct executor_events {
   std::function<void(run_report)> ran;
   std::function<void(decode_report)> decoded;
   /// Called when a loading ended.
-  std::function<void(core::error)> loaded = {};
+  std::function<void(load_report)> loaded = {};
 };
 
 /// Runs a device's work on one thread per device, behind an interface without
@@ -156,7 +157,8 @@ public:
   /// Loads these variants; others may be unloaded. Returns true if they are
   /// already loaded. Otherwise calls `loaded` later, once for each call, in the
   /// order of the calls; with ec::cancelled if a later call was made before the
-  /// loading began.
+  /// loading began. A variant that cannot be loaded does not keep the others
+  /// from being loaded.
   /// An executor whose variants are all resident from its start has nothing to
   /// do.
   /// @param keep variants of rows that are or will be open; not empty only if
@@ -180,8 +182,14 @@ public:
     return false;
   }
 
-  /// Returns the variants loaded at the start; empty means all of its variants.
+  /// Returns the variants loaded at the start; empty means all of its variants
+  /// that did not fail.
   virtual std::vector<core::variant_id> resident() const {
+    return {};
+  }
+
+  /// Returns the variants that were to be loaded at the start and could not be.
+  virtual std::vector<load_failure> failed_at_start() const {
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <atelier/gpu/device/detail/loading_device.hpp>
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <torch/torch.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -92,19 +94,59 @@ std::vector<core::variant_id> fitting(const std::vector<core::variant_id>& all,
   return out;
 }
 
-core::result<std::pair<std::shared_ptr<const gpu::model>, uint64_t>> load(
+using shelf_model = detail::hosted_models::opened_model;
+
+core::result<shelf_model> open(
   const std::map<std::string, model_place, std::less<>>& models,
   const detail::shelf_title& what, const torch::Device& on) {
   const auto& place = models.find(what.model)->second;
-  const auto files = open_model(place.path, place.options);
+  auto files = open_model(place.path, place.options);
   if (!files)
     return files.why();
-  auto made = load_model(*files, {on, torch_dtype(what.precision)});
-  if (!made)
-    return made.why();
-  const auto bytes = std::max(what.bytes, (*made)->weight_bytes());
-  return std::pair<std::shared_ptr<const gpu::model>, uint64_t>{
-    std::move(*made), bytes};
+  auto facts = facts_of(*files);
+  if (!facts)
+    return facts.why();
+  shelf_model out;
+  out.bytes = what.bytes > 0
+              ? what.bytes
+              : facts->parameters * core::bytes_of(what.precision);
+  out.load = [files = std::move(*files), bytes = out.bytes, on,
+              as = torch_dtype(what.precision)]()
+    -> core::result<std::pair<std::shared_ptr<const gpu::model>, uint64_t>> {
+    auto made = load_model(files, {on, as});
+    if (!made)
+      return made.why();
+    const auto held = std::max(bytes, (*made)->weight_bytes());
+    return std::pair<std::shared_ptr<const gpu::model>, uint64_t>{
+      std::move(*made), held};
+  };
+  return out;
+}
+
+/// The variants loaded at the start, and those that could not be.
+struct first_models {
+  std::vector<core::variant_id> there;
+  std::vector<load_failure> failed;
+};
+
+/// Loads the first variants that fit together. Others take the place of those
+/// that cannot be loaded.
+core::result<first_models> load_first(detail::hosted_models& models,
+                                      const titles& of,
+                                      std::vector<core::variant_id> left,
+                                      uint64_t most) {
+  first_models out;
+  for (;;) {
+    out.there = fitting(left, of, most);
+    auto failed = models.bring(out.there, {});
+    if (!failed)
+      return failed.why();
+    if (failed->empty())
+      return out;
+    for (const auto& x : *failed)
+      std::erase(left, x.variant);
+    std::move(failed->begin(), failed->end(), std::back_inserter(out.failed));
+  }
 }
 
 } // namespace
@@ -122,14 +164,14 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
   std::vector<core::variant_id> all;
   for (const auto& name : config.variants)
     all.push_back(*planning::find_variant(*config.known, name));
-  const auto first = fitting(all, *titles, config.memory_bytes);
   auto models = std::make_shared<detail::hosted_models>(
-    std::move(*titles), config.memory_bytes,
+    *titles, config.memory_bytes,
     [models = config.models, on = *device](const detail::shelf_title& x) {
-      return load(models, x, on);
+      return open(models, x, on);
     });
-  if (auto brought = models->bring(first, {}); !brought)
-    return brought.why();
+  auto first = load_first(*models, *titles, all, config.memory_bytes);
+  if (!first)
+    return first.why();
   detail::hosted_judges judges;
   for (const auto& [name, folder] : config.judges) {
     auto judge = image_judge::load(folder, *device);
@@ -151,18 +193,23 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
     if (threads > 0)
       at::set_num_threads(static_cast<int>(threads));
     const auto begin = core::time_point::clock::now();
-    auto brought = models->bring(variants, keep);
-    if (!brought)
-      return std::move(brought).why();
+    load_report out;
+    auto failed = models->bring(variants, keep);
+    if (!failed) {
+      out.failure = failed.why();
+      return out;
+    }
+    out.failed = std::move(*failed);
     core::log_info("loaded models in {} ms; {} MiB are resident",
                    std::chrono::duration_cast<std::chrono::milliseconds>(
                      core::time_point::clock::now() - begin)
                      .count(),
                    models->bytes() >> 20);
-    return core::error{};
+    return out;
   };
   return std::shared_ptr<executor>{std::make_shared<detail::loading_device>(
-    std::move(runs), std::move(shelf), first)};
+    std::move(runs), std::move(shelf), std::move(first->there),
+    std::move(first->failed))};
 }
 
 } // namespace atelier::gpu

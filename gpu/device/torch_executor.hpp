@@ -42,9 +42,10 @@ struct torch_executor_config {
 
 /// Loads the variants' models, each model and element type once and as many as
 /// fit, and returns a device that runs them with LibTorch and loads the others
-/// on request. Blocks until the models are loaded.
-/// Errors: ec::not_found (device, model), ec::bad_payload, ec::bad_config
-///         (model), ec::out_of_resources.
+/// on request. Blocks until the models are loaded. Models that cannot be loaded
+/// are left out; the device lists their variants (failed_at_start).
+/// Errors: ec::not_found (the device, or a model that is not configured),
+///         ec::bad_config, and those of judges.
 /// Threads: any; the returned executor has its own rules.
 core::result<std::shared_ptr<executor>> make_torch_executor(
   const torch_executor_config& config, std::shared_ptr<ipc::slot_store> slots);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace atelier::gpu {
@@ -37,6 +39,23 @@ torch::Dtype torch_type(tensor_type x) {
   }
   return torch::kFloat32;
 }
+
+namespace {
+
+/// Returns whether all bytes of a tensor can be read. Reading a mapped file
+/// that was cut, or whose disk fails, would end the process instead. Kernels
+/// before Linux 5.14 cannot tell.
+bool can_be_read(std::span<const std::byte> bytes) {
+  constexpr int populate_read = 22;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data()) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+  return ::madvise(reinterpret_cast<void*>(begin), end - begin, populate_read)
+        == 0
+      || (errno != EFAULT && errno != EIO && errno != EHWPOISON);
+}
+
+} // namespace
 
 weights::weights(std::shared_ptr<const tensor_source> from, placement where)
   : from_(std::move(from)), where_(where) {}
@@ -72,6 +91,11 @@ torch::Tensor weights::take(std::string_view name, torch::IntArrayRef shape,
     throw model_error{core::fail(
       core::ec::bad_payload, "{}: tensor {} is of type {}, not floating-point",
       from_->where(), name, to_string(found->type))};
+  if (!can_be_read(found->bytes))
+    throw model_error{core::fail(core::ec::io_failed,
+                                 "{}: tensor {} cannot be read: the file was "
+                                 "cut, or its disk fails",
+                                 from_->where(), name)};
   // Keeps the mapping as long as a tensor uses it.
   auto keep = from_;
   auto* bytes = const_cast<std::byte*>(found->bytes.data());

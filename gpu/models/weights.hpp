@@ -60,7 +60,8 @@ public:
   /// type is that type and the device is the CPU, the result is the mapped file
   /// itself and must not be written to.
   /// Throws model_error: ec::bad_payload (missing, another shape, not a
-  /// floating-point type).
+  /// floating-point type), ec::io_failed (the file was cut since it was opened,
+  /// or its disk fails).
   torch::Tensor take(std::string_view name, torch::IntArrayRef shape);
 
   /// Returns the same tensor in a type of the caller's choice.

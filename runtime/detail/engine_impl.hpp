@@ -128,6 +128,8 @@ struct engine::impl : runtime::reception_owner {
   core::result<void> spawn();
   core::result<void> wait_until_ready();
   bool ready(const actors::scheduler_status& s) const;
+  /// Errors: the first failure of a device to load a variant at its start.
+  core::result<void> all_loaded(const actors::scheduler_status& s) const;
   /// Whether the policy has planned for every device, or failed to.
   bool is_planned() const;
   /// Fills in the reported facts of a plan.

@@ -96,6 +96,7 @@ void admin_api::profile(const exchange_ptr& x) const {
 void admin_api::workers(const exchange_ptr& x) const {
   const auto now = context.condition->last();
   x->reply(json_reply({{"workers", detail::workers_json(now)},
+                       {"unloadable", detail::unloadable_json(now)},
                        {"processes", detail::processes_json(now)}}));
 }
 

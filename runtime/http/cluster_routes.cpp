@@ -64,6 +64,7 @@ json cluster_json(const engine_status& e, const recent_images& recent) {
           {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
           {"batches", e.batches},
           {"workers", detail::workers_json(e)},
+          {"unloadable", detail::unloadable_json(e)},
           {"processes", detail::processes_json(e)},
           {"recent", recent_json(recent)}};
 }

@@ -24,6 +24,18 @@ json workers_of(const engine_status& x, bool whole) {
   return out;
 }
 
+/// Returns the variants that devices could not load; reasons name files.
+json unloadable_of(const engine_status& x, bool whole) {
+  auto out = json::array();
+  for (const auto& u : x.unloadable) {
+    json one{{"device", u.device}, {"variant", u.variant}};
+    if (whole)
+      one["reason"] = u.reason;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 json processes_of(const engine_status& x) {
   auto out = json::array();
   for (const auto& p : x.processes) {
@@ -58,6 +70,15 @@ std::vector<std::string> parts_down(const engine_status& x) {
   if (x.cache && (x.cache->reads_left_out || x.cache->writes_left_out))
     out.emplace_back("cache");
   return out;
+}
+
+/// Whether a device draws, or is about to: one whose models all failed to load
+/// does not.
+bool draws(const worker_status& w, const engine_status& x) {
+  return w.alive
+      && (!w.variants.empty() || w.loading
+          || std::none_of(x.unloadable.begin(), x.unloadable.end(),
+                          [&](const auto& u) { return u.device == w.device; }));
 }
 
 /// Whether every request has to wait for a process that is down.
@@ -125,11 +146,11 @@ std::string_view health::word_now() const {
     return "stopping";
   if (draining_now())
     return "draining";
-  const bool alive =
+  const bool any =
     !last_.is_stale
     && std::any_of(last_.workers.begin(), last_.workers.end(),
-                   [](const worker_status& x) { return x.alive; });
-  return alive && !is_blocked(last_) ? "ok" : "degraded";
+                   [&](const worker_status& w) { return draws(w, last_); });
+  return any && !is_blocked(last_) ? "ok" : "degraded";
 }
 
 reply_message health::reply(scope to) const {
@@ -143,6 +164,7 @@ reply_message health::reply(scope to) const {
             {"running", last_.running},
             {"draining", draining_now()},
             {"down", parts_down(last_)},
+            {"unloadable", unloadable_of(last_, whole)},
             {"feasible", last_.infeasible.empty()},
             {"workers", workers_of(last_, whole)}};
   if (stage_ == stage::draining && ends_at_)

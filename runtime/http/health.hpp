@@ -49,14 +49,15 @@ public:
 
   engine_status last() const;
 
-  /// Returns "ok", "starting", "degraded" (no device's worker is alive, or the
-  /// process of the CPU work is down: no request can be answered until it is
-  /// back), "draining" or "stopping".
+  /// Returns "ok", "starting", "degraded" (no device's worker is alive with a
+  /// model, or the process of the CPU work is down: no request can be answered
+  /// until it is back), "draining" or "stopping".
   std::string_view word() const;
 
   /// Returns a reply with status 200 if the server is ok, otherwise 503; `down`
-  /// names the parts that do no work. Only authenticated callers see processes
-  /// and variants.
+  /// names the parts that do no work, and `unloadable` the variants that
+  /// devices could not load. Only authenticated callers see processes, hosted
+  /// variants and reasons.
   reply_message reply(scope to) const;
 
 private:

@@ -151,7 +151,9 @@ core::result<void> begin(life& x, const child_options& how,
   // Before any working thread exists.
   if (auto bound = run_on(cores_of(x.settings, told.part)); !bound)
     return bound;
-  auto known = profile_of(x.settings);
+  // The device reports the models that it cannot load, and works with the
+  // others.
+  auto known = profile_of(x.settings, unreadable::named);
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));

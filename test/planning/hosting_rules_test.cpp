@@ -81,6 +81,31 @@ BOOST_AUTO_TEST_CASE(what_waits_keeps_the_host_that_has_it) {
   BOOST_TEST((hosting_waiting(both, asking({0, 2}), known, there) == both));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_worker_cannot_load_is_not_planned_for_it) {
+  auto there = hosting_now({light, light});
+  there.workers[0].unloadable = {heavy};
+  auto made = plan_of({heavy, heavy});
+  made.workers[1].hosting = {light, heavy};
+  const auto p = only_possible(made, known, there);
+  BOOST_TEST(p.workers[0].hosting.empty());
+  BOOST_TEST((p.workers[1].hosting == std::vector{light, heavy}));
+  there.workers[1].unloadable = {heavy};
+  BOOST_TEST((only_possible(made, known, there).workers[1].hosting
+              == std::vector{light}));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_gets_a_host_that_can_load_it) {
+  auto there = hosting_now({light, light});
+  there.workers[0].unloadable = {heavy};
+  there.unhosted = {heavy};
+  const auto made = plan_of({light, light});
+  const auto p = hosting_waiting(made, asking({0, 1}), known, there);
+  BOOST_TEST(hosted(p) == (std::vector<uint32_t>{0, 1}),
+             boost::test_tools::per_element());
+  there.workers[1].unloadable = {heavy};
+  BOOST_TEST((hosting_waiting(made, asking({0, 1}), known, there) == made));
+}
+
 BOOST_AUTO_TEST_CASE(what_waited_before_the_last_report_keeps_no_host) {
   auto there = hosting_now({light});
   there.unhosted = {heavy};

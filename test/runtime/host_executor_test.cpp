@@ -90,7 +90,7 @@ struct rig {
   std::shared_ptr<gpu::executor> sut;
   std::vector<gpu::run_report> runs;
   std::vector<gpu::decode_report> decodings;
-  std::vector<core::error> loadings;
+  std::vector<gpu::load_report> loadings;
 
   core::error make() {
     auto made = runtime::make_host_executor(
@@ -101,7 +101,7 @@ struct rig {
     sut->connect(
       {[this](gpu::run_report x) { runs.push_back(std::move(x)); },
        [this](gpu::decode_report x) { decodings.push_back(std::move(x)); },
-       [this](core::error x) { loadings.push_back(std::move(x)); }});
+       [this](gpu::load_report x) { loadings.push_back(std::move(x)); }});
     return {};
   }
 
@@ -178,7 +178,8 @@ BOOST_AUTO_TEST_CASE(what_calls_throw_fails_what_they_were_for) {
              == "executor 'own' threw in decode: no eyes");
   BOOST_TEST(!x.sut->load({}, {}));
   BOOST_TEST_REQUIRE(x.loadings.size() == 1u);
-  BOOST_TEST(x.loadings[0].text == "executor 'own' threw in load: no room");
+  BOOST_TEST(x.loadings[0].failure.text
+             == "executor 'own' threw in load: no room");
   // These calls concern no row.
   x.sut->interrupt();
   x.sut->forget({});

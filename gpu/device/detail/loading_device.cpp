@@ -22,9 +22,11 @@ void return_memory() {
 } // namespace
 
 loading_device::loading_device(std::shared_ptr<executor> runs, shelf models,
-                               std::vector<core::variant_id> there)
+                               std::vector<core::variant_id> there,
+                               std::vector<load_failure> failed)
   : models_(std::move(models)),
     there_(std::move(there)),
+    failed_(std::move(failed)),
     runs_(std::move(runs)),
     loader_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -79,12 +81,16 @@ std::vector<core::variant_id> loading_device::resident() const {
   return there_;
 }
 
+std::vector<load_failure> loading_device::failed_at_start() const {
+  return failed_;
+}
+
 bool loading_device::load(const std::vector<core::variant_id>& variants,
                           const std::vector<core::variant_id>& keep) {
   {
     const std::lock_guard guard{mutex_};
     if (next_ && loaded_)
-      loaded_(core::fail(core::ec::cancelled, "others are to be loaded"));
+      loaded_({core::fail(core::ec::cancelled, "others are to be loaded")});
     next_ = order{variants, keep};
   }
   wake_.notify_one();
@@ -94,7 +100,7 @@ bool loading_device::load(const std::vector<core::variant_id>& variants,
 void loading_device::work(const std::stop_token& stop) {
   for (;;) {
     std::optional<order> now;
-    std::function<void(core::error)> told;
+    std::function<void(load_report)> told;
     std::vector<std::shared_ptr<const void>> gone;
     {
       std::unique_lock lock{mutex_};
@@ -110,11 +116,11 @@ void loading_device::work(const std::stop_token& stop) {
     }
     if (!now)
       continue;
-    auto why = models_.has(now->variants)
-               ? core::error{}
-               : models_.bring(now->variants, now->keep);
+    auto report = models_.has(now->variants)
+                  ? load_report{}
+                  : models_.bring(now->variants, now->keep);
     if (!stop.stop_requested() && told)
-      told(std::move(why));
+      told(std::move(report));
   }
 }
 

@@ -23,7 +23,7 @@ public:
   /// `bring` is called from one thread only.
   struct shelf {
     std::function<bool(const std::vector<core::variant_id>&)> has;
-    std::function<core::error(const std::vector<core::variant_id>& wanted,
+    std::function<load_report(const std::vector<core::variant_id>& wanted,
                               const std::vector<core::variant_id>& keep)>
       bring;
     /// Removes models; they are freed with the result.
@@ -33,8 +33,10 @@ public:
   };
 
   /// @param there variants resident at the start
+  /// @param failed variants that could not be loaded then
   loading_device(std::shared_ptr<executor> runs, shelf models,
-                 std::vector<core::variant_id> there);
+                 std::vector<core::variant_id> there,
+                 std::vector<load_failure> failed);
   ~loading_device() override;
 
   void connect(executor_events events) override;
@@ -48,6 +50,7 @@ public:
   void forget(const std::vector<core::variant_id>& variants) override;
   bool loads_beside() const override;
   std::vector<core::variant_id> resident() const override;
+  std::vector<load_failure> failed_at_start() const override;
   void close(core::ticket who) override;
 
 private:
@@ -60,7 +63,8 @@ private:
 
   const shelf models_;
   const std::vector<core::variant_id> there_;
-  std::function<void(core::error)> loaded_;
+  const std::vector<load_failure> failed_;
+  std::function<void(load_report)> loaded_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   /// The newest order; guarded by the mutex.

@@ -5,6 +5,7 @@
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
+#include <atelier/gpu/device/load_report.hpp>
 #include <atelier/planning/residency.hpp>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ namespace atelier::gpu::detail {
 struct shelf_title {
   std::string model;
   core::dtype precision = core::dtype::float32;
-  /// Bytes, as far as they are known before it is loaded.
+  /// Bytes, as far as they are known before it is opened; 0: unknown.
   uint64_t bytes = 0;
 };
 
@@ -39,17 +40,25 @@ template <class Model>
 class model_shelf {
 public:
   using held_model = std::shared_ptr<const Model>;
-  /// Loads a model, which is slow. Returns it with its size in bytes.
-  using loader = std::function<core::result<std::pair<held_model, uint64_t>>(
-    const shelf_title&)>;
+
+  /// A model whose files were found.
+  struct opened_model {
+    /// The memory it needs, in bytes.
+    uint64_t bytes = 0;
+    /// Loads the model, which is slow. Returns it with its size in bytes.
+    std::function<core::result<std::pair<held_model, uint64_t>>()> load;
+  };
+
+  /// Looks at a model's files, which is quick.
+  using opener = std::function<core::result<opened_model>(const shelf_title&)>;
 
   /// @param titles by variant; empty if a variant may not be loaded here
   /// @param most_bytes limit on the bytes of all models together; 0: no limit
   model_shelf(std::vector<std::optional<shelf_title>> titles,
-              uint64_t most_bytes, loader load)
+              uint64_t most_bytes, opener open)
     : titles_(std::move(titles)),
       most_bytes_(most_bytes),
-      load_(std::move(load)) {}
+      open_(std::move(open)) {}
 
   /// Returns a variant's model, and records that as its use; null if it is not
   /// loaded.
@@ -71,24 +80,41 @@ public:
     });
   }
 
-  /// Loads the models of these variants, and evicts others if necessary.
+  /// Loads the models of these variants, and evicts others if necessary. Models
+  /// whose files cannot be opened evict none. Returns the variants whose models
+  /// could not be loaded; those of the others are loaded.
   /// @param keep variants whose models must stay if they are loaded
   /// Errors: ec::not_found (a variant that may not be loaded here),
-  ///         ec::out_of_resources (they do not fit; nothing was evicted),
-  ///         those of the loader (models to evict are gone).
-  core::result<void> bring(const std::vector<core::variant_id>& variants,
-                           const std::vector<core::variant_id>& keep) {
-    std::vector<shelf_title> missing;
-    if (auto room = make_room(variants, keep, missing); !room)
-      return room;
-    for (const auto& title : missing) {
-      auto made = load_(title);
-      if (!made)
-        return made.why();
+  ///         ec::out_of_resources (they do not fit; nothing was evicted).
+  core::result<std::vector<load_failure>> bring(
+    const std::vector<core::variant_id>& variants,
+    const std::vector<core::variant_id>& keep) {
+    auto missing = missing_of(variants);
+    if (!missing)
+      return missing.why();
+    std::map<key, core::error> failed;
+    std::map<key, opened_model> opened;
+    for (const auto& title : *missing)
+      if (auto found = open_(title))
+        opened.emplace(key_of(title), std::move(*found));
+      else
+        failed.emplace(key_of(title), found.why());
+    if (auto room = make_room(variants, keep, opened); !room)
+      return room.why();
+    for (auto& [which, files] : opened) {
+      auto made = files.load();
+      if (!made) {
+        failed.emplace(which, made.why());
+        continue;
+      }
       const std::lock_guard guard{mutex_};
-      there_[key_of(title)] = {std::move(made->first), made->second, ++uses_};
+      there_[which] = {std::move(made->first), made->second, ++uses_};
     }
-    return {};
+    std::vector<load_failure> out;
+    for (const auto v : variants)
+      if (const auto i = failed.find(key_of(*title_of(v))); i != failed.end())
+        out.push_back({v, i->second});
+    return out;
   }
 
   /// Removes and returns the loaded models of these variants.
@@ -130,32 +156,43 @@ private:
                                                         : nullptr;
   }
 
-  core::result<void> make_room(const std::vector<core::variant_id>& variants,
-                               const std::vector<core::variant_id>& keep,
-                               std::vector<shelf_title>& missing) {
+  /// Returns the models of these variants that are not loaded, each once.
+  core::result<std::vector<shelf_title>> missing_of(
+    const std::vector<core::variant_id>& variants) const {
     const std::lock_guard guard{mutex_};
-    std::map<key, const shelf_title*> wanted;
+    std::map<key, shelf_title> missing;
     for (const auto v : variants) {
       const auto* title = title_of(v);
       if (title == nullptr)
         return core::fail(core::ec::not_found,
                           "variant {} is not among this device's", v.value);
-      wanted.emplace(key_of(*title), title);
+      if (there_.count(key_of(*title)) == 0)
+        missing.emplace(key_of(*title), *title);
     }
+    std::vector<shelf_title> out;
+    for (auto& [which, title] : missing)
+      out.push_back(std::move(title));
+    return out;
+  }
+
+  core::result<void> make_room(const std::vector<core::variant_id>& variants,
+                               const std::vector<core::variant_id>& keep,
+                               const std::map<key, opened_model>& coming) {
+    // Models that cannot be opened evict nothing.
+    if (coming.empty())
+      return {};
+    const std::lock_guard guard{mutex_};
     uint64_t more = 0;
     std::vector<std::string> names;
-    for (const auto& [which, title] : wanted)
-      if (there_.count(which) == 0) {
-        missing.push_back(*title);
-        names.push_back(title->model);
-        more += title->bytes;
-      }
+    for (const auto& [which, x] : coming) {
+      names.push_back(which.first);
+      more += x.bytes;
+    }
     std::set<key> staying_keys;
-    for (const auto& [which, title] : wanted)
-      staying_keys.insert(which);
-    for (const auto v : keep)
-      if (const auto* title = title_of(v))
-        staying_keys.insert(key_of(*title));
+    for (const auto* staying : {&variants, &keep})
+      for (const auto v : *staying)
+        if (const auto* title = title_of(v))
+          staying_keys.insert(key_of(*title));
     std::vector<key> keys;
     std::vector<planning::resident_model> all;
     uint64_t staying = 0;
@@ -179,7 +216,7 @@ private:
 
   const std::vector<std::optional<shelf_title>> titles_;
   const uint64_t most_bytes_;
-  const loader load_;
+  const opener open_;
   mutable std::mutex mutex_;
   std::map<key, held> there_;
   uint64_t uses_ = 0;

@@ -24,7 +24,8 @@ namespace atelier::gpu {
 /// A view may begin at any address, since the format does not align data.
 /// Readers of numbers copy them first if is_aligned returns false.
 /// Threads: any; it does not change. A file that is truncated while it is
-/// mapped ends the process that reads the missing part, as with any mapping.
+/// mapped ends the process that reads the missing part, as with any mapping;
+/// `weights::take` finds that out beforehand.
 class safetensors_file final : public tensor_source {
 public:
   /// Errors: ec::not_found, ec::io_failed, ec::bad_payload; the text names the

@@ -20,6 +20,16 @@ json workers_json(const engine_status& x) {
   return all;
 }
 
+json unloadable_json(const engine_status& x) {
+  json all = json::array();
+  for (const auto& u : x.unloadable)
+    all.push_back({{"device", u.device},
+                   {"variant", u.variant},
+                   {"code", u.code},
+                   {"reason", u.reason}});
+  return all;
+}
+
 json routes_json(const engine_status& x) {
   json all = json::array();
   for (const auto& r : x.routes) {

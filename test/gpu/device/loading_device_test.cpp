@@ -21,14 +21,15 @@ struct fixture : test::live_executor {
       const std::lock_guard guard{mutex};
       return there.count(x.front()) != 0;
     };
-    shelf.bring = [this](const variants& x, const variants&) {
+    shelf.bring = [this](const variants& x,
+                         const variants&) -> gpu::load_report {
       gate.get_future().get();
       const std::lock_guard guard{mutex};
       gate = {};
       if (x.front().value == 7)
-        return core::fail(core::ec::bad_payload, "not a model");
+        return {core::fail(core::ec::bad_payload, "not a model")};
       there.insert(x.front());
-      return core::error{};
+      return {};
     };
     shelf.take_out = [this](const variants& x) {
       const std::lock_guard guard{mutex};
@@ -42,10 +43,11 @@ struct fixture : test::live_executor {
       return out;
     };
     sut = std::make_shared<gpu::detail::loading_device>(
-      std::move(cards), std::move(shelf), variants{core::variant_id{0}});
+      std::move(cards), std::move(shelf), variants{core::variant_id{0}},
+      std::vector<gpu::load_failure>{});
     sut->connect({[this](gpu::run_report x) { ran.put(std::move(x)); },
                   [this](gpu::decode_report x) { decoded.put(std::move(x)); },
-                  [this](core::error x) { loaded.put(std::move(x)); }});
+                  [this](gpu::load_report x) { loaded.put(std::move(x)); }});
   }
 
   ~fixture() {
@@ -55,7 +57,7 @@ struct fixture : test::live_executor {
   std::mutex mutex;
   std::set<core::variant_id> there{core::variant_id{0}};
   std::promise<void> gate;
-  test::inbox<core::error> loaded;
+  test::inbox<gpu::load_report> loaded;
   test::inbox<std::thread::id> freed;
 };
 
@@ -74,10 +76,10 @@ BOOST_AUTO_TEST_CASE(rows_run_while_a_model_is_loaded) {
   BOOST_CHECK(image(first) == expected(first));
   sut->close(first.ticket);
   gate.set_value();
-  BOOST_CHECK(loaded.take().code == core::ec::none);
+  BOOST_CHECK(loaded.take().failure.code == core::ec::none);
   // A loaded model is reported without a new load.
   BOOST_TEST(!sut->load({core::variant_id{1}}, {}));
-  BOOST_CHECK(loaded.take().code == core::ec::none);
+  BOOST_CHECK(loaded.take().failure.code == core::ec::none);
 }
 
 BOOST_AUTO_TEST_CASE(every_order_is_answered_and_an_overtaken_one_first) {
@@ -88,7 +90,7 @@ BOOST_AUTO_TEST_CASE(every_order_is_answered_and_an_overtaken_one_first) {
   gate.set_value();
   std::vector<core::ec> codes;
   for (int i = 0; i < 3; ++i)
-    codes.push_back(loaded.take().code);
+    codes.push_back(loaded.take().failure.code);
   BOOST_CHECK(codes.back() == core::ec::none);
   BOOST_TEST(std::count(codes.begin(), codes.end(), core::ec::cancelled) >= 1);
 }
@@ -96,9 +98,9 @@ BOOST_AUTO_TEST_CASE(every_order_is_answered_and_an_overtaken_one_first) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_is_told_and_the_next_is_loaded) {
   sut->load({core::variant_id{7}}, {});
   gate.set_value();
-  BOOST_TEST(loaded.take().text == "not a model");
+  BOOST_TEST(loaded.take().failure.text == "not a model");
   sut->load({core::variant_id{0}}, {});
-  BOOST_CHECK(loaded.take().code == core::ec::none);
+  BOOST_CHECK(loaded.take().failure.code == core::ec::none);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_forgotten_is_freed_elsewhere_and_loaded_again) {
@@ -106,7 +108,7 @@ BOOST_AUTO_TEST_CASE(what_is_forgotten_is_freed_elsewhere_and_loaded_again) {
   BOOST_CHECK(freed.take() != std::this_thread::get_id());
   sut->load({core::variant_id{0}}, {});
   gate.set_value();
-  BOOST_CHECK(loaded.take().code == core::ec::none);
+  BOOST_CHECK(loaded.take().failure.code == core::ec::none);
   const std::lock_guard guard{mutex};
   BOOST_TEST(there.count(core::variant_id{0}) == 1u);
 }

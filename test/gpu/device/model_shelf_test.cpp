@@ -24,15 +24,21 @@ struct fixture {
       titles.emplace_back(
         gpu::detail::shelf_title{name, core::dtype::float32, 10 * mib});
     titles.emplace_back();
-    return shelf{
-      std::move(titles), most_mib * mib,
-      [this](
-        const auto& x) -> core::result<std::pair<shelf::held_model, uint64_t>> {
-        loads.push_back(x.model);
-        if (broken == x.model)
-          return core::fail(core::ec::bad_payload, "broken");
-        return std::pair{std::make_shared<const std::string>(x.model), x.bytes};
-      }};
+    return shelf{std::move(titles), most_mib * mib,
+                 [this](const auto& x) -> core::result<shelf::opened_model> {
+                   if (gone == x.model)
+                     return core::fail(core::ec::not_found, "gone");
+                   using made =
+                     core::result<std::pair<shelf::held_model, uint64_t>>;
+                   return shelf::opened_model{
+                     x.bytes, [this, x]() -> made {
+                       loads.push_back(x.model);
+                       if (broken == x.model)
+                         return core::fail(core::ec::bad_payload, "broken");
+                       return std::pair{
+                         std::make_shared<const std::string>(x.model), x.bytes};
+                     }};
+                 }};
   }
 
   static variants of(std::initializer_list<uint32_t> ids) {
@@ -44,6 +50,7 @@ struct fixture {
 
   std::vector<std::string> loads;
   std::string broken;
+  std::string gone;
 };
 
 } // namespace
@@ -100,11 +107,31 @@ BOOST_AUTO_TEST_CASE(what_never_fits_or_may_not_stand_there_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_loaded_is_told) {
   auto sut = make(0);
-  broken = "b";
-  BOOST_CHECK(sut.bring(of({2}), {}).why().code == core::ec::bad_payload);
-  BOOST_TEST(!sut.has(of({2})));
+  broken = "a";
+  const auto failed = sut.bring(of({0, 1, 2}), {});
+  BOOST_TEST_REQUIRE(failed.operator bool());
+  const auto why = core::fail(core::ec::bad_payload, "broken");
+  const std::vector<gpu::load_failure> both{{core::variant_id{0}, why},
+                                            {core::variant_id{1}, why}};
+  BOOST_TEST((*failed == both));
+  BOOST_TEST(!sut.has(of({0})));
+  BOOST_TEST(sut.has(of({2})));
   broken.clear();
-  BOOST_TEST(sut.bring(of({2}), {}).operator bool());
+  BOOST_TEST(sut.bring(of({0}), {})->empty());
+  BOOST_TEST(sut.has(of({0, 1})));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_opened_evicts_nothing) {
+  auto sut = make(10);
+  BOOST_REQUIRE(sut.bring(of({2}), {}));
+  gone = "a";
+  const auto failed = sut.bring(of({0}), {});
+  BOOST_TEST_REQUIRE(failed.operator bool());
+  BOOST_TEST(failed->size() == 1u);
+  BOOST_TEST(sut.has(of({2})));
+  // The failed model needs no room beside another.
+  BOOST_TEST(sut.bring(of({0, 3}), {})->size() == 1u);
+  BOOST_TEST(sut.has(of({3})));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_taken_out_is_gone_until_it_is_brought_again) {

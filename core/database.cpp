@@ -35,7 +35,7 @@ void database::run(const std::string& statements) {
     complain(result);
 }
 
-void database::undo() {
+void database::undo() noexcept {
   // SQLite may have ended the transaction itself.
   sqlite3_exec(it_, "ROLLBACK", nullptr, nullptr, nullptr);
 }

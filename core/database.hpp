@@ -51,7 +51,7 @@ public:
     try {
       work();
       run("COMMIT");
-    } catch (const database_error&) {
+    } catch (...) {
       undo();
       throw;
     }
@@ -60,7 +60,7 @@ public:
 private:
   friend class statement;
 
-  void undo();
+  void undo() noexcept;
 
   sqlite3* it_ = nullptr;
 };

@@ -39,16 +39,17 @@ struct punctual_work::impl {
     return x.late.lets_through(now);
   }
 
-  /// Makes a call that owns what it uses. Returns nothing if it was late.
+  /// Makes a call that owns what it uses. Returns nothing if it was late or
+  /// threw.
   template <class Call>
   auto made(direction& by, std::string_view doing, std::string_view unable,
             Call call) -> std::optional<decltype(call())> {
     auto out = std::make_shared<std::optional<decltype(call())>>();
-    const bool in_time = by.thread.run(
+    const auto ending = by.thread.run(
       [out, call = std::move(call)]() mutable { *out = call(); }, by.wait);
     const auto now = how.now();
     const std::lock_guard hold{lock};
-    if (in_time) {
+    if (ending != detail::call_thread::ending::late) {
       if (by.late.worked())
         core::log_info("cache: its disk answers in time again ({})", doing);
       return std::move(*out);
@@ -83,7 +84,7 @@ struct punctual_work::impl {
       made(reads, "reading", "; nothing is found for a while", std::move(call));
     if (!got)
       return core::fail(core::ec::io_failed,
-                        "entry {}: its disk did not answer within {} ms", entry,
+                        "entry {}: it was not read within {} ms", entry,
                         core::to_ms(reads.wait));
     return std::move(*got);
   }
@@ -161,7 +162,8 @@ kept_counts punctual_work::counts() const {
   const auto now = impl_->how.now();
   const std::lock_guard hold{impl_->lock};
   out.misses += impl_->unsearched;
-  out.failed += impl_->failed;
+  out.failed += impl_->failed + impl_->reads.thread.failed()
+              + impl_->writes.thread.failed();
   out.reads_left_out |= !impl_->reads.late.lets_through(now);
   out.writes_left_out |= !impl_->writes.late.lets_through(now);
   return out;
@@ -172,9 +174,11 @@ core::result<std::vector<kept_entry>> punctual_work::list(
   constexpr core::timespan most = std::chrono::seconds{10};
   auto out =
     std::make_shared<std::optional<core::result<std::vector<kept_entry>>>>();
-  const bool in_time = impl_->writes.thread.run(
+  const auto ending = impl_->writes.thread.run(
     [out, kept = to(), which] { *out = kept->list(which); }, most);
-  if (!in_time)
+  if (ending == detail::call_thread::ending::failed)
+    return core::fail(core::ec::io_failed, "the cache cannot be listed now");
+  if (ending == detail::call_thread::ending::late)
     return core::fail(core::ec::io_failed,
                       "the cache's disk did not answer within {} s",
                       core::to_seconds(most));

@@ -4,7 +4,6 @@
 #include <atelier/index/queued.hpp>
 
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -20,8 +19,25 @@ struct pending_work {
   size_t count = 0;
   /// Leftovers that were not kept because too many waited.
   uint64_t overflowed = 0;
-  /// Leftovers that were not kept because memory ran out.
-  uint64_t failed = 0;
+};
+
+/// One of the leftovers that wait, until it is destroyed.
+class pending_place {
+public:
+  explicit pending_place(std::shared_ptr<pending_work> in)
+    : in_(std::move(in)) {}
+
+  ~pending_place() {
+    const std::lock_guard hold{in_->lock};
+    --in_->count;
+    in_->changed.notify_all();
+  }
+
+  pending_place(const pending_place&) = delete;
+  pending_place& operator=(const pending_place&) = delete;
+
+private:
+  std::shared_ptr<pending_work> in_;
 };
 
 } // namespace
@@ -63,17 +79,8 @@ bool queued_work::keep(std::string_view key, std::string_view text,
   const bool queued =
     impl_->thread.post([to = to(), pending, key = std::string{key},
                         text = std::string{text}, left = std::move(left)] {
-      bool threw = true;
-      try {
-        to->keep(key, text, std::move(*left));
-        threw = false;
-      } catch (const std::exception& x) {
-        core::log_warn("cache: a result was not kept: {}", x.what());
-      }
-      const std::lock_guard hold{pending->lock};
-      pending->failed += threw ? 1 : 0;
-      --pending->count;
-      pending->changed.notify_all();
+      const pending_place place{pending};
+      to->keep(key, text, std::move(*left));
     });
   ATELIER_EXPECTS(queued, "a thread queues more calls than may wait here");
   return true;
@@ -82,7 +89,7 @@ bool queued_work::keep(std::string_view key, std::string_view text,
 kept_counts queued_work::counts() const {
   auto out = to()->counts();
   const std::lock_guard hold{impl_->pending->lock};
-  out.failed += impl_->pending->failed;
+  out.failed += impl_->thread.failed();
   out.overflowed += impl_->pending->overflowed;
   out.pending = impl_->pending->count;
   return out;

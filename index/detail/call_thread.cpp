@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/detail/call_border.hpp>
 #include <atelier/index/detail/call_thread.hpp>
 
 #include <utility>
@@ -33,17 +34,19 @@ call_thread::~call_thread() {
     thread_.detach();
 }
 
-bool call_thread::run(std::function<void()> call, core::timespan most) {
+call_thread::ending call_thread::run(std::function<void()> call,
+                                     core::timespan most) {
+  const auto how = std::make_shared<ending>(ending::late);
   std::unique_lock hold{shared_->lock};
   const auto own = ++shared_->last;
-  shared_->waiting.push_back({own, std::move(call)});
+  shared_->waiting.push_back({own, std::move(call), how});
   shared_->changed.notify_all();
   if (shared_->changed.wait_for(hold, most,
                                 [&] { return shared_->ended >= own; }))
-    return true;
+    return *how;
   std::erase_if(shared_->waiting,
                 [&](const queued& x) { return x.number == own; });
-  return false;
+  return ending::late;
 }
 
 bool call_thread::post(std::function<void()> call) {
@@ -53,6 +56,11 @@ bool call_thread::post(std::function<void()> call) {
   shared_->waiting.push_back({++shared_->last, std::move(call)});
   shared_->changed.notify_all();
   return true;
+}
+
+uint64_t call_thread::failed() const {
+  const std::lock_guard hold{shared_->lock};
+  return shared_->failed;
 }
 
 void call_thread::loop(const std::shared_ptr<shared>& in) {
@@ -66,12 +74,15 @@ void call_thread::loop(const std::shared_ptr<shared>& in) {
     in->waiting.pop_front();
     in->runs = true;
     hold.unlock();
-    next.call();
+    const bool good = ends_well("slow calls", next.call);
     // What the call owned is freed without the lock, and before its end.
     next.call = nullptr;
     hold.lock();
     in->runs = false;
     in->ended = next.number;
+    in->failed += good ? 0 : 1;
+    if (next.how)
+      *next.how = good ? ending::done : ending::failed;
     in->changed.notify_all();
   }
 }

@@ -15,7 +15,8 @@
 namespace atelier::index::detail {
 
 /// Runs calls one by one on its own thread, because they may wait for a disk
-/// that does not answer, and no signal ends such a wait.
+/// that does not answer, and no signal ends such a wait. An exception ends its
+/// call alone: it is logged and counts as failed.
 ///
 /// The destructor drops calls that have not begun, and waits for the one that
 /// runs, at most `grace`. After that the thread continues alone: a call must
@@ -27,19 +28,30 @@ public:
   call_thread(const call_thread&) = delete;
   call_thread& operator=(const call_thread&) = delete;
 
-  /// Runs a call and waits for its end, at most `most`. Returns whether the
-  /// call ended in time. If it has begun, it ends later; otherwise it never
-  /// begins.
-  bool run(std::function<void()> call, core::timespan most);
+  enum class ending : uint8_t {
+    done,
+    /// By an exception.
+    failed,
+    /// Not in time. If it has begun, it ends later; otherwise it never begins.
+    late
+  };
+
+  /// Runs a call and waits for its end, at most `most`.
+  ending run(std::function<void()> call, core::timespan most);
 
   /// Queues a call without waiting for it. Returns false and drops it if too
   /// many are queued.
   bool post(std::function<void()> call);
 
+  /// Returns how many calls have ended by an exception.
+  uint64_t failed() const;
+
 private:
   struct queued {
     uint64_t number = 0;
     std::function<void()> call;
+    /// Where its caller finds how it ended; null if none waits.
+    std::shared_ptr<ending> how{};
   };
 
   struct shared {
@@ -51,6 +63,7 @@ private:
     /// The numbers of the calls that came last and that ended last.
     uint64_t last = 0;
     uint64_t ended = 0;
+    uint64_t failed = 0;
   };
 
   static void loop(const std::shared_ptr<shared>& in);

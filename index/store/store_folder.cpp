@@ -145,10 +145,11 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
   if (!there)
     return there.why();
   // The rows are removed first, because the next start removes a file without
-  // one.
+  // one; of the rows, their file, because without its log it is only half of
+  // them, and a log without a file is nothing to SQLite.
   const auto rows = detail::rows_of(folder);
   std::error_code error;
-  for (const auto* const ending : {"-wal", "-shm", ""}) {
+  for (const auto* const ending : {"", "-wal", "-shm"}) {
     fs::remove(rows.string() + ending, error);
     if (error)
       return core::fail(ec::io_failed, "{}{}: cannot be removed: {}",

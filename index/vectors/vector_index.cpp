@@ -173,7 +173,8 @@ void vector_index::start_build() {
     retry_at_ = next_sequence_ + how_.segment;
 }
 
-void vector_index::build(const state& from, bool afresh) {
+core::result<std::shared_ptr<const detail::graph>> vector_index::next_graph(
+  const state& from, bool afresh) const try {
   std::vector<entry_ptr> added;
   if (afresh && from.links)
     for (const auto& x : from.links->entries())
@@ -181,9 +182,16 @@ void vector_index::build(const state& from, bool afresh) {
         added.push_back(x);
   const auto segment = from.segment.live_after(0);
   added.insert(added.end(), segment.begin(), segment.end());
-  auto made = detail::graph::build(
+  return detail::graph::build(
     dimensions_, afresh ? nullptr : from.links.get(), added,
     [&] { return builder_.stopping() || live_ == 0; });
+
+} catch (const std::bad_alloc&) {
+  return core::fail(core::ec::out_of_resources, "memory ran out");
+}
+
+void vector_index::build(const state& from, bool afresh) {
+  auto made = next_graph(from, afresh);
   const std::lock_guard hold{lock_};
   builds_ = false;
   if (made) {

@@ -124,6 +124,8 @@ private:
   void publish(std::shared_ptr<state> next);
   void tidy();
   void start_build();
+  core::result<std::shared_ptr<const detail::graph>> next_graph(
+    const state& from, bool afresh) const;
   void build(const state& from, bool afresh);
   void check(const state& in, std::span<const float> unit, double best) const;
   size_t gone_but_linked() const;

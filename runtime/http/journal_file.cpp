@@ -208,15 +208,10 @@ public:
   }
 
   void write(std::span<const record* const> all) {
-    in_.run("BEGIN IMMEDIATE");
-    try {
+    in_.at_once([&] {
       for (const auto* x : all)
         std::visit([this](const auto& y) { put(y); }, *x);
-      in_.run("COMMIT");
-    } catch (...) {
-      roll_back();
-      throw;
-    }
+    });
   }
 
   const fs::path& path() const {
@@ -224,14 +219,6 @@ public:
   }
 
 private:
-  /// Rolls back, unless the error has already done so.
-  void roll_back() noexcept {
-    try {
-      in_.run("ROLLBACK");
-    } catch (const database_error&) {
-    }
-  }
-
   std::vector<detail::file_bytes> read_files(int64_t job) {
     std::vector<detail::file_bytes> out;
     statement files{in_, "SELECT bytes FROM file WHERE job = ? ORDER BY place"};

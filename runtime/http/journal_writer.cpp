@@ -23,6 +23,8 @@ void call(const std::function<void(core::result<void>)>& then,
     then(done);
   } catch (const std::exception& e) {
     core::log_error("a callback of the journal of jobs threw: {}", e.what());
+  } catch (...) {
+    core::log_error("a callback of the journal of jobs threw");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +62,20 @@ BOOST_AUTO_TEST_CASE(changes_are_made_as_a_whole_or_not_at_all) {
   BOOST_TEST(rows() == 1);
   sut.at_once([&] { sut.run("INSERT INTO t(n) VALUES(3)"); });
   BOOST_TEST(rows() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(any_exception_undoes_the_changes) {
+  const auto fail_by = [&](const auto& what) {
+    sut.at_once([&] {
+      sut.run("INSERT INTO t(n) VALUES(1)");
+      throw what;
+    });
+  };
+  BOOST_CHECK_THROW(fail_by(std::bad_alloc{}), std::bad_alloc);
+  BOOST_CHECK_THROW(fail_by(7), int);
+  BOOST_TEST(rows() == 0);
+  sut.at_once([&] { sut.run("INSERT INTO t(n) VALUES(2)"); });
+  BOOST_TEST(rows() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_fault_says_what_sqlite_says) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ public:
 
   core::result<index::payload> state(uint64_t entry, uint32_t steps) override {
     answer(reads_stick);
+    if (throws)
+      throw std::bad_alloc{};
     return kept_.state(entry, steps);
   }
 
@@ -64,6 +67,8 @@ public:
   bool keep(std::string_view at, std::string_view of,
             index::leftover what) override {
     answer(writes_stick);
+    if (throws)
+      throw 7;
     return kept_.keep(at, of, std::move(what));
   }
 
@@ -73,6 +78,8 @@ public:
 
   core::result<std::vector<index::kept_entry>> list(
     const index::entry_page& which) override {
+    if (throws)
+      throw std::bad_alloc{};
     return kept_.list(which);
   }
 
@@ -94,6 +101,7 @@ public:
   std::atomic<bool> reads_stick = false;
   std::atomic<bool> writes_stick = false;
   std::atomic<bool> unwritten = false;
+  std::atomic<bool> throws = false;
 
 private:
   void answer(const std::atomic<bool>& sticks) const {
@@ -244,6 +252,22 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_on_a_disk_that_does_not_answer) {
   }));
   BOOST_TEST(!sut->counts().writes_left_out);
   BOOST_TEST(!disk->unwritten);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_throws_has_failed_and_ends_nothing_else) {
+  how.read_wait = how.write_wait = 60s;
+  sut = std::make_unique<index::punctual_work>(disk, how);
+  BOOST_TEST_REQUIRE(keep());
+  disk->throws = true;
+  BOOST_TEST((read() == ec::io_failed));
+  BOOST_TEST(!keep());
+  BOOST_TEST((code_of(sut->list({0, 10})) == ec::io_failed));
+  BOOST_TEST(sut->counts().failed == 3u);
+  // It was not late.
+  BOOST_TEST(!sut->counts().reads_left_out);
+  disk->throws = false;
+  BOOST_TEST((read() == ec::none));
+  BOOST_TEST(keep());
 }
 
 BOOST_AUTO_TEST_CASE(its_end_does_not_wait_for_a_disk_that_does_not_answer) {

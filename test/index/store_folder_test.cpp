@@ -112,4 +112,22 @@ BOOST_AUTO_TEST_CASE(a_folder_in_use_or_without_a_store_is_refused) {
   BOOST_TEST(used->counts().entries == 3u);
 }
 
+// A file without its log is only half of the rows.
+BOOST_AUTO_TEST_CASE(the_file_of_rows_leaves_before_its_log) {
+  {
+    const auto sut = open();
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
+  }
+  // A log that cannot be removed stops it there.
+  const auto log = path() / "cache.sqlite-wal";
+  std::filesystem::create_directories(log / "in use");
+  BOOST_TEST((code_of(index::clear_store(path())) == ec::io_failed));
+  BOOST_TEST(!std::filesystem::exists(path() / "cache.sqlite"));
+  std::filesystem::remove_all(log);
+  std::ofstream{log} << "what a log of the file says";
+  const auto sut = open();
+  BOOST_TEST(sut->counts().entries == 0u);
+  BOOST_TEST(files().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

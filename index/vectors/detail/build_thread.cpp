@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/index/detail/call_border.hpp>
 #include <atelier/index/vectors/detail/build_thread.hpp>
 
 #include <system_error>
@@ -59,7 +60,7 @@ void build_thread::loop() {
     waiting_.pop_front();
     runs_ = true;
     hold.unlock();
-    work();
+    ends_well("indexes", work);
     // The objects that the work held are freed without the lock.
     work = nullptr;
     hold.lock();

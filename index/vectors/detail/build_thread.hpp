@@ -12,7 +12,7 @@ namespace atelier::index::detail {
 
 /// Runs work in order on its own thread, which starts with the first work. The
 /// destructor drops work that has not begun, and waits for the rest, which
-/// checks `stopping`.
+/// checks `stopping`. An exception ends its work alone and is logged.
 /// Threads: any; the work must not call `settle`.
 class build_thread {
 public:

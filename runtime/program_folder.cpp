@@ -57,8 +57,9 @@ fs::path vocabulary_folder() {
 }
 
 fs::path models_folder() {
+  // Empty: no models.
   if (const char* named = std::getenv("ATELIER_MODELS"))
-    return fs::absolute(named);
+    return *named == '\0' ? fs::path{} : fs::absolute(named);
   // Distinguishes the family's folder from others of that name.
   return find_beside({"share/atelier/models", "models"},
                      "base/known_words.txt");

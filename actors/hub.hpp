@@ -434,9 +434,9 @@ private:
                loss how, core::time_point now);
   /// Asks the workers about orders of which nothing was heard for too long.
   void ask_about_orders(core::time_point now);
-  /// Lets a request go on without an order about which its worker, which cannot
-  /// be killed, says nothing. The order keeps its seat and its slots: the
-  /// worker may still write.
+  /// Lets a request continue without an order about which its worker, which
+  /// cannot be killed, says nothing. The order keeps its seat and its slots:
+  /// the worker may still write.
   void order_abandoned(core::ticket who, core::time_point now);
   /// Returns how a request ends that lost an order of its stage, and replaces
   /// the worker of a second loss if that is possible.

@@ -6,7 +6,7 @@
 //   nothing heard for its time  ask_order
 //   has_order, no               it or its answer was lost: it is tried again
 //   asked, no answer            the worker's silence ends its process; in the
-//                               control process the request goes on without it
+//                               control process the request continues alone
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
@@ -105,7 +105,7 @@ void hub::on(const has_order& x, core::time_point now) {
     records_.stale_reply();
     return settle(now);
   }
-  // A pool's worker answers when it did what came before. A device's actor
+  // A pool's worker answers after all earlier orders. A device's actor
   // answers for itself only: its device may hang.
   if (auto& w = workers_.at(of->worker); !w.on_device())
     w.last_sign = running(now);

@@ -61,7 +61,7 @@ using scheduler_actor = caf::typed_actor<
 using stage_actor = caf::typed_actor<
   // Does a stage's work for a request; reports `stage_done`.
   caf::reacts_to<run_stage>,
-  // Reports `has_order`: what came before is answered.
+  // Reports `has_order`, after the answers to all earlier orders.
   caf::reacts_to<ask_order>>;
 
 /// DENOISE STEP: one per device. Rows join and leave between steps.

@@ -38,7 +38,7 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
           reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
         c.hub->send(std::move(reply));
       } catch (...) {
-        // Every order is answered, and the worker goes on with the next one.
+        // Every order is answered, and the worker continues with the next one.
         stage_done reply;
         reply.ticket = x.ticket;
         reply.stage = x.stage;

@@ -67,7 +67,8 @@ struct supervisor_state {
   };
 
   supervisor_config config;
-  /// Measures every time below: a pause of this process is nobody's silence.
+  /// Measures every time below: a pause of this process is not
+  /// the silence of others.
   std::optional<core::running_clock> clock;
   std::vector<process> processes;
   uint64_t pings = 0;

@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_fact_that_never_comes_has_its_process_suspected) {
   rig.add_worker(role::classifier, 1, rig.life(3));
   rig.submit();
   rig.order("guess");
-  // The request goes on without the fact.
+  // The request continues without the fact.
   rig.tick(2s);
   BOOST_REQUIRE(rig.work_off());
   // The allowance is eight times the stage's time, and five seconds.

@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_throws_answers_its_order) {
   BOOST_REQUIRE(hub->of<test::prepared>().size() == 1u);
   BOOST_TEST((prepared().failure.code == ec::internal));
   BOOST_TEST((prepared().who == noise().who));
-  // The worker goes on.
+  // The worker continues.
   const auto before = hub->of<actors::has_order>().size();
   tell(preprocess, actors::ask_order{noise().who});
   BOOST_TEST(hub->of<actors::has_order>().size() == before + 1);

@@ -51,8 +51,7 @@ std::vector<gpu::load_failure> hub::failures_of(const adopted& x,
                                                 const worker& w) {
   auto out = x.failed;
   // A report that names none is about all that the worker was to load.
-  if (x.failure.code != core::ec::none
-      && x.failure.code != core::ec::cancelled)
+  if (x.failure.code != core::ec::none && x.failure.code != core::ec::cancelled)
     for (const auto v : w.view.becoming)
       if (!w.beside || !has(w.view.hosting, v))
         out.push_back({v, x.failure});
@@ -143,8 +142,7 @@ std::optional<core::error> hub::unloadable(core::variant_id v) const {
             || planning::may_host(w.view, {v}, *config_.profile)))
       return std::nullopt;
   return core::fail(core::ec::unavailable, "{} cannot be loaded: {}",
-                    config_.profile->variants[v.value].name,
-                    failed->why.text);
+                    config_.profile->variants[v.value].name, failed->why.text);
 }
 
 std::optional<core::error> hub::unloadable(const planning::leg& x) const {
@@ -180,8 +178,7 @@ bool hub::end_unloadable(core::lane_id lane, core::time_point now) {
   std::vector<std::pair<core::request_id, core::error>> over;
   for (const auto id : queues_.of(lane)) {
     const auto& r = requests_.at(id);
-    if (auto why =
-          unloadable(r.plan->routes[r.route.value].legs[r.leg]))
+    if (auto why = unloadable(r.plan->routes[r.route.value].legs[r.leg]))
       over.emplace_back(id, std::move(*why));
   }
   for (auto& [id, why] : over)

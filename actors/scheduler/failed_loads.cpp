@@ -40,9 +40,8 @@ void failed_loads::hurry(core::variant_id variant, core::time_point now) {
 }
 
 bool failed_loads::waits() const {
-  return std::any_of(all_.begin(), all_.end(), [](const auto& x) {
-    return x.second.due != core::never;
-  });
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const auto& x) { return x.second.due != core::never; });
 }
 
 const failed_loads::entry* failed_loads::paused(key which) const {

@@ -154,9 +154,8 @@ BOOST_DATA_TEST_CASE(a_model_that_is_damaged_at_the_start_ends_it,
                      how) {
   lose(loss::cut);
   const auto made = engine::start(test::options_of(
-    how,
-    {"models=[{name='frail',path='" + frail.path.string() + "'}]",
-     "devices=[{name='cpu:0',executor='torch',variants=['frail@2']}]"}));
+    how, {"models=[{name='frail',path='" + frail.path.string() + "'}]",
+          "devices=[{name='cpu:0',executor='torch',variants=['frail@2']}]"}));
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(made));
   BOOST_TEST(std::get<failure>(made).text.find("frail") != std::string::npos);
 }

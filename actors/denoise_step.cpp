@@ -339,7 +339,7 @@ namespace {
 using pointer = self_of<denoise_step_actor, denoise_step_state>;
 
 /// Calls f with the state. If it throws, the rows are tried again: the actor
-/// must answer for them, and nobody could replace it in the control process.
+/// must answer for them, and in the control process it cannot be replaced.
 template <class F>
 void guarded_by_rows(pointer self, const F& f) {
   try {

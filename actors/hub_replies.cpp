@@ -46,6 +46,17 @@ bool may_be_unreadable(const denoised& x, uint32_t steps_before) {
   }
 }
 
+/// Work that did not fit a worker's memory seldom fits later, or elsewhere: it
+/// holds up others, and its client waits.
+constexpr uint32_t most_memory_losses = 4;
+
+/// Returns the losses without a gain after which a request fails.
+uint32_t most_losses(core::ec code, uint32_t attempts) {
+  return code == core::ec::out_of_resources
+         ? std::min(attempts, most_memory_losses)
+         : attempts;
+}
+
 } // namespace
 
 bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
@@ -391,7 +402,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   if (anew && r.restarts < most_restarts)
     return restart_leg(id, r, why, now);
   const bool retry =
-    !anew && worth_retrying(why.code) && r.losses < config_.pace.attempts;
+    !anew && worth_retrying(why.code)
+    && r.losses < most_losses(why.code, config_.pace.attempts);
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);

@@ -149,6 +149,15 @@ core::result<first_models> load_first(detail::hosted_models& models,
   }
 }
 
+detail::memory_probe probe_of(const torch_executor_config& config) {
+  return [most = config.free_bytes](const torch::Device& of) {
+    auto free = detail::free_memory(of);
+    if (most > 0)
+      free = std::min(free.value_or(most), most);
+    return free;
+  };
+}
+
 } // namespace
 
 core::result<std::shared_ptr<executor>> make_torch_executor(
@@ -181,7 +190,8 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
   }
   auto runs = std::make_shared<detail::device_thread>(
     std::make_unique<detail::torch_rows>(models, std::move(judges),
-                                         std::move(slots), config.threads));
+                                         std::move(slots), config.threads,
+                                         probe_of(config)));
   detail::loading_device::shelf shelf;
   shelf.has = [models](const auto& variants) { return models->has(variants); };
   shelf.take_out = [models](const auto& variants) {

@@ -34,6 +34,9 @@ struct torch_executor_config {
   std::vector<std::string> variants;
   /// Limit on the bytes of all models together; 0: no limit.
   uint64_t memory_bytes = 0;
+  /// Limit on the bytes that opening a row and decoding an image may take; 0:
+  /// what is free.
+  uint64_t free_bytes = 0;
   /// Models by the name that the variants use.
   std::map<std::string, model_place, std::less<>> models;
   /// Folders of judges, by the name that jobs use.

@@ -68,6 +68,7 @@ set(model_sources
   models/unet/unet_config.cpp
   models/unet/unet_family.cpp
   models/vae/autoencoder_config.cpp
+  models/vae/coder_memory.cpp
   models/vae/detail/vae_file.cpp
   models/vae/detail/vae_names.cpp)
 
@@ -118,8 +119,9 @@ set(model_torch_sources
   models/unet/unet.cpp
   models/unet/unet_model.cpp
   models/vae/autoencoder.cpp
-  models/vae/detail/decode_in_tiles.cpp
+  models/vae/decoding.cpp
   models/vae/detail/kl_coder.cpp
+  models/vae/detail/tile_canvas.cpp
   models/vae/detail/tiny_coder.cpp
   models/vae/detail/vae_blocks.cpp
   models/vae/latent_preview.cpp

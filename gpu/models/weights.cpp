@@ -148,8 +148,11 @@ bool ran_out_of_memory(const c10::Error& x) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&x) != nullptr)
     return true;
   const std::string_view said{x.what_without_backtrace()};
-  return said.find("DefaultCPUAllocator: can't allocate memory")
-      != std::string_view::npos;
+  const auto names = [&](std::string_view what) {
+    return said.find(what) != std::string_view::npos;
+  };
+  return names("DefaultCPUAllocator: can't allocate memory")
+      || names("_STATUS_ALLOC_FAILED");
 }
 
 } // namespace atelier::gpu

@@ -90,8 +90,8 @@ private:
 /// Returns LibTorch's name of a stored type.
 torch::Dtype torch_type(tensor_type x);
 
-/// Returns whether a device ran out of memory. The CPU's allocator has no type
-/// of its own for that error, only a text.
+/// Returns whether a device ran out of memory. The CPU's allocator and CUDA's
+/// libraries have no type of their own for that error, only a text.
 bool ran_out_of_memory(const c10::Error& x);
 
 /// Runs `build` and turns an exception into an error: model_error's own, others

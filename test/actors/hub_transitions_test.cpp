@@ -348,17 +348,20 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_place_is_tried_again_in_each_phase) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_of_the_place_ends_a_request_after_all_attempts) {
-  for (const auto at : phases) {
-    one_request rig;
-    rig.run(at);
-    const auto attempts = config::scheduler_settings{}.attempts;
-    for (uint32_t i = 0; i < attempts; ++i) {
-      BOOST_TEST(!rig.answered(rig.id));
-      rig.reply(at, core::fail(ec::out_of_resources, "not here"));
+  using attempts = std::pair<ec, uint32_t>;
+  for (const auto at : phases)
+    for (const auto [code, most] :
+         {attempts{ec::unavailable, config::scheduler_settings{}.attempts},
+          attempts{ec::out_of_resources, 4}}) {
+      one_request rig;
+      rig.run(at);
+      for (uint32_t i = 0; i < most; ++i) {
+        BOOST_TEST(!rig.answered(rig.id));
+        rig.reply(at, core::fail(code, "not here"));
+      }
+      BOOST_TEST((rig.failure_of(rig.id) == code));
+      BOOST_TEST(rig.quiet());
     }
-    BOOST_TEST((rig.failure_of(rig.id) == ec::out_of_resources));
-    BOOST_TEST(rig.quiet());
-  }
 }
 
 BOOST_AUTO_TEST_CASE(an_answered_images_slot_is_held_until_it_is_taken) {

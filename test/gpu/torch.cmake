@@ -11,6 +11,7 @@ atelier_add_test(gpu_text_and_images
     ${CMAKE_CURRENT_LIST_DIR}/models/autoencoder_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/clip_text_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/image_embedder_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/large_image_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/latent_preview_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/prompt_classifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/text_embedder_test.cpp
@@ -24,6 +25,7 @@ atelier_add_test(gpu_denoisers
   KIND UNIT
   TORCH
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/device/out_of_memory_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_captures_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/mmdit_test.cpp
@@ -34,4 +36,12 @@ atelier_add_test(gpu_step
   KIND UNIT
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/samplers/step_test.cpp
   LIBS Atelier::gpu_torch Atelier::gpu_detail Atelier::core
+  TORCH)
+atelier_add_test(gpu_folder_steps
+  KIND FAULT
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/models/folder_steps_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/odd_folder.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
+  LIBS Atelier::gpu_torch Atelier::gpu_detail
   TORCH)

@@ -43,6 +43,11 @@ public:
   /// not held. They stay until other keys replace them. Throws c10::Error.
   kept_pass& find(const std::shared_ptr<const model>& of, const pass_key& key);
 
+  /// Frees all buffers.
+  void clear() {
+    entries_.clear();
+  }
+
 private:
   /// Most recently used first.
   std::list<kept_pass> entries_;

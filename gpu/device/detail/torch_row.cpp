@@ -48,8 +48,12 @@ void copy_out(const torch::Tensor& from, std::span<float> into) {
 torch_row::torch_row(const open_job& job,
                      std::shared_ptr<const gpu::model> model,
                      ipc::slot_store& slots, prompt_cache& prompts,
-                     uint64_t number)
-  : job_(job), model_(std::move(model)), slots_(slots), number_(number) {
+                     const memory_probe& memory, uint64_t number)
+  : job_(job),
+    model_(std::move(model)),
+    slots_(slots),
+    number_(number),
+    memory_(memory) {
   if (!model_) {
     fail(core::fail(core::ec::not_found, "variant {} is not hosted here",
                     job_.recipe.variant.value));
@@ -66,6 +70,7 @@ torch_row::torch_row(const open_job& job,
 
 void torch_row::read(prompt_cache& prompts) {
   const auto& how = job_.recipe;
+  expect_memory();
   if (job_.source)
     read_source();
   auto choice = choice_of(how);
@@ -183,7 +188,10 @@ const step_rule& torch_row::rule() const {
 torch::Tensor torch_row::draw() {
   if (!drawn_.defined())
     drawn_ = torch::empty(x_.sizes(), torch::kFloat32);
-  noise_->draw({drawn_.data_ptr<float>(), static_cast<size_t>(drawn_.numel())});
+  if (drawn_for_ != steps_done_)
+    noise_->draw(
+      {drawn_.data_ptr<float>(), static_cast<size_t>(drawn_.numel())});
+  drawn_for_ = steps_done_;
   return drawn_.to(x_.device());
 }
 
@@ -233,6 +241,11 @@ void torch_row::write_state(std::span<std::byte> into,
     taken(begin_state(into, shape(), steps_done_, noise_->position(),
                       std::as_bytes(std::span{history}), preview));
   copy_out(x_, latent);
+  if (!std::ranges::all_of(latent, [](float x) { return std::isfinite(x); }))
+    throw model_error{
+      core::fail(core::ec::internal,
+                 "the latent holds values that are not numbers after {} steps",
+                 steps_done_)};
 }
 
 void torch_row::publish(const torch::Tensor& x0) {
@@ -266,6 +279,62 @@ void torch_row::capture(const ipc::slot_ref& into) {
                    job_.ticket.id.value, steps_done_, kept.why().text);
 }
 
+decode_need torch_row::need() const {
+  const auto& vae = model_->vae();
+  const auto& px = job_.recipe.px;
+  const uint64_t factor = vae.factor();
+  return {(px.height + factor - 1) / factor,
+          (px.width + factor - 1) / factor,
+          factor,
+          decode_bytes(vae.config(), vae.where()),
+          image_bytes,
+          static_cast<uint64_t>(vae.tile_multiple())};
+}
+
+void torch_row::expect_memory() const {
+  const auto free = memory_(model_->where().device);
+  if (!free)
+    return;
+  const auto& px = job_.recipe.px;
+  const auto refuse = [&](const char* what, uint64_t bytes) {
+    throw model_error{core::fail(
+      core::ec::out_of_resources,
+      "an image of {}x{} pixels: {} needs {} MiB, but {} MiB are free",
+      px.width, px.height, what, bytes >> 20, *free >> 20)};
+  };
+  const auto decoded = need();
+  if (!tile_side(decoded, *free))
+    refuse("decoding it in tiles", bytes_to_decode(decoded, least_tile));
+  if (!job_.source)
+    return;
+  const auto& vae = model_->vae();
+  auto encoded = decoded;
+  encoded.bytes_per_element = encode_bytes(vae.config(), vae.where());
+  if (const auto bytes = bytes_to_decode(encoded, 0);
+      !fits_memory(bytes, *free))
+    refuse("encoding its source", bytes);
+}
+
+void torch_row::begin_decoding() {
+  const auto of = need();
+  if (const auto free = memory_(model_->where().device))
+    tile_ = tile_side(of, *free).value_or(least_tile);
+  drawing_.emplace(model_->vae(), x_.unsqueeze(0), static_cast<int64_t>(tile_));
+}
+
+bool torch_row::shrink_tiles() {
+  const auto next = smaller_tile(need(), tile_);
+  if (!next)
+    return false;
+  core::log_warn("request {}: decoding did not fit the memory; it begins anew "
+                 "in tiles of {} pixels",
+                 job_.ticket.id.value, *next * model_->vae().factor());
+  tile_ = *next;
+  drawing_.reset();
+  drawing_.emplace(model_->vae(), x_.unsqueeze(0), static_cast<int64_t>(tile_));
+  return true;
+}
+
 std::optional<core::result<decoded_row>> torch_row::decode_part(
   const image_judge* judge) {
   if (failure_.code != core::ec::none)
@@ -273,19 +342,25 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
   std::optional<decoded_row> done;
   auto went = with_model_border("decoding an image", [&] {
     const c10::InferenceMode guard;
-    const auto& vae = model_->vae();
-    if (parts_done_ == 0)
-      drawing_ = x_.unsqueeze(0);
-    drawing_ = vae.decode_part(parts_done_++, std::move(drawing_));
-    if (parts_done_ == vae.decode_parts())
-      done = write(std::exchange(drawing_, {}), judge);
-    else if (drawing_.is_cuda())
+    if (!drawing_)
+      begin_decoding();
+    if (auto pixels = drawing_->next()) {
+      drawing_.reset();
+      done = write(*std::move(pixels), judge);
+    } else if (x_.is_cuda()) {
       // Otherwise the next step would wait for parts that were not measured.
-      torch::cuda::synchronize(drawing_.device().index());
+      torch::cuda::synchronize(x_.device().index());
+    }
     return true;
   });
-  if (!went)
+  if (!went) {
+    const bool again = drawing_ && went.why().code == core::ec::out_of_resources
+                    && shrink_tiles();
+    if (again)
+      return std::nullopt;
+    drawing_.reset();
     return std::move(went).why();
+  }
   if (!done)
     return std::nullopt;
   return *done;
@@ -302,19 +377,15 @@ decoded_row torch_row::write(torch::Tensor pixels, const image_judge* judge) {
       core::fail(core::ec::out_of_resources,
                  "an image of {} bytes does not fit its slot of {} bytes",
                  bytes, into.size())};
-  pixels = pixels.squeeze(0)
-             .slice(1, 0, px.height)
-             .slice(2, 0, px.width)
-             .div(2)
-             .add(0.5)
-             .clamp(0, 1)
-             .mul(255);
-  if (!pixels.isfinite().all().item<bool>())
+  pixels = pixels.squeeze(0).slice(1, 0, px.height).slice(2, 0, px.width);
+  // A value that is not a number becomes both of these.
+  const auto [least, most] = at::aminmax(pixels);
+  if (!std::isfinite(least.item<float>()) || !std::isfinite(most.item<float>()))
     throw model_error{
       core::fail(core::ec::internal,
                  "the image holds values that are not numbers; "
                  "in float16 some autoencoders overflow: use f32 or bf16")};
-  pixels = pixels.round();
+  pixels.div_(2).add_(0.5).clamp_(0, 1).mul_(255).round_();
   if (image_mask_.defined())
     pixels =
       torch::where(image_mask_ > 0.5, pixels, source_.to(torch::kFloat32));

@@ -4,11 +4,14 @@
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/core/result.hpp>
+#include <atelier/gpu/batching/tile_size.hpp>
+#include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
+#include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
@@ -40,7 +43,8 @@ public:
   /// Reads and encodes the inputs; `failure` returns the error, if any.
   /// @param number above 0, unique among the device's rows
   torch_row(const open_job& job, std::shared_ptr<const gpu::model> model,
-            ipc::slot_store& slots, prompt_cache& prompts, uint64_t number);
+            ipc::slot_store& slots, prompt_cache& prompts,
+            const memory_probe& memory, uint64_t number);
 
   const core::recipe& how() const {
     return job_.recipe;
@@ -76,6 +80,11 @@ public:
     return !negative_.tensors.empty();
   }
 
+  /// Returns its places in a pass.
+  int64_t places() const {
+    return guided() ? 2 : 1;
+  }
+
   const condition& positive() const {
     return positive_;
   }
@@ -94,7 +103,8 @@ public:
     return last_;
   }
 
-  /// Draws the noise that the next step mixes in.
+  /// Returns the noise that the next step mixes in. A step that is tried again
+  /// receives the same.
   torch::Tensor draw();
 
   /// Accepts the results of a step, restores unmasked places, and publishes and
@@ -106,9 +116,9 @@ public:
     return job_.judge;
   }
 
-  /// Decodes the next part of the image. The last part writes it into the image
-  /// slot and has it scored. `judge` may be null. Returns nothing before the
-  /// last part.
+  /// Decodes the next part of the image, in tiles if the memory does not hold
+  /// it whole. The last part writes it into the image slot and has it scored.
+  /// `judge` may be null. Returns nothing before the last part.
   std::optional<core::result<decoded_row>> decode_part(
     const image_judge* judge);
 
@@ -121,6 +131,14 @@ private:
   void make_notes();
   void read_source();
   void start();
+  /// Returns what decoding the image needs.
+  decode_need need() const;
+  /// Throws model_error if the memory holds neither the source's encoding nor
+  /// the image's decoding in the smallest tiles.
+  void expect_memory() const;
+  void begin_decoding();
+  /// Begins the decoding anew in smaller tiles; returns false if it cannot.
+  bool shrink_tiles();
   void publish(const torch::Tensor& x0);
   /// Writes the state into a capture slot. Errors are logged.
   void capture(const ipc::slot_ref& into);
@@ -147,6 +165,8 @@ private:
   std::optional<row_noise> noise_;
   /// The host copy of a step's noise, from which it is sent to the device.
   torch::Tensor drawn_;
+  /// The step that `drawn_` is for.
+  std::optional<uint32_t> drawn_for_;
   torch::Tensor x_;
   torch::Tensor last_;
   /// The clean latent of the source image, and the request's initial noise;
@@ -164,9 +184,10 @@ private:
   bool published_ = false;
   /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
-  /// The intermediate result of decoding, and the number of parts done.
-  torch::Tensor drawing_;
-  size_t parts_done_ = 0;
+  const memory_probe& memory_;
+  /// The decoding in progress, and the side of its tiles; 0: whole.
+  std::optional<decoding> drawing_;
+  uint64_t tile_ = 0;
   std::vector<core::note> notes_;
   core::error failure_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/samplers/step.hpp>
@@ -8,6 +9,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace atelier::gpu::detail {
@@ -41,6 +43,13 @@ std::vector<std::vector<torch_row*>> groups_of(
   return out;
 }
 
+// The key of a pass of one row.
+pass_key key_of(const torch_row& x) {
+  const auto& latent = x.latent();
+  return {x.places(), latent.size(0), latent.size(1), latent.size(2),
+          x.positive().tokens};
+}
+
 // The places of one forward pass: one for every row, then one without the
 // prompt for each guided row.
 class row_pass {
@@ -50,11 +59,9 @@ public:
     for (auto* row : rows)
       if (row->guided())
         guided_.push_back(row);
-    const auto& latent = rows.front()->latent();
-    kept_ = &passes.find(rows.front()->held_model(),
-                         {static_cast<int64_t>(rows.size() + guided_.size()),
-                          latent.size(0), latent.size(1), latent.size(2),
-                          rows.front()->positive().tokens});
+    auto key = key_of(*rows.front());
+    key.places = static_cast<int64_t>(rows.size() + guided_.size());
+    kept_ = &passes.find(rows.front()->held_model(), key);
   }
 
   kept_pass& kept() {
@@ -153,6 +160,33 @@ torch::Tensor stacked(const std::vector<torch_row*>& rows, F of) {
   return torch::stack(parts);
 }
 
+uint64_t places_of(std::span<torch_row* const> rows) {
+  uint64_t out = 0;
+  for (const auto* row : rows)
+    out += static_cast<uint64_t>(row->places());
+  return out;
+}
+
+// Returns the first rows whose places are at most `most` together, at least one
+// row; 0: all of them.
+std::vector<torch_row*> first_rows(std::span<torch_row* const> rows,
+                                   uint64_t most) {
+  size_t count = rows.size();
+  while (most > 0 && count > 1 && places_of(rows.first(count)) > most)
+    --count;
+  return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+core::error too_large(const torch_row& x, const core::error& why,
+                      const memory_probe& memory) {
+  const auto& px = x.how().px;
+  const auto free = memory(x.model().where().device);
+  return core::fail(core::ec::out_of_resources,
+                    "a step of one image of {}x{} pixels does not fit the "
+                    "device's memory, of which {} MiB are free: {}",
+                    px.width, px.height, free.value_or(0) >> 20, why.text);
+}
+
 void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
   const c10::InferenceMode guard;
   std::vector<step_rule> rules;
@@ -183,11 +217,13 @@ void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
 
 torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
                        hosted_judges judges,
-                       std::shared_ptr<ipc::slot_store> slots, uint32_t threads)
+                       std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
+                       memory_probe memory)
   : models_(std::move(models)),
     judges_(std::move(judges)),
     slots_(std::move(slots)),
-    threads_(threads) {}
+    threads_(threads),
+    memory_(std::move(memory)) {}
 
 void torch_rows::begin() {
   // The setting applies only to the calling thread.
@@ -198,8 +234,9 @@ void torch_rows::begin() {
 void torch_rows::open(const open_job& job) {
   auto [at, fresh] = rows_.try_emplace(job.ticket);
   if (fresh)
-    at->second = std::make_unique<torch_row>(
-      job, models_->find(job.recipe.variant), *slots_, prompts_, ++opened_);
+    at->second =
+      std::make_unique<torch_row>(job, models_->find(job.recipe.variant),
+                                  *slots_, prompts_, memory_, ++opened_);
   else
     at->second->fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",
@@ -231,14 +268,40 @@ uint32_t torch_rows::steps_left(const std::vector<core::ticket>& who,
 }
 
 void torch_rows::step(const std::vector<core::ticket>& who) {
-  for (const auto& group : groups_of(sound(who))) {
+  for (const auto& group : groups_of(sound(who)))
+    step_in_parts(group);
+}
+
+void torch_rows::step_in_parts(const std::vector<torch_row*>& rows) {
+  auto& size = limits_.find(rows.front()->held_model(), key_of(*rows.front()));
+  for (size_t at = 0; at < rows.size();) {
+    const auto part =
+      first_rows({rows.begin() + static_cast<std::ptrdiff_t>(at), rows.end()},
+                 size.most());
+    const auto places = places_of(part);
     auto done = with_model_border("a step", [&] {
-      step_group(group, passes_);
+      step_group(part, passes_);
       return true;
     });
-    if (!done)
-      for (auto* row : group)
-        row->fail(done.why());
+    if (done) {
+      size.fitted(places);
+      at += part.size();
+      continue;
+    }
+    const bool full = done.why().code == core::ec::out_of_resources;
+    if (full) {
+      size.failed(places);
+      passes_.clear();
+    }
+    if (full && part.size() > 1) {
+      core::log_warn("a step of {} rows did not fit the memory; it continues "
+                     "with at most {} places",
+                     part.size(), size.most());
+      continue;
+    }
+    for (auto* row : part)
+      row->fail(full ? too_large(*row, done.why(), memory_) : done.why());
+    at += part.size();
   }
 }
 

@@ -3,8 +3,10 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
+#include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/model_shelf.hpp>
 #include <atelier/gpu/device/detail/pass_cache.hpp>
+#include <atelier/gpu/device/detail/pass_limits.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
@@ -35,12 +37,15 @@ using hosted_judges =
 /// Rows of one model and one latent shape share a forward pass, whatever their
 /// prompts, steps, samplers and guidance. A guided row takes two places in it,
 /// an unguided one takes one. A deterministic row runs in a pass of its own,
-/// because the bits of a matrix product depend on the batch size.
+/// because the bits of a matrix product depend on the batch size. A pass that
+/// does not fit the device's memory is run in smaller ones.
 class torch_rows final : public row_engine {
 public:
   /// @param threads threads of one operator on the CPU; 0: LibTorch's choice
+  /// @param memory what a device has left
   torch_rows(std::shared_ptr<hosted_models> models, hosted_judges judges,
-             std::shared_ptr<ipc::slot_store> slots, uint32_t threads);
+             std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
+             memory_probe memory = free_memory);
 
   void begin() override;
   void open(const open_job& job) override;
@@ -53,13 +58,17 @@ public:
 
 private:
   std::vector<torch_row*> sound(const std::vector<core::ticket>& who);
+  /// Runs a step of rows that may share a pass, in as few as fit the memory.
+  void step_in_parts(const std::vector<torch_row*>& rows);
 
   const std::shared_ptr<hosted_models> models_;
   const hosted_judges judges_;
   const std::shared_ptr<ipc::slot_store> slots_;
   const uint32_t threads_;
+  const memory_probe memory_;
   prompt_cache prompts_;
   pass_cache passes_;
+  pass_limits limits_;
   /// The number of rows opened so far.
   uint64_t opened_ = 0;
   std::unordered_map<core::ticket, std::unique_ptr<torch_row>> rows_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/vae/autoencoder.hpp>
-#include <atelier/gpu/models/vae/detail/decode_in_tiles.hpp>
+#include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/models/vae/detail/kl_coder.hpp>
+#include <atelier/gpu/models/vae/detail/tile_canvas.hpp>
 #include <atelier/gpu/models/vae/detail/tiny_coder.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
@@ -137,17 +138,6 @@ struct autoencoder::impl {
     return x * for_channels(config.latents_std, x) / config.scaling_factor
          + for_channels(config.latents_mean, x);
   }
-
-  // Sides that are not multiples of the overlap cannot be tiled; the next
-  // smaller multiple is used.
-  detail::tiling tiles() const {
-    const auto factor = static_cast<int64_t>(config.factor());
-    const auto kl = config.kind == autoencoder_kind::kl;
-    const auto parts = int64_t{kl ? 4 : 8};
-    const auto side = (kl ? config.sample_size : tiny_tile_pixels) / factor;
-    const auto overlap = std::max(side / parts, int64_t{1});
-    return {overlap * parts, overlap, factor};
-  }
 };
 
 core::result<std::unique_ptr<autoencoder>> autoencoder::load(
@@ -195,21 +185,48 @@ size_t autoencoder::decode_parts() const {
 
 torch::Tensor autoencoder::decode_part(size_t index, torch::Tensor x) const {
   const c10::InferenceMode guard;
+  TORCH_CHECK(index > 0
+                || (x.dim() == 4 && x.size(1) == impl_->config.latent_channels),
+              "a latent of ", x.sizes(), " for an autoencoder of ",
+              impl_->config.latent_channels, " channels");
   return impl_->decode_part(index,
                             index == 0 ? impl_->from_latent(x) : std::move(x));
 }
 
 torch::Tensor autoencoder::decode_tiled(const torch::Tensor& latent) const {
-  const c10::InferenceMode guard;
-  const auto how = impl_->tiles();
-  const auto decode = [&](const torch::Tensor& x) { return impl_->decode(x); };
-  return by_rows(impl_->from_latent(latent), [&](const torch::Tensor& x) {
-    if (impl_->config.kind == autoencoder_kind::tiny)
-      return detail::decode_blending_image(x, how, decode);
-    if (x.size(2) <= how.latent_side && x.size(3) <= how.latent_side)
-      return decode(x);
-    return detail::decode_blending_neighbours(x, how, decode);
+  const auto factor = static_cast<int64_t>(impl_->config.factor());
+  const auto kl = impl_->config.kind == autoencoder_kind::kl;
+  const auto multiple = tile_multiple();
+  const auto side = std::max((kl ? impl_->config.sample_size : tiny_tile_pixels)
+                               / factor / multiple,
+                             int64_t{1})
+                  * multiple;
+  return by_rows(latent, [&](const torch::Tensor& x) {
+    const bool whole = kl && x.size(2) <= side && x.size(3) <= side;
+    decoding run{*this, x, whole ? 0 : side};
+    for (;;)
+      if (auto out = run.next())
+        return *out;
   });
+}
+
+int64_t autoencoder::tile_multiple() const {
+  return impl_->config.kind == autoencoder_kind::kl ? 4 : 8;
+}
+
+detail::tiling autoencoder::tiles(int64_t side) const {
+  const auto kl = impl_->config.kind == autoencoder_kind::kl;
+  TORCH_CHECK(side > 0 && side % tile_multiple() == 0, "a tile of ", side,
+              " elements");
+  return {side, side / tile_multiple(),
+          static_cast<int64_t>(impl_->config.factor()),
+          kl ? detail::blending::neighbours : detail::blending::image};
+}
+
+coder_placement autoencoder::where() const {
+  return {c10::elementSize(impl_->location.dtype),
+          impl_->location.device.is_cpu()
+            && impl_->location.dtype != torch::kFloat16};
 }
 
 const autoencoder_config& autoencoder::config() const {

@@ -7,6 +7,7 @@
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/placement.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
+#include <atelier/gpu/models/vae/coder_memory.hpp>
 
 #include <torch/torch.h>
 
@@ -14,6 +15,10 @@
 #include <memory>
 
 namespace atelier::gpu {
+
+namespace detail {
+struct tiling;
+} // namespace detail
 
 /// An encoder's output for an image's latent: a normal distribution.
 struct latent_distribution {
@@ -58,10 +63,18 @@ public:
   /// bits equal those of `decode`. @pre index < decode_parts()
   torch::Tensor decode_part(size_t index, torch::Tensor x) const;
 
-  /// Decodes in overlapping tiles that are blended. Memory is bounded; the
-  /// result is close to `decode` but not equal.
+  /// Decodes in overlapping tiles that are blended, of the size for which the
+  /// autoencoder was made. The result is close to `decode` but not equal.
   /// Source: diffusers, AutoencoderKL._tiled_decode.
   torch::Tensor decode_tiled(const torch::Tensor& latent) const;
+
+  /// Returns the number of elements of which a tile's side is a multiple.
+  int64_t tile_multiple() const;
+
+  /// Returns how a latent is cut into tiles of that side, in elements.
+  detail::tiling tiles(int64_t side) const;
+
+  coder_placement where() const;
 
   const autoencoder_config& config() const;
   /// Returns the pixels of an image's side per element of a latent's side.

@@ -2,16 +2,15 @@
 // The rows of a LibTorch device whose tensors have shapes and no values. There
 // the test can count the tensors that are made on the host.
 #include "../models/tiny_model.hpp"
+#include "host_tensors.hpp"
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <c10/core/CPUAllocator.h>
 
 #include <array>
-#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,41 +19,6 @@
 using namespace atelier;
 
 namespace {
-
-/// Counts the tensors that are made on the host during its life.
-class counted_tensors final : public c10::Allocator {
-public:
-  counted_tensors() : below_(c10::GetCPUAllocator()) {
-    c10::SetCPUAllocator(this, priority_++);
-  }
-
-  ~counted_tensors() override {
-    c10::SetCPUAllocator(below_, priority_++);
-  }
-
-  c10::DataPtr allocate(size_t bytes) override {
-    ++count_;
-    return below_->allocate(bytes);
-  }
-
-  c10::DeleterFnPtr raw_deleter() const override {
-    return below_->raw_deleter();
-  }
-
-  void copy_data(void* to, const void* from, size_t bytes) const override {
-    below_->copy_data(to, from, bytes);
-  }
-
-  size_t count() const {
-    return count_;
-  }
-
-private:
-  // LibTorch takes the allocator of the greatest priority.
-  static inline uint8_t priority_ = 1;
-  c10::Allocator* below_;
-  std::atomic<size_t> count_ = 0;
-};
 
 template <class T>
 T taken(core::result<T> x) {
@@ -181,7 +145,7 @@ struct fixture {
 
   /// Runs a step and returns how many tensors it made on the host.
   size_t step(const std::vector<core::ticket>& who) {
-    const counted_tensors tensors;
+    const test::host_tensors tensors;
     rows->step(who);
     const auto made = tensors.count();
     for (const auto& x : rows->report(who))

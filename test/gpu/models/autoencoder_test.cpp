@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../device/host_tensors.hpp"
 #include "made_weights.hpp"
 #include <atelier/gpu/models/vae/autoencoder.hpp>
+#include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -152,6 +154,61 @@ BOOST_AUTO_TEST_CASE(a_latent_within_one_tile_is_decoded_whole) {
   BOOST_CHECK(!(*x)->decode(larger).equal((*x)->decode_tiled(larger)));
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_tiles_make_the_image_of_the_tiles) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  // The autoencoder was made for tiles of 8 elements.
+  const auto latent = torch::randn({1, 4, 19, 13});
+  decoding run{**x, latent, 8};
+  size_t parts = 0;
+  std::optional<torch::Tensor> drawn;
+  while (!drawn) {
+    drawn = run.next();
+    ++parts;
+  }
+  BOOST_CHECK(drawn->equal((*x)->decode_tiled(latent)));
+  // Tiles begin at every sixth element.
+  BOOST_TEST(parts == 4 * 3 * (*x)->decode_parts());
+  decoding whole{**x, latent, 0};
+  parts = 1;
+  for (drawn = whole.next(); !drawn; drawn = whole.next())
+    ++parts;
+  BOOST_CHECK(drawn->equal((*x)->decode(latent)));
+  BOOST_TEST(parts == (*x)->decode_parts());
+}
+
+BOOST_AUTO_TEST_CASE(a_latent_of_other_channels_is_refused) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  for (const int64_t channels : {3, 16})
+    BOOST_CHECK_THROW((*x)->decode(torch::randn({1, channels, 5, 5})),
+                      c10::Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_peak_of_activations_is_known_in_advance) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  constexpr int64_t side = 96;
+  const auto latent = torch::randn({1, 4, side, side});
+  const auto pixels = torch::rand({1, 3, 2 * side, 2 * side});
+  // Prepares what is kept.
+  (*x)->decode(latent);
+  (*x)->encode(pixels);
+  const auto check = [&](uint64_t expected, auto run) {
+    test::host_tensors tensors;
+    run();
+    const auto peak = tensors.peak();
+    BOOST_TEST(peak <= expected);
+    BOOST_TEST(peak >= expected * 6 / 10);
+  };
+  const auto& config = (*x)->config();
+  const auto how = (*x)->where();
+  constexpr auto area = static_cast<uint64_t>(side * side);
+  check(area * (decode_bytes(config, how) + 4 * image_bytes),
+        [&] { (*x)->decode(latent); });
+  check(area * encode_bytes(config, how), [&] { (*x)->encode(pixels); });
+}
+
 BOOST_AUTO_TEST_CASE(weights_count_their_bytes) {
   const auto wide = load(tensors());
   const auto narrow = load(tensors(), torch::kBFloat16);
@@ -171,6 +228,10 @@ BOOST_AUTO_TEST_CASE(too_little_memory_is_told_apart_from_other_faults) {
     return x ? core::ec::none : x.why().code;
   };
   BOOST_CHECK(code_of([] { torch::empty({int64_t{1} << 47}); })
+              == core::ec::out_of_resources);
+  BOOST_CHECK(code_of([] {
+                TORCH_CHECK(false, "CUDA error: CUBLAS_STATUS_ALLOC_FAILED");
+              })
               == core::ec::out_of_resources);
   BOOST_CHECK(code_of([] { throw std::bad_alloc{}; })
               == core::ec::out_of_resources);

@@ -107,8 +107,9 @@ doors doors::make(door_context from) {
                              std::move(from.callers)});
   out.routes = std::move(routes);
 
+  out.chores.emplace_back([all] { all->tick(); });
   out.chores.emplace_back([x = from.condition] { x->refresh(); });
-  out.disk_chores.emplace_back([all] { all->tick(); });
+  out.disk_chores.emplace_back([all] { all->put_away(); });
   return out;
 }
 

@@ -37,7 +37,8 @@ struct doors {
   std::shared_ptr<const route_table> routes;
   /// Work to be done about every half second, on a housekeeper's thread.
   std::vector<std::function<void()>> chores;
-  /// Work with the same period, on a thread of its own: it waits for the disk.
+  /// Work with the same period, on a thread of its own: it waits for the disk,
+  /// perhaps for long.
   std::vector<std::function<void()>> disk_chores;
   /// Works on pixels; must be kept until the server has ended.
   std::shared_ptr<thread_offload> pixels;

@@ -28,6 +28,8 @@ void housekeeper::work(const std::vector<std::function<void()>>& chores,
         chore();
       } catch (const std::exception& e) {
         core::log_error("a chore of the server failed: {}", e.what());
+      } catch (...) {
+        core::log_error("a chore of the server failed");
       }
     }
     std::unique_lock lock{mutex_};

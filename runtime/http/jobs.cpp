@@ -110,6 +110,10 @@ void jobs::tick() {
   impl_->tick();
 }
 
+void jobs::put_away() {
+  impl_->put_away();
+}
+
 jobs::kept_images jobs::kept() const {
   return impl_->kept();
 }

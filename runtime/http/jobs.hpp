@@ -164,7 +164,7 @@ public:
     std::function<uint64_t()> draw;
   };
 
-  /// @param files where `tick` moves kept images; null: they stay in memory
+  /// @param files where `put_away` moves kept images; null: they stay in memory
   /// @param journal of the jobs that `take_on` accepts; null: all jobs end with
   ///        this object. A journal needs files. It must have another owner too:
   ///        its own thread must not destroy it.
@@ -268,11 +268,16 @@ public:
   /// lacks_bytes(x), and counts as a request for the images.
   job_view with_bytes(job_view x);
 
-  /// Forgets expired jobs, cancels abandoned ones, submits the jobs of
-  /// `restore` again, and moves images of ended jobs from memory into files. If
-  /// that fails they stay in memory, and the next call tries again. Must be
-  /// called about every second, by one thread: it waits for the disk.
+  /// Forgets expired jobs, cancels abandoned ones, and submits the jobs of
+  /// `restore` again. Must be called about every second, by one thread. Does
+  /// not wait for the disk.
   void tick();
+
+  /// Moves images of ended jobs from memory into files, and removes the files
+  /// of those that are no longer kept. If that fails they stay in memory, and
+  /// the next call tries again. Must be called about every second, by one
+  /// thread, which is not that of `tick`: it waits for the disk.
+  void put_away();
 
   /// Returns the number of jobs that have not ended.
   size_t open() const;

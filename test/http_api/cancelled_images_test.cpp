@@ -245,6 +245,7 @@ BOOST_AUTO_TEST_CASE(the_route_refuses_as_that_of_the_job_does) {
   BOOST_TEST(r.cancel(id, "2")->status() == 409u);
   r.now += 2h;
   r.all->tick();
+  r.all->put_away();
   r.who = scope::user;
   r.key = "ann";
   BOOST_TEST(r.cancel(id, "2")->status() == 410u);

@@ -340,6 +340,7 @@ BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   BOOST_TEST(r.post("/v1/jobs/job_0/cancel", "")->status() == 404u);
   r.now += 2h;
   r.all->tick();
+  r.all->put_away();
   BOOST_TEST(r.post(path + "/cancel", "")->status() == 410u);
   BOOST_TEST(r.get(path)->status() == 410u);
   BOOST_TEST(r.get(path + "/events")->status() == 410u);
@@ -401,6 +402,7 @@ BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   // A job expires for its own key.
   r.now += 2h;
   r.all->tick();
+  r.all->put_away();
   BOOST_TEST(r.get("/v1/jobs/mine")->status() == 410u);
   r.who = scope::user;
   BOOST_TEST(r.get("/v1/jobs/mine")->status() == 404u);

@@ -73,6 +73,7 @@ BOOST_AUTO_TEST_CASE(a_image_goes_from_memory_into_a_file) {
   BOOST_TEST(r.count() == 0u);
   BOOST_TEST(r.image_of(id) == 200u);
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 1u);
   BOOST_TEST(r.filed->find({id, r.key})->results[0]->bytes.empty());
   const auto got = r.get("/v1/jobs/" + id + "/images/0");
@@ -93,11 +94,14 @@ BOOST_AUTO_TEST_CASE(at_its_expiry_the_file_is_removed) {
   rig r{within};
   const auto id = r.done("a");
   r.filed->tick();
+  r.filed->put_away();
   r.now += 9s;
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.image_of(id) == 200u);
   r.now += 1s;
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 0u);
   BOOST_TEST(r.image_of(id) == 410u);
   BOOST_TEST(r.filed->kept().bytes == 0u);
@@ -117,15 +121,19 @@ BOOST_AUTO_TEST_CASE(a_wall_clock_that_is_set_expires_and_estimates_nothing) {
     r.now += 2s;
     r.images->step(2, 4, 8);
     r.filed->tick();
+    r.filed->put_away();
     r.set_off = by;
     r.filed->tick();
+    r.filed->put_away();
     BOOST_TEST(r.image_of(id) == 200u);
     BOOST_TEST(r.get("/v1/jobs/" + open)->body()["eta_s"] == 2.0);
     r.now += 7s;
     r.filed->tick();
+    r.filed->put_away();
     BOOST_TEST(r.image_of(id) == 200u);
     r.now += 1s;
     r.filed->tick();
+    r.filed->put_away();
     BOOST_TEST(r.image_of(id) == 410u);
   }
 }
@@ -141,12 +149,14 @@ BOOST_AUTO_TEST_CASE(what_was_not_asked_for_the_longest_goes_first) {
   r.now += 1s;
   const auto c = r.done("c");
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 3u);
   r.now += 1s;
   BOOST_TEST(r.image_of(a) == 200u);
   r.now += 1s;
   const auto d = r.done("d");
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 3u);
   BOOST_TEST(r.image_of(b) == 410u);
   for (const auto& id : {a, c, d})
@@ -157,6 +167,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_somebody_removed_is_told_as_expired) {
   rig r;
   const auto id = r.done("a");
   r.filed->tick();
+  r.filed->put_away();
   fs::remove_all(r.folder);
   BOOST_TEST(r.image_of(id) == 410u);
   BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 410u);
@@ -170,12 +181,14 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_stays_in_memory_until_it_can) {
   const auto b = r.done("b");
   for (int i = 0; i < 3; ++i)
     r.filed->tick();
+    r.filed->put_away();
   BOOST_TEST(r.image_of(a) == 200u);
   BOOST_TEST(r.image_of(b) == 200u);
   BOOST_TEST(r.filed->kept().disk_bytes == 0u);
   BOOST_TEST(r.filed->kept().bytes > 2000u);
   fs::create_directories(r.folder);
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 2u);
   BOOST_TEST(r.filed->kept().bytes == 0u);
   BOOST_TEST(r.image_of(a) == 200u);
@@ -187,6 +200,7 @@ BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
   rig r{within};
   const auto filed = r.done("f");
   r.filed->tick();
+  r.filed->put_away();
   fs::permissions(r.folder, fs::perms::owner_read | fs::perms::owner_exec);
   const bool locked_out = !std::ofstream{r.folder / "try"};
   if (!locked_out) {
@@ -198,6 +212,7 @@ BOOST_AUTO_TEST_CASE(while_the_disk_fails_memory_has_its_limit) {
     r.now += 1s;
     ids.push_back(r.done(prompt));
     r.filed->tick();
+    r.filed->put_away();
   }
   BOOST_TEST(r.image_of(ids[0]) == 410u);
   BOOST_TEST(r.image_of(ids[1]) == 200u);
@@ -215,12 +230,15 @@ BOOST_AUTO_TEST_CASE(a_image_above_the_disks_limit_stays_in_memory) {
   rig r{within};
   const auto small = r.done("a");
   r.filed->tick();
+  r.filed->put_away();
   r.images->bytes_of = [](const generation&) {
     return std::vector<uint8_t>(3000, 1);
   };
   const auto large = r.done("b");
   r.filed->tick();
+  r.filed->put_away();
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 1u);
   BOOST_TEST(r.image_of(small) == 200u);
   BOOST_TEST(r.image_of(large) == 200u);
@@ -235,6 +253,7 @@ BOOST_AUTO_TEST_CASE(a_job_of_more_images_than_fit_keeps_the_rest_in_memory) {
   for (uint64_t i = 1; i <= 3; ++i)
     r.images->finish(i);
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 2u);
   const auto got = r.get("/v1/jobs/" + id)->body()["result"]["images"];
   BOOST_TEST(got.size() == 3u);
@@ -251,10 +270,12 @@ BOOST_AUTO_TEST_CASE(a_job_forgotten_for_a_new_one_takes_its_files_along) {
   r.now += 1s;
   r.done("b");
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 2u);
   r.now += 1s;
   r.done("c");
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 2u);
   BOOST_TEST(r.image_of(a) == 410u);
 }
@@ -266,6 +287,7 @@ BOOST_AUTO_TEST_CASE(a_url_of_openais_api_finds_the_file) {
                                 {{"prompt", "a"}, {"response_format", "url"}});
   r.images->finish(1);
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 1u);
   const std::string url = call->body()["data"][0]["url"];
   const auto path = url.substr(url.find("/v1/"));
@@ -301,6 +323,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
         }
         case 2:
           r.filed->tick();
+          r.filed->put_away();
           break;
         case 3:
           // The disk disappears and returns.
@@ -330,7 +353,9 @@ BOOST_AUTO_TEST_CASE(in_any_order_limits_hold_and_bytes_are_the_right_ones) {
       fs::rename(r.folder.string() + "-away", r.folder);
     r.now += 30s;
     r.filed->tick();
+    r.filed->put_away();
     r.filed->tick();
+    r.filed->put_away();
     const auto kept = r.filed->kept();
     BOOST_TEST(kept.jobs + kept.bytes + kept.disk_bytes == 0u);
   }
@@ -341,6 +366,7 @@ BOOST_AUTO_TEST_CASE(an_end_of_the_server_leaves_no_file) {
   r.done("a");
   r.done("b");
   r.filed->tick();
+  r.filed->put_away();
   BOOST_TEST(r.count() == 2u);
   r.routes = {};
   r.filed.reset();

@@ -166,6 +166,7 @@ BOOST_AUTO_TEST_CASE(a_drawn_job_counts_until_it_is_in_the_journal) {
   r.engine->finish(2);
   r.now += 2h;
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.kept->open() == 0u);
   const auto refused = r.job({{"prompt", "c"}});
   BOOST_TEST(refused->body()["error"]["code"] == "overloaded");
@@ -182,11 +183,13 @@ BOOST_AUTO_TEST_CASE(what_was_drawn_meanwhile_is_refused_too) {
   const auto call = r.job({{"prompt", "a"}, {"id", "mine"}});
   r.engine->finish(1);
   r.kept->tick();
+  r.kept->put_away();
   r.journal->full = true;
   r.journal->write();
   BOOST_TEST(call->status() == 507u);
   BOOST_TEST(r.status_of("mine") == "404");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.kept->kept().jobs == 0u);
   BOOST_TEST(fs::is_empty(r.folder));
   BOOST_TEST(r.journal->there.jobs.empty());
@@ -228,6 +231,7 @@ BOOST_AUTO_TEST_CASE(calls_that_wait_are_not_journalled) {
   BOOST_TEST(r.journal->there.jobs.empty());
   r.engine->finish(1);
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.journal->ends == 0u);
   r.kill();
   // No client knows its address.
@@ -245,6 +249,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(r.status_of(id) == "queued");
   BOOST_TEST(r.engine->count() == 0u);
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 2u);
   const auto again = r.engine->at(2).wanted;
   BOOST_TEST(*again.seed == seed + 1);
@@ -253,6 +258,7 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(again.tenant == r.key);
   // The request is submitted only once.
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 2u);
   r.engine->finish(1);
   r.engine->finish(2);
@@ -277,6 +283,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   BOOST_TEST(gone_on == 1u);
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->at(1).wanted.suspected.trials == 0u);
   const auto held = r.engine->at(2).wanted.suspected;
   BOOST_TEST(held.phase == "finishing");
@@ -287,6 +294,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   BOOST_TEST(gone_on == 2u);
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->at(2).wanted.suspected.trials == 2u);
 }
 
@@ -308,17 +316,20 @@ BOOST_AUTO_TEST_CASE(an_ended_job_keeps_its_images_after_a_kill) {
   r.engine->finish(1);
   r.engine->finish(2);
   r.kept->tick();
+  r.kept->put_away();
   const auto before = r.get("/v1/jobs/" + id)->body();
   r.kill();
   BOOST_TEST(r.get("/v1/jobs/" + id)->body() == before);
   BOOST_TEST(r.image_of(id, 1) == "a6");
   BOOST_TEST(r.kept->kept().jobs == 1u);
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 0u);
   // A new job's files do not use its names.
   const std::string next = r.job({{"prompt", "b"}, {"seed", 1}})->body()["id"];
   r.engine->finish(1);
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.image_of(id) == "a5");
   BOOST_TEST(r.image_of(next) == "b1");
 }
@@ -330,6 +341,7 @@ BOOST_AUTO_TEST_CASE(images_not_in_files_yet_are_drawn_again) {
   BOOST_TEST(r.status_of(id) == "completed");
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   r.engine->finish(1);
   BOOST_TEST(r.image_of(id) == "a5");
 }
@@ -345,6 +357,7 @@ BOOST_AUTO_TEST_CASE(failed_and_cancelled_jobs_stay_so) {
   BOOST_TEST(r.get("/v1/jobs/" + failed)->body()["error"]["code"] == "poison");
   BOOST_TEST(r.status_of(cancelled) == "cancelled");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 0u);
 }
 
@@ -360,12 +373,14 @@ BOOST_AUTO_TEST_CASE(an_image_that_was_cancelled_alone_stays_so) {
   BOOST_TEST(cancelled());
   BOOST_TEST(r.status_of(id) == "queued");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 2u);
   BOOST_TEST(*r.engine->at(2).wanted.seed == 7u);
   r.engine->finish(1);
   r.engine->finish(2);
   BOOST_TEST(r.status_of(id) == "cancelled");
   r.kept->tick();
+  r.kept->put_away();
   const auto before = r.get("/v1/jobs/" + id)->body();
   r.kill();
   BOOST_TEST(r.get("/v1/jobs/" + id)->body() == before);
@@ -374,6 +389,7 @@ BOOST_AUTO_TEST_CASE(an_image_that_was_cancelled_alone_stays_so) {
   BOOST_TEST(r.image_of(id, 1) == "404");
   BOOST_TEST(r.image_of(id, 2) == "a7");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 0u);
 }
 
@@ -388,6 +404,7 @@ BOOST_AUTO_TEST_CASE(images_beside_a_cancelled_one_are_drawn_until_in_files) {
   r.kill();
   BOOST_TEST(r.status_of(id) == "queued");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 1u);
   r.engine->finish(1);
   BOOST_TEST(r.status_of(id) == "cancelled");
@@ -406,6 +423,7 @@ BOOST_AUTO_TEST_CASE(an_image_cancelled_before_its_job_is_journalled_stays_so) {
   r.journal->write();
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 1u);
   BOOST_TEST(*r.engine->at(1).wanted.seed == 6u);
 }
@@ -421,6 +439,7 @@ BOOST_AUTO_TEST_CASE(a_job_without_an_open_image_ends_at_the_start) {
   BOOST_TEST(r.status_of(id) == "cancelled");
   BOOST_TEST(r.journal->there.jobs.at(0).end.has_value());
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 0u);
 }
 
@@ -430,10 +449,12 @@ BOOST_AUTO_TEST_CASE(what_ends_with_the_engine_is_drawn_after_the_next_start) {
   r.engine->fail(1, "stopping", "the engine is stopping");
   BOOST_TEST(r.status_of(id) == "failed");
   r.kept->tick();
+  r.kept->put_away();
   r.end();
   r.start();
   BOOST_TEST(r.status_of(id) == "queued");
   r.kept->tick();
+  r.kept->put_away();
   r.engine->finish(1);
   BOOST_TEST(r.image_of(id) == "a5");
 }
@@ -458,6 +479,7 @@ BOOST_AUTO_TEST_CASE(images_to_start_from_come_back) {
          {"n", 2}});
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 2u);
   BOOST_TEST((r.engine->at(2).wanted.image == image));
   BOOST_TEST((r.engine->at(2).wanted.mask == mask));
@@ -471,6 +493,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_is_full_takes_the_rest_later) {
   r.kill();
   r.engine->refuse_after = 2;
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 2u);
   BOOST_TEST(r.status_of(ids[2]) == "queued");
   // A request that was accepted and then refused is submitted again, too.
@@ -478,6 +501,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_is_full_takes_the_rest_later) {
   BOOST_TEST(r.status_of(ids[0]) == "queued");
   r.engine->refuse_after.reset();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 4u);
   for (uint64_t i = 2; i <= 4; ++i)
     r.engine->finish(i);
@@ -494,7 +518,9 @@ BOOST_AUTO_TEST_CASE(an_answer_before_submit_returned_is_handed_in_again) {
       r.engine->fail(1, "overloaded", "full");
   };
   r.kept->tick();
+  r.kept->put_away();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 2u);
   r.engine->finish(2);
   BOOST_TEST(r.image_of(id) == "a1");
@@ -507,6 +533,7 @@ BOOST_AUTO_TEST_CASE(what_can_be_drawn_no_longer_ends_as_failed) {
   r.engine->refuse_after = 1;
   r.engine->refusal = {"not_found", "variant 'tiny@8' is not hosted", {}};
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.status_of(id) == "failed");
   BOOST_TEST(r.engine->at(1).cancelled);
   const auto said = r.get("/v1/jobs/" + id)->body()["error"];
@@ -525,6 +552,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_goes_on_while_the_server_is_away) {
   r.now += 4s;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST_REQUIRE(r.engine->count() == 1u);
   BOOST_TEST((r.engine->at(1).wanted.deadline == 5s));
   BOOST_TEST(r.status_of(in_time) == "queued");
@@ -539,12 +567,15 @@ BOOST_AUTO_TEST_CASE(images_expire_as_if_the_server_had_not_ended) {
   const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
   r.engine->finish(1);
   r.kept->tick();
+  r.kept->put_away();
   r.now += 9s;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.image_of(id) == "a5");
   r.now += 1s;
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.status_of(id) == "410");
   BOOST_TEST(fs::is_empty(r.folder));
   BOOST_TEST(r.journal->there.jobs.empty());
@@ -563,10 +594,12 @@ BOOST_AUTO_TEST_CASE(what_ended_before_the_machine_started_expires_too) {
   r.set_off += 9s;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.status_of(id) == "failed");
   r.set_off += 1s;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.status_of(id) == "410");
 }
 
@@ -576,6 +609,7 @@ BOOST_AUTO_TEST_CASE(a_image_that_somebody_removed_is_told_as_expired) {
   r.engine->finish(1);
   r.engine->finish(2);
   r.kept->tick();
+  r.kept->put_away();
   fs::remove(*fs::directory_iterator{r.folder});
   r.kill();
   BOOST_TEST(r.image_of(id, 0) == "410");
@@ -592,6 +626,7 @@ BOOST_AUTO_TEST_CASE(limits_that_shrank_hold_for_what_ended) {
     ids.push_back(r.job({{"prompt", "a"}, {"seed", i}})->body()["id"]);
     r.engine->finish(r.engine->count());
     r.kept->tick();
+    r.kept->put_away();
   }
   r.within.kept_disk_bytes = 2 * 1100;
   r.kill();
@@ -611,6 +646,7 @@ BOOST_AUTO_TEST_CASE(open_jobs_beyond_a_limit_that_shrank_are_drawn) {
   r.within.jobs = 1;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 3u);
   BOOST_TEST(r.job({{"prompt", "b"}})->status() == 429u);
 }
@@ -623,6 +659,7 @@ BOOST_AUTO_TEST_CASE(a_restored_job_can_be_cancelled_and_listened_to) {
   BOOST_TEST((r.kept->cancel({a, r.key}) == jobs::cancelled::yes));
   const auto stream = r.get("/v1/jobs/" + b + "/events");
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.engine->count() == 1u);
   r.engine->step(1, 1, 8);
   r.engine->finish(1);
@@ -637,13 +674,16 @@ BOOST_AUTO_TEST_CASE(a_wall_clock_set_back_expires_nothing_early) {
   const std::string id = r.job({{"prompt", "a"}, {"seed", 5}})->body()["id"];
   r.engine->finish(1);
   r.kept->tick();
+  r.kept->put_away();
   for (auto& x : r.journal->there.jobs)
     x.end->completed += 1h;
   r.kill();
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.image_of(id) == "a5");
   r.now += 11s;
   r.kept->tick();
+  r.kept->put_away();
   BOOST_TEST(r.status_of(id) == "410");
 }
 
@@ -670,6 +710,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_no_accepted_job_is_lost) {
         }
         case 2:
           r.kept->tick();
+          r.kept->put_away();
           break;
         case 3:
           if (r.engine->count() > 0)
@@ -690,6 +731,7 @@ BOOST_AUTO_TEST_CASE(in_any_order_no_accepted_job_is_lost) {
     }
     r.kill();
     r.kept->tick();
+    r.kept->put_away();
     for (uint64_t i = 1; i <= r.engine->count(); ++i)
       r.engine->finish(i);
     for (const auto& [id, image] : wanted)

@@ -124,6 +124,7 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
           break;
         default:
           rig.all->tick();
+          rig.all->put_away();
       }
     }
     for (uint64_t r = 1; r <= rig.images->count(); ++r)
@@ -138,6 +139,7 @@ BOOST_AUTO_TEST_CASE(every_job_of_a_random_schedule_ends_exactly_once) {
       BOOST_TEST((v.state >= job_state::completed));
     rig.now += 10s;
     rig.all->tick();
+    rig.all->put_away();
     BOOST_TEST(rig.all->list({}, 100).empty());
   }
 }

@@ -231,6 +231,7 @@ BOOST_AUTO_TEST_CASE(the_same_idempotency_key_is_the_same_job) {
   // Once the first is forgotten, it is a new job.
   rig.now += 2h;
   rig.all->tick();
+  rig.all->put_away();
   BOOST_TEST(rig.enter(what).id != a.id);
 }
 
@@ -358,9 +359,11 @@ BOOST_AUTO_TEST_CASE(what_ended_is_forgotten_after_its_time) {
   rig.images->finish(1);
   rig.now += 59min;
   rig.all->tick();
+  rig.all->put_away();
   BOOST_TEST(rig.all->find(kept).has_value());
   rig.now += 1min;
   rig.all->tick();
+  rig.all->put_away();
   BOOST_TEST(!rig.all->find(kept).has_value());
   BOOST_TEST(rig.all->forgotten(kept));
   BOOST_TEST(rig.all->find(running).has_value());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A journal whose disk does not end a write. This program's `fdatasync` takes
-// the place of the system's for SQLite.
+// A journal and results whose disk does not end a write. This program's `fsync`
+// and `fdatasync` take the place of the system's, also for SQLite.
 
 #include "support/fake_images.hpp"
 #include "support/job_rig.hpp"
 #include <atelier/runtime/http/journal_writer.hpp>
+#include <atelier/runtime/http/result_files.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
@@ -17,6 +18,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <variant>
@@ -132,6 +135,46 @@ BOOST_AUTO_TEST_CASE(no_job_joins_one_that_has_waited_for_long) {
   submit(1);
   BOOST_TEST(test::eventually([&] { return taken == 3u; }));
   BOOST_TEST(refused == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(results_that_cannot_be_written_delay_no_other_chore) {
+  disk_gate.open();
+  auto files = result_files::open(folder.path / "more", {},
+                                  result_files::durability::synchronised);
+  BOOST_REQUIRE(files);
+  jobs sut{images, {}, clocks(), *files};
+  journal_contents earlier;
+  earlier.jobs.resize(1);
+  earlier.jobs[0].was.number = 7;
+  earlier.jobs[0].was.wanted = wish();
+  earlier.jobs[0].was.wanted.id = "restored";
+  sut.restore(std::move(earlier));
+  auto what = wish();
+  what.id = "ended";
+  what.keeps = true;
+  BOOST_REQUIRE(std::holds_alternative<job_view>(sut.submit(std::move(what))));
+  images->finish(1);
+  what = wish();
+  what.id = "abandoned";
+  what.idempotency_key = "k";
+  const auto came = sut.attend(std::move(what));
+  BOOST_REQUIRE(std::holds_alternative<jobs::attendance>(came));
+  disk_gate.close();
+  auto writing = std::async(std::launch::async, [&] { sut.put_away(); });
+  BOOST_TEST_REQUIRE(test::eventually([] { return disk_gate.is_reached(); }));
+  sut.abandon(std::get<jobs::attendance>(came).number);
+  now += 11s;
+  sut.tick();
+  BOOST_TEST(images->at(2).cancelled);
+  BOOST_TEST(images->count() == 3u);
+  BOOST_TEST(sut.find("ended").has_value());
+  now += 2h;
+  sut.tick();
+  BOOST_TEST(!sut.find("ended").has_value());
+  disk_gate.open();
+  writing.get();
+  sut.put_away();
+  BOOST_TEST(std::filesystem::is_empty(folder.path / "more"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -284,6 +284,7 @@ BOOST_AUTO_TEST_CASE(addresses_lead_to_kept_images) {
                == 404u);
   r.now += 2h;
   r.all->tick();
+  r.all->put_away();
   BOOST_TEST(r.get(path)->status() == 410u);
 }
 

@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_comes_again_joins_the_first_one) {
     BOOST_TEST(r.images->count() == 1u, path);
     r.now += 1h;
     r.all->tick();
+    r.all->put_away();
     BOOST_TEST(!r.images->at(1).cancelled, path);
     r.images->finish(1);
     BOOST_TEST(again->status() == 200u, path);
@@ -102,6 +103,7 @@ BOOST_AUTO_TEST_CASE(images_in_files_are_found_again) {
     const auto first = r.call(path, "k");
     r.images->finish(1);
     kept->tick();
+    kept->put_away();
     BOOST_TEST(kept->kept().disk_bytes > 0u, path);
     const auto again = r.call(path, "k");
     BOOST_TEST(again->status() == 200u, path);
@@ -133,9 +135,11 @@ BOOST_AUTO_TEST_CASE(nobody_comes_again_for_ever) {
   BOOST_TEST(!r.images->at(1).cancelled);
   r.now += 10s - 1ms;
   r.all->tick();
+  r.all->put_away();
   BOOST_TEST(!r.images->at(1).cancelled);
   r.now += 1ms;
   r.all->tick();
+  r.all->put_away();
   BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.all->open() == 0u);
   // A later call is drawn anew.
@@ -278,6 +282,7 @@ BOOST_AUTO_TEST_CASE(random_clients_never_have_two_attempts_drawn) {
           break;
         default:
           rig.all->tick();
+          rig.all->put_away();
       }
       std::map<std::string, int> open;
       for (uint64_t r = 1; r <= rig.images->count(); ++r)
@@ -288,6 +293,7 @@ BOOST_AUTO_TEST_CASE(random_clients_never_have_two_attempts_drawn) {
       rig.all->abandon(number);
     rig.now += within.retry;
     rig.all->tick();
+    rig.all->put_away();
     BOOST_TEST(rig.all->open() == 0u);
     for (size_t i = 0; i < clients; ++i)
       BOOST_TEST(ends[i] == 1);

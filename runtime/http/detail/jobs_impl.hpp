@@ -75,6 +75,7 @@ public:
   cancelled cancel_image(const job_name& name, uint32_t index);
   job_view with_bytes(job_view x);
   void tick();
+  void put_away();
   size_t open() const;
   kept_images kept() const;
   void close();
@@ -129,7 +130,9 @@ private:
   void call_off_abandoned();
   void hand_in_again();
   bool hand_in_again(const entry& x);
-  void tell_journal();
+  /// Tell the journal which jobs were forgotten, and whose images expired.
+  void note_forgotten();
+  void note_expired();
   void take_back(const std::vector<uint64_t>& requests);
   void tell(const entry& x);
   /// Removes the files of images that are no longer kept.
@@ -152,7 +155,7 @@ private:
   bool closed_ = false;
   /// Open jobs that were restored, by number.
   std::map<uint64_t, entry> restored_;
-  /// Used only by `tick`: a disk failure is reported once until the disk works
+  /// Used only by `put_away`: a disk failure is reported once until the disk works
   /// again.
   bool disk_fails_ = false;
 };

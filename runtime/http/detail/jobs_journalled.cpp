@@ -176,18 +176,17 @@ void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
   go_on();
 }
 
-void jobs::impl::tell_journal() {
-  if (!journal_)
-    return;
-  std::vector<uint64_t> forgotten;
-  {
-    const std::lock_guard guard{mutex_};
-    for (const auto& x : table_.take_expired())
-      note_end(*x);
-    forgotten = table_.take_forgotten();
-  }
-  for (const auto number : forgotten)
+void jobs::impl::note_forgotten() {
+  // Files of a job that the journal has forgotten are removed at the next start.
+  const std::lock_guard guard{mutex_};
+  for (const auto number : table_.take_forgotten())
     journal_->forget(number);
+}
+
+void jobs::impl::note_expired() {
+  const std::lock_guard guard{mutex_};
+  for (const auto& x : table_.take_expired())
+    note_end(*x);
 }
 
 void jobs::impl::restore(journal_contents from) {

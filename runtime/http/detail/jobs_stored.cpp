@@ -42,9 +42,13 @@ void jobs::impl::tick() {
   }
   call_off_abandoned();
   hand_in_again();
+  note_forgotten();
+}
+
+void jobs::impl::put_away() {
   remove_dropped();
   store_all();
-  tell_journal();
+  note_expired();
 }
 
 void jobs::impl::store_all() {

@@ -48,8 +48,29 @@ using lane_id = strong_id<struct lane_tag>;
 using incarnation = strong_id<struct incarnation_tag>;
 /// Counts the control processes that have owned one host's arena.
 using epoch = strong_id<struct epoch_tag>;
-/// Identifies a client for fairness and accounting; 0 is the unnamed client.
-using tenant_id = strong_id<struct tenant_tag>;
+
+/// Identifies a client for fairness, accounting and the cache: 128 bits, so that
+/// nobody finds a name that has another client's (tenant_of). 0 is the unnamed
+/// client.
+struct tenant_id {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  constexpr tenant_id() = default;
+
+  constexpr explicit tenant_id(uint64_t number) : low(number) {}
+
+  constexpr tenant_id(uint64_t upper, uint64_t lower)
+    : high(upper), low(lower) {}
+
+  friend constexpr auto operator<=>(const tenant_id&,
+                                    const tenant_id&) = default;
+
+  template <class Inspector>
+  friend typename Inspector::result_type inspect(Inspector& f, tenant_id& x) {
+    return f(x.high, x.low);
+  }
+};
 
 /// Identifies an attempt in every message about a request. A reply counts only
 /// if its attempt equals that of the request's row.

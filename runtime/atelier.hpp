@@ -547,8 +547,8 @@ struct cache_status {
 struct cache_entry {
   /// The number by which reuse::entry names it.
   uint64_t entry = 0;
-  /// The number of generation::tenant (see cache_query); 0: no name.
-  uint32_t tenant = 0;
+  /// The digits of generation::tenant (see tenant_digits); empty: no name.
+  std::string tenant;
   /// The SHA-256 of the prompt in hexadecimal, and the prompt itself, which
   /// only a cache with a folder keeps.
   std::string prompt_sha256;
@@ -587,8 +587,9 @@ struct cache_query {
   std::optional<std::string> tenant;
 };
 
-/// Returns the number of a tenant's name, as cache_entry::tenant has it.
-uint32_t tenant_number(std::string_view name);
+/// Returns the digits of a tenant's name, as cache_entry::tenant has them: the
+/// first 32 hexadecimal digits of its SHA-256; empty for an empty name.
+std::string tenant_digits(std::string_view name);
 
 /// A snapshot for people and dashboards.
 struct engine_status {

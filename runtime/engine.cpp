@@ -127,7 +127,7 @@ cache_entry entry_of(const index::kept_entry& x,
                      const planning::profile& known) {
   cache_entry out;
   out.entry = x.number;
-  out.tenant = x.whose.value;
+  out.tenant = core::digits_of(x.whose);
   out.prompt_sha256 = x.text_sha256;
   out.prompt = x.text;
   if (const auto how = index::recipe_in(x.key);
@@ -208,8 +208,8 @@ std::string_view version() {
   return core::version();
 }
 
-uint32_t tenant_number(std::string_view name) {
-  return core::tenant_of(name).value;
+std::string tenant_digits(std::string_view name) {
+  return core::digits_of(core::tenant_of(name));
 }
 
 engine::engine(std::unique_ptr<impl> x) : impl_(std::move(x)) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/sha256.hpp>
-#include <atelier/core/tenant.hpp>
 #include <atelier/runtime/http/access.hpp>
 
 #include <openssl/crypto.h>
@@ -231,13 +230,6 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
       if (x.name == key->name || x.sha256 == key->sha256)
         return fail(ec::bad_config,
                     "http.keys: {}:{}: '{}' has the name or the key of '{}'",
-                    file.string(), number, key->name, x.name);
-    // Two such names would be one tenant to the scheduler and to the cache.
-    for (const auto& x : keys)
-      if (core::tenant_of(x.name) == core::tenant_of(key->name))
-        return fail(ec::bad_config,
-                    "http.keys: {}:{}: the names '{}' and '{}' have the same "
-                    "hash, by which keys are told apart; choose another name",
                     file.string(), number, key->name, x.name);
     keys.push_back(std::move(*key));
   }

@@ -233,7 +233,7 @@ public:
          u32(),
          one_of<core::priority>(),
          span().count(),
-         id<core::tenant_id>(),
+         core::tenant_id{random_.next_u64(), random_.next_u64()},
          below(2) != 0,
          u32(),
          text(),

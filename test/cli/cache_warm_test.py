@@ -121,7 +121,7 @@ def case_a_list_fills_the_folder_that_a_server_starts_from(program):
         expect(entry["prompt"] == PROMPTS[0] and entry["steps"] == [5]
                and entry["model"] == "card" and entry["variant"] == "card@10"
                and entry["size"] == "64x64" and entry["answers"] >= 1
-               and entry["saved_steps"] >= 5 and entry["tenant"] == 0
+               and entry["saved_steps"] >= 5 and entry["tenant"] == ""
                and entry["key"] == "" and entry["age_s"] < 3600, entry)
         expect(re.search(r'atelier_reuse_total\{kind="latent"\} [1-9]',
                          ask(url, "/metrics")[1]), "no metric")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
-#include <atelier/core/tenant.hpp>
 #include <atelier/runtime/http/access.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -117,16 +116,6 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_told) {
   BOOST_TEST_REQUIRE(!keys);
   BOOST_TEST((keys.why().code == core::ec::bad_config));
   BOOST_TEST(!read_keys("/"));
-}
-
-BOOST_AUTO_TEST_CASE(names_with_one_hash_are_refused) {
-  // A tenant is the hash of its name.
-  BOOST_TEST((core::tenant_of("liquid") == core::tenant_of("costarring")));
-  const auto why =
-    why_not("liquid user " + hash("apple") + "\nann user " + hash("pear")
-            + "\ncostarring user " + hash("banana") + "\n");
-  for (const auto* const word : {"http.keys", ":3:", "liquid", "costarring"})
-    BOOST_TEST(mentions(why, word), why);
 }
 
 BOOST_AUTO_TEST_CASE(without_keys_everybody_is_an_admin) {

@@ -4,6 +4,7 @@
 
 #include "index/raw_catalog.hpp"
 #include "index/store_rig.hpp"
+#include <atelier/core/tenant.hpp>
 #include <atelier/index/store/detail/breaker.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
 #include <atelier/index/store/detail/folder_lock.hpp>
@@ -64,7 +65,7 @@ struct parts_fixture {
     x.number = number;
     x.key = std::string{"\0key\xff", 5};
     x.text = "a red fox";
-    x.whose = core::tenant_id{4'000'000'000u};
+    x.whose = core::tenant_of("alice");
     x.depth = 2;
     x.px = {64, 48};
     x.made = 1'700'000'000;
@@ -270,8 +271,8 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
   const auto refused = catalog::open(file(), first);
   BOOST_REQUIRE(!refused);
   BOOST_TEST((refused.why().code == ec::incompatible));
-  BOOST_TEST(refused.why().text.find("is of version 4, and this program knows "
-                                     "1..3")
+  BOOST_TEST(refused.why().text.find("is of version 5, and this program knows "
+                                     "1..4")
                != std::string::npos,
              refused.why().text);
 }
@@ -279,7 +280,7 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
 // Version 1 did not count the steps that uses skipped.
 BOOST_AUTO_TEST_CASE(entries_of_the_first_version_have_skipped_nothing) {
   open_version(1);
-  run("INSERT INTO entries VALUES(7, 'k', 'a red fox', 1, 0, 64, 48, 9, 3)");
+  run("INSERT INTO entries VALUES(7, 'k', 'a red fox', 0, 0, 64, 48, 9, 3)");
   const auto sut = *catalog::open(file());
   const auto rows = rows_of(sut);
   BOOST_REQUIRE(rows.size() == 1u);
@@ -294,8 +295,8 @@ BOOST_AUTO_TEST_CASE(entries_of_the_first_version_have_skipped_nothing) {
 BOOST_AUTO_TEST_CASE(uses_of_the_second_version_are_shared_out) {
   open_version(2);
   run("INSERT INTO entries"
-      " VALUES(7, 'k', 'a red fox', 1, 0, 64, 48, 9, 3, 70),"
-      " (8, 'k', 'a red fox', 1, 0, 64, 48, 9, 4, 30);"
+      " VALUES(7, 'k', 'a red fox', 0, 0, 64, 48, 9, 3, 70),"
+      " (8, 'k', 'a red fox', 0, 0, 64, 48, 9, 4, 30);"
       "INSERT INTO parts VALUES(7, 0, 100, 1), (7, 10, 20, 2), (7, 25, 30, 3),"
       " (8, 0, 50, 4)");
   const auto sut = *catalog::open(file());
@@ -309,6 +310,26 @@ BOOST_AUTO_TEST_CASE(uses_of_the_second_version_are_shared_out) {
                         {25, 30, 3, 120, {3, 50}}};
   BOOST_TEST((rows[0].parts == first));
   BOOST_TEST((rows[1].parts == part_rows{{0, 50, 4, 0, {4, 30}}}));
+}
+
+// Version 3 knew tenants by 32 bits, which also ended their keys.
+BOOST_AUTO_TEST_CASE(named_tenants_of_the_third_version_leave) {
+  open_version(3);
+  run("INSERT INTO entries VALUES"
+      "(7, x'6100ff00000000', 'a red fox', 0, 0, 64, 48, 9, 3, 70, 10),"
+      "(8, x'6100ff72216d87', 'a red fox', 2267160967, 0, 64, 48, 9, 4, 30, 9);"
+      "INSERT INTO parts VALUES(7, 5, 10, 1, 0, 3, 0), (8, 5, 9, 2, 0, 4, 0)");
+  for (int starts = 0; starts < 2; ++starts) {
+    const auto sut = *catalog::open(file());
+    const auto rows = rows_of(sut);
+    BOOST_TEST_REQUIRE(rows.size() == 1u);
+    BOOST_TEST(rows[0].number == 7u);
+    BOOST_TEST((rows[0].whose == core::tenant_id{}));
+    BOOST_TEST((rows[0].key
+                == std::string{"a\0\xff", 3} + std::string(16, '\0')));
+    BOOST_TEST(rows[0].parts.size() == 1u);
+    BOOST_TEST(*sut.last_number() == 8u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_upgrade_that_fails_leaves_the_old_version) {

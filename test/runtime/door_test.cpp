@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_stays_open) {
   BOOST_TEST((got->deadline == core::never));
   BOOST_TEST((got->arrived == entered));
   BOOST_TEST(!got->wants_progress);
-  BOOST_TEST(got->tenant.value == 0u);
+  BOOST_TEST((got->tenant == core::tenant_id{}));
 }
 
 BOOST_AUTO_TEST_CASE(who_asks_is_a_tenant_by_its_name) {

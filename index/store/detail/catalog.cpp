@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/database.hpp>
+#include <atelier/core/log.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
 
 #include <fmt/format.h>
@@ -26,6 +28,7 @@ using core::statement;
 constexpr int64_t application_id = 0x41544b57;
 
 // AUTOINCREMENT gives each number once, even after removals.
+// A tenant is a blob of 16 bytes, whatever its column declares.
 constexpr std::string_view versions[] = {
   "CREATE TABLE entries("
   " number INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -54,7 +57,17 @@ constexpr std::string_view versions[] = {
   " saved_steps = coalesce((SELECT CASE WHEN sum(p.steps) = 0"
   "   THEN e.saved_steps ELSE e.saved_steps * parts.steps / sum(p.steps) END"
   "  FROM entries e JOIN parts p ON p.entry = e.number"
-  "  WHERE e.number = parts.entry), 0);"};
+  "  WHERE e.number = parts.entry), 0);",
+  // A tenant had 32 bits before, as had the end of a key. Those of named
+  // tenants cannot be told from one another's, so that they leave.
+  "DELETE FROM parts WHERE entry IN"
+  " (SELECT number FROM entries WHERE tenant <> 0);"
+  "DELETE FROM entries WHERE tenant <> 0;"
+  "UPDATE entries SET key = CAST(key || zeroblob(12) AS BLOB),"
+  " tenant = zeroblob(16);"};
+
+/// The version from which on a tenant has 128 bits.
+constexpr int64_t version_of_tenants = 4;
 
 // Belongs to no version: programs that do not know the table leave it alone, so
 // that vectors may outlive their entries until the file is opened again.
@@ -140,7 +153,11 @@ void take_entries(database& in, statement& rows,
     const auto key = rows.get_bytes(1);
     x.key.assign(key.begin(), key.end());
     x.text = rows.get_text(2);
-    x.whose = core::tenant_id{static_cast<uint32_t>(rows.get_number(3))};
+    const auto whose = core::tenant_in(rows.get_bytes(3));
+    if (!whose)
+      throw database_error{
+        0, fmt::format("the tenant of entry {} is damaged", x.number)};
+    x.whose = *whose;
     x.depth = static_cast<uint32_t>(rows.get_number(4));
     x.px = {static_cast<uint32_t>(rows.get_number(5)),
             static_cast<uint32_t>(rows.get_number(6))};
@@ -178,6 +195,19 @@ void note_uses(database& in, std::span<const numbered_uses> uses) {
   }
 }
 
+/// Logs how many entries leave with an upgrade.
+void log_leaving(database& in, int64_t version, int64_t newest) {
+  if (version < 1 || version >= version_of_tenants
+      || newest < version_of_tenants)
+    return;
+  if (const auto leaving =
+        in.number("SELECT count(*) FROM entries WHERE tenant <> 0");
+      leaving > 0)
+    core::log_warn("cache: {} entries of named clients leave, because an "
+                   "earlier build kept them under a short hash of the names",
+                   leaving);
+}
+
 /// Upgrades the file to the newest version; returns the reason if that fails.
 std::optional<std::string> upgrade(database& in,
                                    std::span<const std::string_view> steps) {
@@ -191,6 +221,7 @@ std::optional<std::string> upgrade(database& in,
                        version, newest);
   if (version == newest)
     return std::nullopt;
+  log_leaving(in, version, newest);
   in.at_once([&] {
     for (const auto& x : steps.subspan(static_cast<size_t>(version)))
       in.run(std::string{x});
@@ -242,9 +273,10 @@ core::result<void> catalog::read_page(
     statement rows{*to_, std::string{entry_columns}
                            + " WHERE number > ? AND (? OR tenant = ?)"
                              " ORDER BY number LIMIT ?"};
+    const auto whose = core::bytes_of(which.whose.value_or(core::tenant_id{}));
     rows.put(stored(which.after))
       .put(which.whose ? 0 : 1)
-      .put(which.whose ? which.whose->value : 0)
+      .put(std::span<const uint8_t>{whose})
       .put(stored(which.most));
     take_entries(*to_, rows, take);
   });
@@ -266,6 +298,7 @@ core::result<uint64_t> catalog::last_number() const {
 core::result<void> catalog::add(const entry_row& row,
                                 std::span<const numbered_uses> uses) const {
   return guarded(*to_, [&] {
+    const auto whose = core::bytes_of(row.whose);
     to_->at_once([&] {
       statement{*to_, "INSERT INTO entries"
                       " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
@@ -273,7 +306,7 @@ core::result<void> catalog::add(const entry_row& row,
         .put(std::span{reinterpret_cast<const uint8_t*>(row.key.data()),
                        row.key.size()})
         .put(row.text)
-        .put(row.whose.value)
+        .put(std::span<const uint8_t>{whose})
         .put(row.depth)
         .put(row.px.width)
         .put(row.px.height)

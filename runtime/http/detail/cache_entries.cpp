@@ -38,7 +38,7 @@ bool has_field(const fields& in, std::string_view name) {
 }
 
 reply_json entry_json(const cache_entry& x,
-                      const std::map<uint32_t, std::string>& names,
+                      const std::map<std::string, std::string>& names,
                       std::chrono::system_clock::time_point now) {
   reply_json out{{"entry", x.entry},
                  {"tenant", x.tenant},
@@ -82,17 +82,17 @@ core::result<cache_query> read_cache_query(const request_message& asked) {
   return out;
 }
 
-std::map<uint32_t, std::string> names_by_tenant(
+std::map<std::string, std::string> names_by_tenant(
   const std::vector<std::string>& names) {
-  std::map<uint32_t, std::string> out{{0, {}}};
+  std::map<std::string, std::string> out{{{}, {}}};
   for (const auto& x : names)
-    out.emplace(tenant_number(x), x);
+    out.emplace(tenant_digits(x), x);
   return out;
 }
 
 reply_json cache_entries_json(const std::vector<cache_entry>& entries,
                               bool has_more,
-                              const std::map<uint32_t, std::string>& names,
+                              const std::map<std::string, std::string>& names,
                               std::chrono::system_clock::time_point now) {
   auto data = reply_json::array();
   for (const auto& x : entries)

@@ -21,14 +21,14 @@ core::result<cache_query> read_cache_query(const request_message& asked);
 
 /// Returns the names of keys by their tenants, with "" for clients without a
 /// key.
-std::map<uint32_t, std::string> names_by_tenant(
+std::map<std::string, std::string> names_by_tenant(
   const std::vector<std::string>& names);
 
 /// Returns a page as a list.
 /// @param has_more there are entries after these
 reply_json cache_entries_json(const std::vector<cache_entry>& entries,
                               bool has_more,
-                              const std::map<uint32_t, std::string>& names,
+                              const std::map<std::string, std::string>& names,
                               std::chrono::system_clock::time_point now);
 
 } // namespace atelier::runtime::http::detail

@@ -77,4 +77,16 @@ BOOST_AUTO_TEST_CASE(similar_prompts_recover_nothing_of_another_tenant) {
     }
 }
 
+// FNV-1a gives both names the same 32 bits.
+BOOST_AUTO_TEST_CASE(a_name_chosen_to_collide_opens_no_cache) {
+  for (const auto kept : tiers)
+    BOOST_TEST_CONTEXT(kept) {
+      auto sut = start(kept, {"cache.answers=0"});
+      draw(*sut, "alice", secret);
+      BOOST_TEST(!ask(*sut, "mallory_bp9z9t3", secret).is_hit());
+      BOOST_TEST(ask(*sut, "alice", secret).is_hit());
+      BOOST_TEST(sut->stop(std::chrono::seconds{10}));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

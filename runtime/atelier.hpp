@@ -616,6 +616,11 @@ struct engine_status {
   std::vector<uint64_t> batches;
   /// Dispatches delayed because the arena was full.
   uint64_t slot_waits = 0;
+  /// Orders that were lost on their way to a living worker, or whose answers
+  /// were; they were sent again.
+  uint64_t orders_lost = 0;
+  /// Runs that began anew because their newest state could not be read.
+  uint64_t runs_restarted = 0;
   /// Images whose judge failed; the next variant of the route drew each of them
   /// again.
   uint64_t judge_failures = 0;

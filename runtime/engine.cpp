@@ -385,6 +385,8 @@ engine_status engine::status() const {
   s.steps_run = got->counts.steps_run;
   s.batches = got->counts.batches;
   s.slot_waits = got->counts.slot_waits;
+  s.orders_lost = got->counts.orders_lost;
+  s.runs_restarted = got->counts.legs_restarted;
   s.judge_failures = got->counts.judge_failures;
   s.loads = got->counts.loads;
   s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);

@@ -109,6 +109,8 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
   now.engine.processes = {{"cpu", 1, 2, true}};
   now.engine.blocked_handlers = {{"preprocess", 3}};
   now.engine.reports_dropped = 6;
+  now.engine.orders_lost = 8;
+  now.engine.runs_restarted = 10;
   now.open_jobs = 9;
   runtime::http::server_counts served;
   served.open_streams = 11;
@@ -122,7 +124,8 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
         "atelier_worker_hosting{device=\"cpu:0\",variant=\"b@2\"} 1",
         "atelier_process_restarts_total{process=\"cpu\"} 2",
         "atelier_blocking_handlers_total{actor=\"preprocess\"} 3",
-        "atelier_reports_dropped_total 6", "atelier_jobs_open 9",
+        "atelier_reports_dropped_total 6", "atelier_orders_lost_total 8",
+        "atelier_runs_restarted_total 10", "atelier_jobs_open 9",
         "atelier_http_streams 11"})
     BOOST_TEST(has_line(all, line), line << " in\n" << all);
 }

@@ -182,6 +182,14 @@ public:
       "a request that it had, the next encoded image."}
       .add(now_.engine.until_step, {"until", "step"})
       .add(now_.engine.until_image, {"until", "picture"});
+    counter(to_, "atelier_orders_lost_total",
+            "Orders to workers, or their answers, that were lost and sent "
+            "again.")
+      .add(number(now_.engine.orders_lost));
+    counter(to_, "atelier_runs_restarted_total",
+            "Runs that began anew because their newest state could not be "
+            "read.")
+      .add(number(now_.engine.runs_restarted));
     counter(to_, "atelier_reports_dropped_total",
             "Reports that a process wrote in the name of another one.")
       .add(number(now_.engine.reports_dropped));

@@ -154,7 +154,8 @@ size_t jobs::impl::open() const {
 void jobs::impl::close() {
   if (journal_)
     store_all();
-  tell_journal();
+  note_expired();
+  note_forgotten();
   std::vector<uint64_t> requests;
   std::vector<entry> held;
   // The listeners' objects, the engine included, may hold these jobs' images

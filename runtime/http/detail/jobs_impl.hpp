@@ -155,8 +155,8 @@ private:
   bool closed_ = false;
   /// Open jobs that were restored, by number.
   std::map<uint64_t, entry> restored_;
-  /// Used only by `put_away`: a disk failure is reported once until the disk works
-  /// again.
+  /// Used only by `put_away`: a disk failure is reported once until the disk
+  /// works again.
   bool disk_fails_ = false;
 };
 

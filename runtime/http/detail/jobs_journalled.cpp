@@ -177,13 +177,21 @@ void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
 }
 
 void jobs::impl::note_forgotten() {
+  if (!journal_)
+    return;
+  std::vector<uint64_t> forgotten;
+  {
+    const std::lock_guard guard{mutex_};
+    forgotten = table_.take_forgotten();
+  }
   // Files of a job that the journal has forgotten are removed at the next start.
-  const std::lock_guard guard{mutex_};
-  for (const auto number : table_.take_forgotten())
+  for (const auto number : forgotten)
     journal_->forget(number);
 }
 
 void jobs::impl::note_expired() {
+  if (!journal_)
+    return;
   const std::lock_guard guard{mutex_};
   for (const auto& x : table_.take_expired())
     note_end(*x);

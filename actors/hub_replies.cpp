@@ -401,9 +401,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     return stage_failed(id, r, poison_of(r, why.text), now);
   if (anew && r.restarts < most_restarts)
     return restart_leg(id, r, why, now);
-  const bool retry =
-    !anew && worth_retrying(why.code)
-    && r.losses < most_losses(why.code, config_.pace.attempts);
+  const bool retry = !anew && worth_retrying(why.code)
+                  && r.losses < most_losses(why.code, config_.pace.attempts);
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);

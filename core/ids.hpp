@@ -49,9 +49,9 @@ using incarnation = strong_id<struct incarnation_tag>;
 /// Counts the control processes that have owned one host's arena.
 using epoch = strong_id<struct epoch_tag>;
 
-/// Identifies a client for fairness, accounting and the cache: 128 bits, so that
-/// nobody finds a name that has another client's (tenant_of). 0 is the unnamed
-/// client.
+/// Identifies a client for fairness, accounting and the cache: 128 bits, so
+/// that nobody finds a name that has another client's (tenant_of). 0 is the
+/// unnamed client.
 struct tenant_id {
   uint64_t high = 0;
   uint64_t low = 0;

@@ -12,8 +12,8 @@
 
 namespace atelier::core {
 
-/// Returns the tenant of a name, which is the same in every run and process: the
-/// first 128 bits of its SHA-256. It is 0 only for an empty name.
+/// Returns the tenant of a name, which is the same in every run and process:
+/// the first 128 bits of its SHA-256. It is 0 only for an empty name.
 tenant_id tenant_of(std::string_view name);
 
 using tenant_bytes = std::array<uint8_t, 16>;

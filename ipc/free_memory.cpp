@@ -32,29 +32,48 @@ std::optional<uint64_t> number_in(const std::string& file) {
   return std::nullopt;
 }
 
+/// What a version of control groups names its files and counts.
+struct group_names {
+  const char* limit;
+  const char* used;
+  const char* files;
+  const char* shared;
+};
+
+constexpr group_names second_version{"/memory.max", "/memory.current", "file",
+                                     "shmem"};
+constexpr group_names first_version{"/memory.limit_in_bytes",
+                                    "/memory.usage_in_bytes", "total_cache",
+                                    "total_shmem"};
+
 /// Returns what one control group grants; absent if it has no limit.
-std::optional<uint64_t> free_in(const std::string& group) {
-  const auto most = number_in(group + "/memory.max");
-  const auto now = number_in(group + "/memory.current");
+std::optional<uint64_t> free_in(const std::string& group,
+                                const group_names& names) {
+  const auto most = number_in(group + names.limit);
+  const auto now = number_in(group + names.used);
   if (!most || !now)
     return std::nullopt;
   // The kernel drops copies of files when it needs room.
   const auto stat = group + "/memory.stat";
-  const auto files = number_at(stat, "file").value_or(0);
-  const auto kept = std::min(number_at(stat, "shmem").value_or(0), files);
+  const auto files = number_at(stat, names.files).value_or(0);
+  const auto kept = std::min(number_at(stat, names.shared).value_or(0), files);
   const auto used = *now - std::min(*now, files - kept);
   return *most - std::min(*most, used);
 }
 
-/// Returns this process's control group of version 2, as "/a/b"; empty for the
-/// root.
-std::string group_of(const std::string& root) {
-  std::ifstream in{root + "/proc/self/cgroup"};
-  constexpr std::string_view version_2 = "0::";
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with(version_2))
-      return line == "0::/" ? "" : line.substr(version_2.size());
-  return {};
+/// Lowers `least` to what a group and those around it grant. In a container the
+/// nearest one that is visible may be the root.
+void lower_by_groups(std::optional<uint64_t>& least, const std::string& top,
+                     std::string group, const group_names& names) {
+  if (group == "/")
+    group.clear();
+  for (;;) {
+    if (const auto free = free_in(top + group, names))
+      least = std::min(least.value_or(*free), *free);
+    if (group.empty())
+      return;
+    group.erase(group.rfind('/'));
+  }
 }
 
 } // namespace
@@ -64,16 +83,19 @@ std::optional<uint64_t> free_memory(const std::string& root) {
   auto least = number_at(meminfo, "MemAvailable:");
   if (least)
     *least = (*least + number_at(meminfo, "SwapFree:").value_or(0)) * 1024;
-  // The limits of all groups around this one apply too. In a container the
-  // nearest one that is visible may be the root.
-  auto group = group_of(root);
-  for (;;) {
-    if (const auto free = free_in(root + "/sys/fs/cgroup" + group))
-      least = std::min(least.value_or(*free), *free);
-    if (group.empty())
-      return least;
-    group.erase(group.rfind('/'));
+  const auto groups = root + "/sys/fs/cgroup";
+  std::ifstream in{root + "/proc/self/cgroup"};
+  for (std::string line; std::getline(in, line);) {
+    const auto path = line.find('/');
+    if (path == std::string::npos)
+      continue;
+    if (line.starts_with("0::"))
+      lower_by_groups(least, groups, line.substr(path), second_version);
+    else if (line.find(":memory:") != std::string::npos)
+      lower_by_groups(least, groups + "/memory", line.substr(path),
+                      first_version);
   }
+  return least;
 }
 
 } // namespace atelier::ipc

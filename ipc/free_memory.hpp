@@ -9,8 +9,9 @@ namespace atelier::ipc {
 
 /// Returns the memory that this process can still take without another one
 /// being ended for it: what the machine has available, swap included, or what
-/// its control groups (version 2) grant, whichever is less.
+/// its control groups, of either version, grant, whichever is less.
 /// Units: bytes; absent if the kernel does not tell.
+/// Threads: any.
 /// @param root the root of the file system, for tests
 std::optional<uint64_t> free_memory(const std::string& root = {});
 

@@ -53,10 +53,9 @@ BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {
 BOOST_AUTO_TEST_CASE(chores_are_done_again_and_again) {
   std::atomic<int> done = 0;
   {
-    const housekeeper sut{
-      {[] { throw std::runtime_error{"tired"}; }, [] { throw 7; },
-       [&] { ++done; }},
-      1ms};
+    const housekeeper sut{{[] { throw std::runtime_error{"tired"}; },
+                           [] { throw 7; }, [&] { ++done; }},
+                          1ms};
     BOOST_TEST(test::eventually([&] { return done >= 3; }));
   }
   const int at_the_end = done;

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_stays_in_memory_until_it_can) {
   const auto b = r.done("b");
   for (int i = 0; i < 3; ++i)
     r.filed->tick();
-    r.filed->put_away();
+  r.filed->put_away();
   BOOST_TEST(r.image_of(a) == 200u);
   BOOST_TEST(r.image_of(b) == 200u);
   BOOST_TEST(r.filed->kept().disk_bytes == 0u);

@@ -325,8 +325,8 @@ BOOST_AUTO_TEST_CASE(named_tenants_of_the_third_version_leave) {
     BOOST_TEST_REQUIRE(rows.size() == 1u);
     BOOST_TEST(rows[0].number == 7u);
     BOOST_TEST((rows[0].whose == core::tenant_id{}));
-    BOOST_TEST((rows[0].key
-                == std::string{"a\0\xff", 3} + std::string(16, '\0')));
+    BOOST_TEST(
+      (rows[0].key == std::string{"a\0\xff", 3} + std::string(16, '\0')));
     BOOST_TEST(rows[0].parts.size() == 1u);
     BOOST_TEST(*sut.last_number() == 8u);
   }

@@ -96,6 +96,16 @@ BOOST_AUTO_TEST_CASE(copies_of_files_are_free_and_shared_memory_is_not) {
   BOOST_TEST(*x.free() == 250 * mib);
 }
 
+BOOST_AUTO_TEST_CASE(groups_of_the_first_version_count_too) {
+  const kernel_files x;
+  x.available(4096 * mib);
+  x.write("proc/self/cgroup", "5:cpu:/a\n4:memory:/a\n");
+  const std::string folder = "sys/fs/cgroup/memory/a";
+  x.write(folder + "/memory.limit_in_bytes", std::to_string(90 * mib));
+  x.write(folder + "/memory.usage_in_bytes", std::to_string(30 * mib));
+  BOOST_TEST(*x.free() == 60 * mib);
+}
+
 BOOST_AUTO_TEST_CASE(this_machine_tells) {
   BOOST_TEST(ipc::free_memory().value_or(0) > 0u);
 }

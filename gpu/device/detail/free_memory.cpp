@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/device/detail/free_memory.hpp>
-#include <atelier/gpu/device/detail/host_memory.hpp>
+#include <atelier/ipc/free_memory.hpp>
 
 #include <ATen/DeviceAccelerator.h>
 #include <torch/version.h>
@@ -37,7 +37,7 @@ std::optional<uint64_t> free_accelerator_memory(const torch::Device&) {
 
 std::optional<uint64_t> free_memory(const torch::Device& of) {
   if (of.is_cpu())
-    return free_host_memory();
+    return ipc::free_memory();
   if (!of.is_cuda())
     return std::nullopt;
   try {

@@ -184,7 +184,8 @@ void jobs::impl::note_forgotten() {
     const std::lock_guard guard{mutex_};
     forgotten = table_.take_forgotten();
   }
-  // Files of a job that the journal has forgotten are removed at the next start.
+  // Files of a job that the journal has forgotten are removed at the next
+  // start.
   for (const auto number : forgotten)
     journal_->forget(number);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/result.hpp>
 #include <atelier/index/near_vector.hpp>
 
 #include <atomic>

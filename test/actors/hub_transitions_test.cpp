@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(a_failure_of_the_place_is_tried_again_in_each_phase) {
 BOOST_AUTO_TEST_CASE(a_failure_of_the_place_ends_a_request_after_all_attempts) {
   using attempts = std::pair<ec, uint32_t>;
   for (const auto at : phases)
-    for (const auto [code, most] :
+    for (const auto& [code, most] :
          {attempts{ec::unavailable, config::scheduler_settings{}.attempts},
           attempts{ec::out_of_resources, 4}}) {
       one_request rig;

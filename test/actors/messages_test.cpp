@@ -105,6 +105,13 @@ public:
     return {one_of<core::ec>(), text()};
   }
 
+  std::vector<gpu::load_failure> load_failures() {
+    std::vector<gpu::load_failure> x(below(3));
+    for (auto& one : x)
+      one = {core::variant_id{u32()}, error()};
+    return x;
+  }
+
   core::timespan span() {
     return core::timespan{static_cast<int64_t>(random_.next_u64())};
   }
@@ -175,6 +182,7 @@ public:
          text(),
          {text(), text()},
          texts(),
+         load_failures(),
          random_.next_u64(),
          below(2) != 0,
          u32(),
@@ -219,7 +227,7 @@ public:
   }
 
   void fill(adopted& x) {
-    x = {address(), u32(), error()};
+    x = {address(), u32(), error(), load_failures()};
   }
 
   void fill(denoise& x) {

@@ -134,6 +134,7 @@ inline actors::scheduler_actor::behavior_type listening_hub(
     [](const denoised&) {},
     [](const adopted&) {},
     [](const has_order&) {},
+    [](const wish_hosting&) {},
     [into](const process_suspected& x) {
       into->suspected.push_back(x.process);
     },

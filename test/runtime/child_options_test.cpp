@@ -20,19 +20,16 @@ core::result<runtime::child_options> read(std::vector<const char*> arguments) {
 
 BOOST_AUTO_TEST_SUITE(child_options_test)
 
-BOOST_AUTO_TEST_CASE(all_four_are_read_in_any_order) {
-  const auto x =
-    read({"--parent=7", "--life=3", "--arena=atelier-0-1-0", "--process=2"});
+BOOST_AUTO_TEST_CASE(all_three_are_read_in_any_order) {
+  const auto x = read({"--parent=7", "--life=3", "--process=2"});
   BOOST_TEST_REQUIRE(x.operator bool());
-  BOOST_TEST(x->arena == "atelier-0-1-0");
   BOOST_TEST(x->process.process.value == 2u);
   BOOST_TEST(x->process.life.value == 3u);
   BOOST_TEST(x->parent == 7);
 }
 
 BOOST_AUTO_TEST_CASE(each_is_needed) {
-  const std::vector<const char*> all{"--arena=a", "--process=1", "--life=1",
-                                     "--parent=1"};
+  const std::vector<const char*> all{"--process=1", "--life=1", "--parent=1"};
   for (size_t i = 0; i < all.size(); ++i) {
     auto some = all;
     some.erase(some.begin() + static_cast<ptrdiff_t>(i));
@@ -45,11 +42,10 @@ BOOST_AUTO_TEST_CASE(each_is_needed) {
 
 BOOST_AUTO_TEST_CASE(nonsense_is_named) {
   for (const auto* bad :
-       {"", "x", "--arena", "--arena=", "--process=", "--process=x",
-        "--process=-1", "--process=1x", "--process=4294967296",
+       {"", "x", "--arena=a", "--process=", "--process=x", "--process=-1",
+        "--process=1x", "--process=4294967296",
         "--life=", "--parent=99999999999", "--help", "--other=1"}) {
-    const auto x =
-      read({"--arena=a", "--process=1", "--life=1", "--parent=1", bad});
+    const auto x = read({"--process=1", "--life=1", "--parent=1", bad});
     BOOST_TEST(!x, bad);
     if (!x)
       BOOST_TEST(x.why().text
@@ -60,8 +56,7 @@ BOOST_AUTO_TEST_CASE(nonsense_is_named) {
 BOOST_AUTO_TEST_CASE(zero_names_nobody) {
   for (const auto* bad :
        {"--process=0", "--life=0", "--parent=0", "--parent=-1"})
-    BOOST_TEST(
-      !read({"--arena=a", "--process=1", "--life=1", "--parent=1", bad}), bad);
+    BOOST_TEST(!read({"--process=1", "--life=1", "--parent=1", bad}), bad);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(who_asks_is_a_tenant_by_its_name) {
     wanted.tenant = name;
     return enter(wanted)->tenant;
   };
-  BOOST_TEST(tenant("ann").value != 0u);
+  BOOST_TEST((tenant("ann") != core::tenant_id{}));
   BOOST_TEST((tenant("ann") == tenant("ann")));
   BOOST_TEST((tenant("ann") != tenant("bob")));
 }

@@ -165,35 +165,14 @@ BOOST_AUTO_TEST_CASE(a_function_receives_lines_and_may_throw) {
   BOOST_CHECK(lines == expected);
 }
 
-// Such as a service object of a host, which logs while it is destroyed.
-BOOST_AUTO_TEST_CASE(lines_may_be_written_while_the_process_exits) {
-  const auto child = fork();
-  if (child == 0) {
-    alarm(30);
-
-    static struct last {
-      ~last() {
-        log_error("{}", "late");
-      }
-    } object;
-
-    static const auto log = start_log("error", "test");
-    log_error("early");
-    std::exit(log ? 0 : 1);
-  }
-  int how = 0;
-  BOOST_REQUIRE(waitpid(child, &how, 0) == child);
-  BOOST_TEST(how == 0);
-}
-
-BOOST_AUTO_TEST_CASE(a_forked_process_exits_without_the_threads_of_a_log) {
+BOOST_AUTO_TEST_CASE(a_forked_process_has_no_log) {
   log_file file;
   file.start("warn");
   const auto child = fork();
   if (child == 0) {
     alarm(30);
     log_error("of the child");
-    std::exit(log_enabled(log_level::error) ? 1 : 0);
+    _exit(log_enabled(log_level::error) ? 1 : 0);
   }
   int how = 0;
   BOOST_REQUIRE(waitpid(child, &how, 0) == child);

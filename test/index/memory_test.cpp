@@ -239,16 +239,16 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_under_another_key) {
 BOOST_AUTO_TEST_CASE(a_namespace_counts_its_entries_and_shows_their_vectors) {
   memory m{{1 << 20, 100}};
   // Keys end with their tenant.
-  const std::string own = "tens";
+  const std::string own = "tens-of-a-tenant";
   BOOST_TEST(m.extent(own)->entries == 0u);
   BOOST_TEST(m.vectors(own, 10).empty());
   BOOST_REQUIRE(m.keep("small" + own, "a red fox", states({8})));
   BOOST_REQUIRE(m.keep("large" + own, "a blue owl", states({8})));
-  BOOST_REQUIRE(m.keep("smallothr", "one cat", states({8})));
+  BOOST_REQUIRE(m.keep("smallothr-of-a-tenant", "one cat", states({8})));
   BOOST_REQUIRE(m.keep("small" + own, "two dogs", states({8})));
   const auto before = *m.extent(own);
   BOOST_TEST(before.entries == 3u);
-  BOOST_TEST(m.extent("othr")->entries == 1u);
+  BOOST_TEST(m.extent("othr-of-a-tenant")->entries == 1u);
   const auto fox = m.vector_of(own, "a red fox");
   const auto owl = m.vector_of(own, "a blue owl");
   const auto dogs = m.vector_of(own, "two dogs");

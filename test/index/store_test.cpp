@@ -177,24 +177,27 @@ BOOST_AUTO_TEST_CASE(a_namespace_has_the_vectors_of_its_scope) {
   with.scope = "old";
   {
     const auto sut = open(with);
-    BOOST_REQUIRE(sut->keep("smalltens", "a red fox", kept_states({8})));
-    BOOST_REQUIRE(sut->keep("smallothr", "one cat", kept_states({8})));
+    BOOST_REQUIRE(
+      sut->keep("smalltens-of-a-tenant", "a red fox", kept_states({8})));
+    BOOST_REQUIRE(
+      sut->keep("smallothr-of-a-tenant", "one cat", kept_states({8})));
   }
   {
     const auto sut = open(with);
-    BOOST_TEST(sut->extent("tens")->entries == 1u);
-    BOOST_REQUIRE(sut->keep("largetens", "a blue owl", kept_states({8})));
-    BOOST_TEST(sut->extent("tens")->entries == 2u);
-    auto last = sut->vector_of("tens", "a blue owl");
-    BOOST_TEST((sut->vectors("tens", 1) == last));
-    const auto fox = sut->vector_of("tens", "a red fox");
+    BOOST_TEST(sut->extent("tens-of-a-tenant")->entries == 1u);
+    BOOST_REQUIRE(
+      sut->keep("largetens-of-a-tenant", "a blue owl", kept_states({8})));
+    BOOST_TEST(sut->extent("tens-of-a-tenant")->entries == 2u);
+    auto last = sut->vector_of("tens-of-a-tenant", "a blue owl");
+    BOOST_TEST((sut->vectors("tens-of-a-tenant", 1) == last));
+    const auto fox = sut->vector_of("tens-of-a-tenant", "a red fox");
     last.insert(last.end(), fox.begin(), fox.end());
-    BOOST_TEST((sut->vectors("tens", 10) == last));
+    BOOST_TEST((sut->vectors("tens-of-a-tenant", 10) == last));
   }
   with.scope = "new";
   const auto sut = open(with);
-  BOOST_TEST(sut->extent("tens")->entries == 0u);
-  BOOST_TEST(sut->vectors("tens", 10).empty());
+  BOOST_TEST(sut->extent("tens-of-a-tenant")->entries == 0u);
+  BOOST_TEST(sut->vectors("tens-of-a-tenant", 10).empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_without_its_whole_file_leaves_at_the_start) {

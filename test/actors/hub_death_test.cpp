@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(a_failure_that_a_living_worker_tells_is_no_strike) {
   rig.add_device(device);
   rig.submit();
   rig.done(rig.take<prepare>());
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const auto d = rig.take<denoise>();
     rig.stepping({d.ticket});
     rig.reply_denoised(d.ticket, core::fail(ec::out_of_resources, "memory"));

@@ -55,6 +55,7 @@ struct fixture : test::job_rig {
     disk_gate.open();
     // The thread of the journal must not be the one that ends it.
     kept.reset();
+    test::eventually([&] { return journal.use_count() == 1; });
     journal.reset();
   }
 

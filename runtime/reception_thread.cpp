@@ -53,22 +53,43 @@ void add_preview(const ipc::slot_store& slots, const ipc::slot_ref& from,
 }
 
 /// Gives a client's future its answer, which is moved there if nobody else
-/// reads it.
-void fulfil(std::promise<answer>& result, answer& last, bool may_move) {
-  try {
-    if (may_move)
-      result.set_value(std::move(last));
-    else
-      result.set_value(last);
-  } catch (const std::bad_alloc&) {
-    const auto request =
-      std::visit([](const auto& x) { return x.request; }, last);
-    result.set_value(failure{"out_of_resources",
-                             "no memory is left for a copy of the answer",
-                             {},
-                             request});
+/// reads it; at the latest at the end of its scope, as a callback may end the
+/// thread.
+class fulfilment {
+public:
+  fulfilment(std::promise<answer>& result, answer& last, bool may_move)
+    : result_(&result), last_(last), may_move_(may_move) {}
+
+  fulfilment(const fulfilment&) = delete;
+  fulfilment& operator=(const fulfilment&) = delete;
+
+  ~fulfilment() {
+    now();
   }
-}
+
+  void now() {
+    auto* const to = std::exchange(result_, nullptr);
+    if (to == nullptr)
+      return;
+    try {
+      if (may_move_)
+        to->set_value(std::move(last_));
+      else
+        to->set_value(last_);
+    } catch (const std::bad_alloc&) {
+      to->set_value(
+        failure{"out_of_resources",
+                "no memory is left for a copy of the answer",
+                {},
+                std::visit([](const auto& x) { return x.request; }, last_)});
+    }
+  }
+
+private:
+  std::promise<answer>* result_;
+  answer& last_;
+  bool may_move_;
+};
 
 } // namespace
 
@@ -232,9 +253,10 @@ void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
   guard.unlock();
   // The captures end before the call does.
   const clients ends_first = std::move(own);
+  fulfilment to_future{x.result, *x.last, !x.calls.answered};
   if (seen)
     tell(x.calls, std::move(*seen));
-  fulfil(x.result, *x.last, !x.calls.answered);
+  to_future.now();
   call(x.calls.answered, *x.last);
 }
 

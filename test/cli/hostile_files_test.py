@@ -146,7 +146,7 @@ def case_files_without_an_end_are_refused(program):
                           name], "--plan: cannot read " + quoted)
         refused(program, ["generate", "a", "-o", "x.png", "--set",
                           f"planner.profile='{name}'"],
-                f"planner.profile: .*cannot read {name}: .*({kind})")
+                f"planner.profile: .*cannot read .*{name}: .*({kind})")
         refused(program, ["edit", name, "a", "--mask", name, "-o", "x.png"],
                 "cannot read " + quoted)
         refused(program, ["generate", "a", "--init", name, "-o", "x.png"],

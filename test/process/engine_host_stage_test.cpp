@@ -234,7 +234,7 @@ BOOST_DATA_TEST_CASE(what_does_not_fit_a_ring_fails_its_request_at_once,
     BOOST_TEST_REQUIRE(test::code_of(answers[i]) == "invalid_argument");
     const auto& why = std::get<failure>(answers[i]);
     BOOST_TEST(tells(why, "'safety'"), why.text);
-    BOOST_TEST(tells(why, "20971"), why.text);
+    BOOST_TEST(tells(why, "a record of 2097"), why.text);
     BOOST_TEST(tells(why, "arena.ring_kib"), why.text);
   }
   test::image_in(answers[2]);

@@ -87,9 +87,9 @@ BOOST_AUTO_TEST_CASE(processes_start_again_without_anything_in_dev_shm) {
 }
 
 BOOST_AUTO_TEST_CASE(too_little_memory_is_told_with_the_remedy) {
-  // 2 TiB.
+  // 900 GiB.
   const auto started = engine::start(test::options_of(
-    mode::split, {"arena.image_slots=1024", "arena.image_slot_kib=2097152"}));
+    mode::split, {"arena.image_slots=450", "arena.image_slot_kib=2097152"}));
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(started));
   const auto& why = std::get<failure>(started);
   BOOST_TEST(why.code == "out_of_resources");

@@ -135,8 +135,9 @@ BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_run_is_told) {
                                       << "ELF nonsense";
   const auto why =
     expect_failure(mode::split, {x.option(), "processes.restart_first_ms=1"});
-  BOOST_TEST(why.code == "unavailable");
-  BOOST_TEST(says(why, "while starting"));
+  BOOST_TEST(why.code == "not_found");
+  BOOST_TEST(says(why, "cannot start "));
+  BOOST_TEST(says(why, "processes.program"));
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_exits_at_once_is_told) {

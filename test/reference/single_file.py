@@ -273,6 +273,11 @@ def compare_families(scratch, words):
     for family in families():
         family.confirm()
         file = family.write(scratch / "model.safetensors")
+        if family.unet.config.in_channels != family.vae.config.latent_channels:
+            # Nothing builds the other inputs of its network yet.
+            refusal = Opened(file, words).refusal
+            check("in_channels 9" in (refusal or ""), family.name, refusal)
+            continue
         opened = expect_opened(family.name, file, words)
         family.compare(opened)
         compare_facts(family, opened)

@@ -102,9 +102,12 @@ struct fixture {
     auto models = std::make_shared<gpu::detail::hosted_models>(
       std::vector{std::optional{gpu::detail::shelf_title{"model"}}}, 0,
       [this](const gpu::detail::shelf_title&) {
-        return core::result<
-          std::pair<std::shared_ptr<const gpu::model>, uint64_t>>{
-          std::pair{net, uint64_t{1}}};
+        using shelf = gpu::detail::hosted_models;
+        return core::result<shelf::opened_model>{shelf::opened_model{
+          1, [this] {
+            return core::result<std::pair<shelf::held_model, uint64_t>>{
+              std::pair{shelf::held_model{net}, uint64_t{1}}};
+          }}};
       });
     taken(models->bring({core::variant_id{0}}, {}));
     rows = std::make_unique<gpu::detail::torch_rows>(

@@ -33,10 +33,10 @@ std::string replaced(std::string text, const std::string& from,
 void tensor_box::add(const std::string& name, std::vector<int64_t> shape,
                      const std::vector<float>& values) {
   BOOST_REQUIRE_EQUAL(count_of(shape), values.size());
-  auto& bytes = bytes_.emplace_back(values.size() * sizeof(float));
+  auto& stored = bytes_.emplace_back(values.size() * sizeof(float));
   if (!values.empty())
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-  tensors_[name] = {gpu::tensor_type::float32, std::move(shape), bytes};
+    std::memcpy(stored.data(), values.data(), stored.size());
+  tensors_[name] = {gpu::tensor_type::float32, std::move(shape), stored};
 }
 
 void tensor_box::add(const std::string& name, std::vector<int64_t> shape,
@@ -50,11 +50,11 @@ void tensor_box::add(const std::string& name, std::vector<int64_t> shape,
     add(name, std::move(shape), values);
     return;
   }
-  auto& bytes = bytes_.emplace_back(values.size() * gpu::bytes_of(type));
+  auto& stored = bytes_.emplace_back(values.size() * gpu::bytes_of(type));
   if (gpu::is_floating(type))
     gpu::detail::convert(gpu::tensor_type::float32,
-                         std::as_bytes(std::span{values}), type, bytes);
-  tensors_[name] = {type, std::move(shape), bytes};
+                         std::as_bytes(std::span{values}), type, stored);
+  tensors_[name] = {type, std::move(shape), stored};
 }
 
 void tensor_box::remove(const std::string& name) {

@@ -497,7 +497,8 @@ void hand_off(int count) {
       d.text.positive = "a red circle above a blue square";
       d.deadline_ns = now_ns();
       x.body = std::move(d);
-      link.send(x);
+      if (!link.send(x))
+        stop("an order was not sent");
     }
     for (uint32_t i = 0; i < in_flight; ++i)
       if (!room.try_acquire_for(30s))

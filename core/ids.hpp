@@ -50,7 +50,7 @@ using incarnation = strong_id<struct incarnation_tag>;
 using epoch = strong_id<struct epoch_tag>;
 
 /// Identifies a client for fairness, accounting and the cache: 128 bits, so
-/// that nobody finds a name that has another client's (tenant_of). 0 is the
+/// that no client finds a name with another client's (tenant_of). 0 is the
 /// unnamed client.
 struct tenant_id {
   uint64_t high = 0;

@@ -37,7 +37,7 @@ std::atomic<log_level> threshold{log_level::off};
 struct registry {
   explicit registry(const registry* last) : before(last) {}
 
-  /// That of the process from which this one was forked, or null.
+  /// The registry of the process from which this one was forked, or null.
   const registry* before;
   const pid_t process = getpid();
   /// Held while a line is passed on, which never waits for the line to be
@@ -48,7 +48,8 @@ struct registry {
 
 /// Returns the registry of this process. It is never destroyed, because threads
 /// log while the process exits. A process forked from one with logs has none of
-/// their threads, and perhaps a lock that nobody releases, so it gets its own.
+/// their threads, and perhaps a lock that is never released, so it gets its
+/// own.
 registry& here() {
   static std::atomic<registry*> current = new registry{nullptr};
   auto* found = current.load();

@@ -21,7 +21,7 @@ struct pending_work {
   uint64_t overflowed = 0;
 };
 
-/// One of the leftovers that wait, until it is destroyed.
+/// Counts a leftover that waits, until it is destroyed.
 class pending_place {
 public:
   explicit pending_place(std::shared_ptr<pending_work> in)

@@ -16,7 +16,7 @@ using core::fail;
 
 constexpr core::epoch private_epoch{1};
 
-// Tells the shared arenas of this process apart.
+// Numbers the shared arenas of this process.
 core::epoch next_epoch() {
   static std::atomic<uint32_t> last{private_epoch.value};
   return core::epoch{++last};

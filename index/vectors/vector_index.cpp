@@ -174,20 +174,21 @@ void vector_index::start_build() {
 }
 
 core::result<std::shared_ptr<const detail::graph>> vector_index::next_graph(
-  const state& from, bool afresh) const try {
-  std::vector<entry_ptr> added;
-  if (afresh && from.links)
-    for (const auto& x : from.links->entries())
-      if (!x->gone)
-        added.push_back(x);
-  const auto segment = from.segment.live_after(0);
-  added.insert(added.end(), segment.begin(), segment.end());
-  return detail::graph::build(
-    dimensions_, afresh ? nullptr : from.links.get(), added,
-    [&] { return builder_.stopping() || live_ == 0; });
-
-} catch (const std::bad_alloc&) {
-  return core::fail(core::ec::out_of_resources, "memory ran out");
+  const state& from, bool afresh) const {
+  try {
+    std::vector<entry_ptr> added;
+    if (afresh && from.links)
+      for (const auto& x : from.links->entries())
+        if (!x->gone)
+          added.push_back(x);
+    const auto segment = from.segment.live_after(0);
+    added.insert(added.end(), segment.begin(), segment.end());
+    return detail::graph::build(
+      dimensions_, afresh ? nullptr : from.links.get(), added,
+      [&] { return builder_.stopping() || live_ == 0; });
+  } catch (const std::bad_alloc&) {
+    return core::fail(core::ec::out_of_resources, "memory ran out");
+  }
 }
 
 void vector_index::build(const state& from, bool afresh) {

@@ -90,7 +90,7 @@ private:
     bool killed = false;
     bool gone = false;
     bool told_to_leave = false;
-    /// Ended, but a debugger that traces it is told first.
+    /// Ended, but a debugger that traces it hears of it first.
     bool withheld = false;
     reply_check check;
     // Last, so that it ends before the check that its thread uses.

@@ -10,7 +10,7 @@
 
 namespace atelier::runtime {
 
-/// Tells whether a report belongs to the process by whose ring it came. It
+/// Checks whether a report belongs to the process by whose ring it came. It
 /// finds a process that is broken; each process can write all shared memory, so
 /// it is no defence against one.
 /// Threads: any.

@@ -49,7 +49,8 @@ def folder_of(header: str) -> str | None:
 
 
 def include_name(header: str) -> str:
-    if header in ("runtime/atelier.hpp", "runtime/extensions.hpp"):
+    if header in ("runtime/atelier.hpp", "runtime/extensions.hpp",
+                  "runtime/version.hpp"):
         header = header.removeprefix("runtime/")
     return f"atelier/{header}"
 

@@ -58,8 +58,8 @@ constexpr std::string_view versions[] = {
   "   THEN e.saved_steps ELSE e.saved_steps * parts.steps / sum(p.steps) END"
   "  FROM entries e JOIN parts p ON p.entry = e.number"
   "  WHERE e.number = parts.entry), 0);",
-  // A tenant had 32 bits before, as had the end of a key. Those of named
-  // tenants cannot be told from one another's, so that they leave.
+  // A tenant had 32 bits before, as had the end of a key. Entries of
+  // named tenants leave, because two names may have the same 32 bits.
   "DELETE FROM parts WHERE entry IN"
   " (SELECT number FROM entries WHERE tenant <> 0);"
   "DELETE FROM entries WHERE tenant <> 0;"

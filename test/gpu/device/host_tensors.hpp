@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace atelier::test {
@@ -44,14 +46,16 @@ public:
     for (auto seen = peak_.load(); seen < live;)
       if (peak_.compare_exchange_weak(seen, live))
         break;
-    auto* const kept = new tensor{std::move(made), bytes, live_};
-    return {at, kept, [](void* x) { delete static_cast<tensor*>(x); },
-            c10::DeviceType::CPU};
+    if (at != nullptr) {
+      const std::lock_guard guard{all().lock};
+      all().tensors.emplace(at, tensor{std::move(made), bytes, live_});
+    }
+    // LibTorch expects a context that is the memory.
+    return {at, at, forget, c10::DeviceType::CPU};
   }
 
-  /// There is none: the context is not the memory.
   c10::DeleterFnPtr raw_deleter() const override {
-    return nullptr;
+    return forget;
   }
 
   void copy_data(void* to, const void* from, size_t bytes) const override {
@@ -86,17 +90,29 @@ public:
 private:
   /// A tensor's memory; it may outlive the counts.
   struct tensor {
-    tensor(c10::DataPtr x, size_t n, std::shared_ptr<std::atomic<size_t>> in)
-      : memory(std::move(x)), bytes(n), live(std::move(in)) {}
-
-    ~tensor() {
-      *live -= bytes;
-    }
-
     c10::DataPtr memory;
     size_t bytes;
     std::shared_ptr<std::atomic<size_t>> live;
   };
+
+  struct registry {
+    std::mutex lock;
+    std::unordered_map<void*, tensor> tensors;
+  };
+
+  static registry& all() {
+    static auto& made = *new registry;
+    return made;
+  }
+
+  static void forget(void* at) {
+    const std::lock_guard guard{all().lock};
+    const auto i = all().tensors.find(at);
+    if (i == all().tensors.end())
+      return;
+    *i->second.live -= i->second.bytes;
+    all().tensors.erase(i);
+  }
 
   // LibTorch takes the allocator of the greatest priority.
   static inline uint8_t priority_ = 1;

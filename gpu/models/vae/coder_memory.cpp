@@ -65,7 +65,7 @@ void middle(const autoencoder_config& of, peak& to) {
 
 /// A library's own buffers are at most about an eighth of the maps.
 uint64_t with_buffers(uint64_t numbers, const coder_placement& how) {
-  return (numbers + numbers / 4) * how.element_bytes;
+  return (numbers + numbers / 8) * how.element_bytes;
 }
 
 } // namespace

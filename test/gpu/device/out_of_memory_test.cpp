@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_does_not_fit_alone_says_its_size) {
   const auto x = jobs(1).front();
   tensors.greatest();
   on.run(x);
-  tensors.limit(tensors.greatest() - 1);
+  tensors.limit(tensors.greatest() / 2);
   const auto again = on.again(x);
   on.device->open(again);
   on.device->run({{again.ticket}, 1});
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_decoding_that_runs_out_of_memory_begins_anew_in_tiles) {
   test::host_tensors tensors;
   on.run(on.job(recipe()));
   // Whole maps are the greatest tensors of all.
-  tensors.limit(tensors.greatest() - 1);
+  tensors.limit(tensors.greatest() / 2);
   const auto made = on.run(on.job(recipe()));
   BOOST_TEST(tensors.refused() > 0u);
   BOOST_TEST((made.image == expected(made, 32)));

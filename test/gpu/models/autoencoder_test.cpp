@@ -198,7 +198,8 @@ BOOST_AUTO_TEST_CASE(the_peak_of_activations_is_known_in_advance) {
     test::host_tensors tensors;
     run();
     const auto peak = tensors.peak();
-    BOOST_TEST(peak <= expected);
+    // A fifth of the free memory is left for what differs.
+    BOOST_TEST(peak <= expected * 10 / 8);
     BOOST_TEST(peak >= expected * 6 / 10);
   };
   const auto& config = (*x)->config();

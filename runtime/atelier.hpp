@@ -382,7 +382,7 @@ struct worker_status {
 struct unloadable_status {
   std::string device;
   std::string variant;
-  /// As `code` and `text` of a failure.
+  /// The reason, like `code` and `text` of a failure.
   std::string code;
   std::string reason;
 };

@@ -102,23 +102,24 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${launcher}")
   endif()
 
+  # mold 1.10 makes programs that do not start, where LibTorch's headers bring
+  # thread-local data without initial values; with -z norelro it makes these,
+  # but hangs on others.
   find_program(ATELIER_MOLD mold)
   mark_as_advanced(ATELIER_MOLD)
-  include(CheckCXXSourceCompiles)
-  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=mold)
+  set(linker gold)
   if(ATELIER_MOLD)
-    check_cxx_source_compiles("int main() {}" ATELIER_LINKS_WITH_MOLD)
-  endif()
-  unset(CMAKE_REQUIRED_LINK_OPTIONS)
-  if(ATELIER_LINKS_WITH_MOLD)
-    add_link_options(-fuse-ld=mold)
-    # mold 1.10 can let the read-only part begin in a page that is not mapped,
-    # where a program has thread-local data without initial values (LibTorch's
-    # headers do): the program then does not start.
     execute_process(COMMAND "${ATELIER_MOLD}" --version
       OUTPUT_VARIABLE mold_version)
-    if(mold_version MATCHES "^mold 1\\.")
-      add_link_options(LINKER:-z,norelro)
+    if(NOT mold_version MATCHES "^mold [01]\\.")
+      set(linker mold)
     endif()
+  endif()
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=${linker})
+  check_cxx_source_compiles("int main() {}" ATELIER_LINKS_WITH_${linker})
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(ATELIER_LINKS_WITH_${linker})
+    add_link_options(-fuse-ld=${linker})
   endif()
 endif()

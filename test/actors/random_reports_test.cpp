@@ -55,7 +55,7 @@ public:
     for (uint32_t i = 0; i < events; ++i)
       act();
     faults_ = false;
-    // What is left takes its time: a question for every lost order.
+    // The rest takes the time of a question for every lost order.
     for (int round = 0; round < 4'000; ++round) {
       for (auto& p : processes_) {
         work(p);

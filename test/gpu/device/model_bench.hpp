@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,7 +51,7 @@ struct bench_options {
   /// Bytes of a state's slot, and of an image's.
   size_t bytes = slot_bytes;
   core::extent size = px;
-  /// As torch_executor_config::free_bytes.
+  /// Sets torch_executor_config::free_bytes.
   uint64_t free_bytes = 0;
 };
 
@@ -154,7 +155,9 @@ public:
   }
 
   /// Runs rows of equal length in one batch, a step at a time.
-  std::vector<course> run(const std::vector<gpu::open_job>& jobs) {
+  /// @param before_decoding called when all steps have run
+  std::vector<course> run(const std::vector<gpu::open_job>& jobs,
+                          const std::function<void()>& before_decoding = {}) {
     std::vector<core::ticket> who;
     for (const auto& x : jobs) {
       device->open(x);
@@ -175,6 +178,8 @@ public:
           taken(slots->read(jobs[i].state, out[i].states[done]));
       }
     }
+    if (before_decoding)
+      before_decoding();
     for (size_t i = 0; i < jobs.size(); ++i) {
       device->decode(who[i]);
       const auto made = decoded.take();

@@ -181,6 +181,18 @@ BOOST_AUTO_TEST_CASE(one_that_fits_is_decoded_whole) {
   BOOST_TEST((made.image == expected(made, 0)));
 }
 
+BOOST_AUTO_TEST_CASE(a_decoding_that_runs_out_of_memory_begins_anew_in_tiles) {
+  test::model_bench on{path, limited(0)};
+  test::host_tensors tensors;
+  on.run({on.job(recipe())}, [&] { tensors.greatest(); });
+  // The greatest tensor of a decoding is a whole map.
+  const auto most = tensors.greatest() / 2;
+  const auto made =
+    on.run({on.job(recipe())}, [&] { tensors.limit(most); }).front();
+  BOOST_TEST(tensors.refused() > 0u);
+  BOOST_TEST((made.image == expected(made, 32)));
+}
+
 BOOST_AUTO_TEST_CASE(
   an_image_too_large_for_tiles_is_refused_before_it_is_drawn) {
   const auto refusal = [&](uint64_t free, bool edited) {

@@ -6,6 +6,7 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/core/not_loaded.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/walk.hpp>
 
@@ -141,8 +142,9 @@ std::optional<core::error> hub::unloadable(core::variant_id v) const {
             || w.does_serve(planning::lane_of(v))
             || planning::may_host(w.view, {v}, *config_.profile)))
       return std::nullopt;
-  return core::fail(core::ec::unavailable, "{} cannot be loaded: {}",
-                    config_.profile->variants[v.value].name, failed->why.text);
+  return core::fail(core::ec::unavailable, "{}{}{}",
+                    config_.profile->variants[v.value].name, core::not_loaded,
+                    failed->why.text);
 }
 
 std::optional<core::error> hub::unloadable(const planning::leg& x) const {

@@ -9,10 +9,15 @@ server, and a pause must end no process. Exit status 0: no call was lost, every 
 was equal, no worker died of a pause, and no slot stayed in use. The program needs only
 Python's standard library.
 
+With --model the server has two copies of that model instead, and files of one are
+removed, emptied, cut or replaced as well, then put back. Its requests must be refused
+with the reason or drawn right, and the other's drawn as ever.
+
 usage: interruptions.py ATELIER [--count N] [--longest S] [--clients N] [--seed N]
-                        [--log FILE]
+                        [--model FOLDER] [--log FILE]
 """
 import argparse
+import contextlib
 import mmap
 import os
 import pathlib
@@ -20,9 +25,11 @@ import random
 import signal
 import struct
 import sys
+import tempfile
 import time
 
 from http_load import Server
+from lost_models import LostFiles, two_models
 from soak_cases import Load
 from soak_watch import alive, metrics, until_idle
 
@@ -68,11 +75,14 @@ class Arena:
 class Interruptions:
     """What happens to the server, one thing after another."""
 
-    def __init__(self, server, seed, longest_s):
+    def __init__(self, server, seed, longest_s, models=None):
+        """`models`: the folder of the models `well` and `frail`, if there is one."""
         self.server = server
         self.longest_s = longest_s
         self.faults = []
+        self.killed = set()
         self.chance = random.Random(f"{seed} interruptions")
+        self.files = models and LostFiles(server, models, self.chance)
 
     def workers(self):
         found = alive(self.server)
@@ -80,8 +90,15 @@ class Interruptions:
         return found
 
     def all_ready(self):
-        wanted = set(self.workers())
-        return wanted and set(alive(self.server, "ready")) >= wanted
+        # The server's word is up to half a second old.
+        there = self.workers()
+        return (there and set(alive(self.server, "ready")) >= set(there)
+                and not self.killed & set(there.values()))
+
+    def end(self, pid):
+        self.killed.add(pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def lost(self):
         return metrics(self.server)[("atelier_workers_lost_total", "")]
@@ -113,7 +130,7 @@ class Interruptions:
     def kill_one(self):
         parts = self.workers()
         if parts:
-            os.kill(parts[self.chance.choice(sorted(parts))], signal.SIGKILL)
+            self.end(parts[self.chance.choice(sorted(parts))])
 
     def change_states(self):
         """Overwrites published states of a device, and kills it."""
@@ -125,6 +142,8 @@ class Interruptions:
             os.kill(pid, signal.SIGSTOP)
             arena = Arena(pid)
         except (OSError, StopIteration):
+            # It had ended, or had not yet mapped the arena.
+            self.end(pid)
             return
         for slot in arena.published():
             if self.chance.random() < 0.5:
@@ -133,11 +152,19 @@ class Interruptions:
                 arena.change_word(slot, self.chance.choice(
                     (1, 3, 2 * self.chance.randrange(1, 200),
                      0x7FFFFFFFFF, (1 << 64) - 1)))
-        os.kill(pid, signal.SIGKILL)
+        self.end(pid)
+
+    def lose_a_file(self):
+        """Takes a file of one model, often with a death of a worker."""
+        self.files.lose(self.kill_one)
+        self.faults += self.files.faults
+        self.files.faults.clear()
 
     def run(self, rounds):
         kinds = [self.stop_the_server, self.stop_all, self.kill_one,
                  self.change_states]
+        if self.files:
+            kinds.append(self.lose_a_file)
         seen = dict.fromkeys((x.__name__ for x in kinds), 0)
         for n in range(rounds):
             kind = (kinds[n] if n < len(kinds) else self.chance.choice(kinds))
@@ -147,13 +174,13 @@ class Interruptions:
         return seen
 
 
-def interrupted(given, server):
+def interrupted(given, server, models=None):
     """Runs the whole test; returns what happened, and the faults."""
-    load = Load(server.url, True, given.clients, given.seed)
+    load = Load(server.url, models is None, given.clients, given.seed)
     roles = alive(server)
     load.draw_all()
+    storm = Interruptions(server, given.seed, given.longest, models)
     until_idle(server, roles)
-    storm = Interruptions(server, given.seed, given.longest)
     load.start()
     seen = storm.run(given.count)
     load.end()
@@ -164,6 +191,9 @@ def interrupted(given, server):
         faults.append(f"{after['slots']:g} slots are in use at rest")
     if not load.counts["answered"]:
         faults.append("no call was answered")
+    if storm.files:
+        seen |= storm.files.counts | storm.files.answers
+        print(f"slowest refusal: {storm.files.worst_refusal_s:.2f} s")
     return seen, load.counts, faults
 
 
@@ -175,19 +205,24 @@ def main():
                        help="seconds of the longest pause")
     words.add_argument("--clients", type=int, default=4)
     words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--model", help="the folder of a model, which is copied")
     words.add_argument("--log", default=os.devnull,
                        help="where the server's log goes")
     given = words.parse_args()
     cards = ",".join(f"{{name='cpu:{n}',executor='test_card',"
                      f"test_card_step_ms=10,max_batch=4,seats=6}}"
                      for n in range(2))
-    with open(given.log, "wb") as log:
-        server = Server(given.atelier, "--processes", "split",
-                        "--set", f"devices=[{cards}]",
+    with open(given.log, "wb") as log, tempfile.TemporaryDirectory() as folder:
+        if given.model:
+            drawing = two_models(folder, given.model)
+        else:
+            drawing = ["--set", f"devices=[{cards}]"]
+        server = Server(given.atelier, "--processes", "split", *drawing,
                         "--set", "processes.restart_first_ms=10",
                         "--set", "processes.restart_most_ms=200", stderr=log)
         try:
-            seen, counts, faults = interrupted(given, server)
+            seen, counts, faults = interrupted(
+                given, server, pathlib.Path(folder) if given.model else None)
         finally:
             server.process.send_signal(signal.SIGCONT)
             server.end()

@@ -4,7 +4,7 @@
 
 One server with its default settings gets calls of every API. Some of the clients
 disconnect or cancel their requests, while a random process of the engine is killed
-(SIGKILL) every few seconds. Every image is compared with that of the undisturbed
+(SIGKILL) every few seconds, or the server stopped and continued. Every image is compared with that of the undisturbed
 server. The report shows lost calls, the uptime of each process, the time from a death
 until a request continued with its steps and until the next image was encoded, and
 memory, descriptors, threads and slots. Exit status 0: everything that a run of this
@@ -92,7 +92,8 @@ def soak(given, server):
         "seconds": round(spent, 1), "seed": given.seed,
         "clients": given.clients, "pause_s": given.pause,
         "kill_every_s": given.every,
-        "kills": killer.kills, "calls": load.counts, "faults": load.faults,
+        "kills": killer.kills, "stops": killer.stops, "calls": load.counts,
+        "faults": load.faults,
         **counted,
         "ready_share": {x: round((after_kills[x] - ready[x]) / spent, 4)
                         for x in ready},
@@ -128,13 +129,17 @@ def judge(report):
          if longer else None),
         ("descriptors equal", equal("descriptors")),
         ("threads equal", equal("threads")),
-        ("slots equal", before["slots"] == after["slots"])]
+        ("slots equal", before["slots"] == after["slots"]),
+        # A stop that was taken for a death would have killed a worker.
+        ("no more deaths than kills",
+         report["workers_lost_total"] <= sum(report["kills"].values()))]
 
 
 def tell(report):
     calls = report["calls"]
     print(f"{report['seconds']:g} s, {report['clients']} clients, "
           f"{sum(report['kills'].values())} kills {report['kills']}, "
+          f"{report['stops']} stops, "
           f"{report['requests_resumed_total']:g} requests resumed")
     print(", ".join(f"{calls[x]} {x}" for x in calls))
     print("| part | there | memory MiB/h | descriptors | threads |")

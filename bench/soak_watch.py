@@ -120,18 +120,33 @@ class Watch:
 
 
 class Killer:
-    """Kills random processes of the engine, one after the other."""
+    """Kills random processes of the engine, one after the other. Every fourth time it
+    stops the server for up to LONGEST_STOP_S instead, which must end no process."""
+
+    LONGEST_STOP_S = 5
 
     def __init__(self, server, every, seed):
         self.server = server
         self.every = every
         self.chance = random.Random(f"{seed} kills")
         self.kills = {}
+        self.stops = 0
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
+    def stop_the_server(self):
+        os.kill(self.server.process.pid, signal.SIGSTOP)
+        time.sleep(self.chance.uniform(0, self.LONGEST_STOP_S))
+        os.kill(self.server.process.pid, signal.SIGCONT)
+        self.stops += 1
+
     def run(self):
+        turn = 0
         while not self.ending.wait(self.every):
+            turn += 1
+            if turn % 4 == 0:
+                self.stop_the_server()
+                continue
             parts = alive(self.server)
             del parts["server"]
             # If the drawn process is already dead, no other one is killed in its place.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/core/not_loaded.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 
 #include <nlohmann/json.hpp>
@@ -89,20 +90,30 @@ bool is_told(const failure& why) {
   return meaning_of(why.code).told || why.text == starting_text;
 }
 
+std::string public_text(const failure& why, std::string_view where) {
+  if (is_told(why))
+    return why.text;
+  const auto at = why.text.find(core::not_loaded);
+  if (core::to_string(ec::unavailable) == why.code && at != std::string::npos)
+    return fmt::format("{} cannot be loaded; the server's log says why{}",
+                       why.text.substr(0, at), where);
+  return fmt::format("the server could not do this ({}); its log says why{}",
+                     why.code, where);
+}
+
 reply_message error_reply(error_shape how, const failure& why,
                           std::string_view param) {
   const auto& means = meaning_of(why.code);
-  auto text = why.text;
+  std::string where;
   if (!is_told(why)) {
     static std::atomic<uint64_t> count{0};
     const auto number = ++count;
     core::log_error("error {} reported to a client: {}: {}", number, why.code,
                     why.text);
-    text = fmt::format("the server could not do this ({}); its log says why, "
-                       "as error {}",
-                       why.code, number);
+    where = fmt::format(", as error {}", number);
   }
-  auto reply = error_reply(how, means.status, why.code, text, param);
+  auto reply = error_reply(how, means.status, why.code, public_text(why, where),
+                           param);
   if (why.retry_after.count() > 0) {
     const auto seconds =
       std::ceil(std::chrono::duration<double>(why.retry_after).count());

@@ -22,6 +22,11 @@ inline constexpr std::string_view starting_text =
 /// what a client sent, or that the server is starting or stopping.
 bool is_told(const failure& why);
 
+/// Returns what clients may read of a failure: its text, or, if only operators
+/// can act on it, which variant cannot be loaded, or the code.
+/// @param where where the rest is to be found, such as ", as error 7"
+std::string public_text(const failure& why, std::string_view where = {});
+
 /// Returns a reply with the reason for a failure, in the format of the API.
 /// Adds Retry-After if the failure carries a time. Texts of codes that only
 /// operators can act on stay in the log; the reply has a number to find them

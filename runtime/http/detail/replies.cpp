@@ -124,10 +124,7 @@ reply_message failure_reply(error_shape how, const failure& why) {
 }
 
 reply_json failure_json(const failure& why) {
-  return {{"code", why.code},
-          {"message", is_told(why) ? why.text
-                                   : "the server could not do this (" + why.code
-                                       + "); its log says why"}};
+  return {{"code", why.code}, {"message", public_text(why)}};
 }
 
 void note_handed_in(const api_context& with, const request_message& asked) {

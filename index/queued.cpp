@@ -21,13 +21,16 @@ struct pending_work {
   uint64_t overflowed = 0;
 };
 
-/// Counts a leftover that waits, until it is destroyed.
+/// Counts a leftover that waits, from the taking of a place until it is
+/// destroyed.
 class pending_place {
 public:
   explicit pending_place(std::shared_ptr<pending_work> in)
     : in_(std::move(in)) {}
 
   ~pending_place() {
+    if (!taken_)
+      return;
     const std::lock_guard hold{in_->lock};
     --in_->count;
     in_->changed.notify_all();
@@ -36,8 +39,17 @@ public:
   pending_place(const pending_place&) = delete;
   pending_place& operator=(const pending_place&) = delete;
 
+  /// Returns false if there are `most` already.
+  bool take(size_t most) {
+    const std::lock_guard hold{in_->lock};
+    taken_ = in_->count < most;
+    ++(taken_ ? in_->count : in_->overflowed);
+    return taken_;
+  }
+
 private:
   std::shared_ptr<pending_work> in_;
+  bool taken_ = false;
 };
 
 } // namespace
@@ -65,21 +77,15 @@ queued_work::~queued_work() {
 
 bool queued_work::keep(std::string_view key, std::string_view text,
                        leftover what) {
-  const auto pending = impl_->pending;
-  {
-    const std::lock_guard hold{pending->lock};
-    if (pending->count >= impl_->how.most) {
-      ++pending->overflowed;
-      return false;
-    }
-    ++pending->count;
-  }
   // A call may be copied.
+  auto place = std::make_shared<pending_place>(impl_->pending);
+  if (!place->take(impl_->how.most))
+    return false;
   auto left = std::make_shared<leftover>(std::move(what));
-  const bool queued =
-    impl_->thread.post([to = to(), pending, key = std::string{key},
-                        text = std::string{text}, left = std::move(left)] {
-      const pending_place place{pending};
+  const bool queued = impl_->thread.post(
+    [to = to(), place = std::move(place), key = std::string{key},
+     text = std::string{text}, left = std::move(left)]() mutable {
+      const auto until_end = std::move(place);
       to->keep(key, text, std::move(*left));
     });
   ATELIER_EXPECTS(queued, "a thread queues more calls than may wait here");

@@ -8,10 +8,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 
 using namespace atelier;
@@ -114,6 +117,16 @@ BOOST_AUTO_TEST_CASE(the_end_waits_no_longer_than_it_may) {
   BOOST_TEST((std::chrono::steady_clock::now() - before < 30s));
   BOOST_TEST(kept->counts().entries == 0u);
   encoder->release.set_value();
+}
+
+// A string cannot hold so long a text: it is as if memory ran out.
+BOOST_AUTO_TEST_CASE(what_cannot_be_queued_holds_no_place) {
+  index::queued_work sut{kept, {1, 60s}};
+  encoder->release.set_value();
+  const std::string_view endless{"a red fox", SIZE_MAX};
+  BOOST_CHECK_THROW(sut.keep("k", endless, picture()), std::length_error);
+  BOOST_TEST(sut.counts().pending == 0u);
+  BOOST_TEST(sut.keep("k", "one", picture()));
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_counts_and_keeps_nothing) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/detail/line_thread.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/log_control.hpp>
 
 #include <spdlog/async.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <unistd.h>
@@ -82,34 +82,6 @@ spdlog::level::level_enum to_spdlog(log_level level) {
   return spdlog::level::off;
 }
 
-log_level from_spdlog(spdlog::level::level_enum level) {
-  const auto* at = std::find_if(levels.begin(), levels.end(),
-                                [&](auto x) { return to_spdlog(x) == level; });
-  return at == levels.end() ? log_level::error : *at;
-}
-
-/// Passes lines to a function.
-class function_sink
-  : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
-public:
-  explicit function_sink(log_sink to) : to_(std::move(to)) {}
-
-private:
-  void sink_it_(const spdlog::details::log_msg& line) override {
-    try {
-      to_(from_spdlog(line.level), {line.payload.data(), line.payload.size()});
-    } catch (const std::exception&) {
-      return; // There is no other place to report it.
-    } catch (...) {
-      return;
-    }
-  }
-
-  void flush_() override {}
-
-  log_sink to_;
-};
-
 std::optional<log_level> parse_level(std::string_view name) {
   const auto* at = std::find_if(levels.begin(), levels.end(),
                                 [&](auto x) { return to_string(x) == name; });
@@ -174,24 +146,72 @@ namespace {
 /// @pre the registry is locked
 void settle_threshold(const registry& all);
 
-} // namespace
-
-/// The thread is the last member, so that it ends first; it waits until the
-/// passed lines are written.
-class started_log {
+/// Where the lines of one log go. The destructor waits until the passed lines
+/// are written.
+class line_writer {
 public:
-  /// @param file the file that the sink writes to; null: it calls a function
-  started_log(log_level wanted, std::string_view role, std::FILE* file,
-              spdlog::sink_ptr sink)
-    : level(wanted), to(file) {
+  virtual ~line_writer() = default;
+
+  /// Passes a line to the thread that writes it.
+  virtual void pass(log_level of, const std::string& line) = 0;
+};
+
+class file_writer final : public line_writer {
+public:
+  file_writer(std::string_view role, std::FILE* to) {
     logger_ = std::make_shared<spdlog::async_logger>(
-      std::string{role}, std::move(sink), thread_,
-      spdlog::async_overflow_policy::overrun_oldest);
+      std::string{role},
+      std::make_shared<
+        spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to),
+      thread_, spdlog::async_overflow_policy::overrun_oldest);
     logger_->set_level(spdlog::level::trace);
     logger_->flush_on(spdlog::level::warn);
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l " + quote_for_pattern(role)
                            + "[%P] %v",
                          spdlog::pattern_time_type::utc);
+  }
+
+  file_writer(const file_writer&) = delete;
+  file_writer& operator=(const file_writer&) = delete;
+
+  ~file_writer() override {
+    if (const size_t lost = thread_->overrun_counter(); lost > 0)
+      logger_->warn("{} lines were dropped", lost);
+    logger_->flush();
+  }
+
+  void pass(log_level of, const std::string& line) override {
+    logger_->log(to_spdlog(of), "{}", line);
+  }
+
+private:
+  std::shared_ptr<spdlog::async_logger> logger_;
+  // The last member, so that it ends first.
+  std::shared_ptr<spdlog::details::thread_pool> thread_ =
+    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
+};
+
+class function_writer final : public line_writer {
+public:
+  explicit function_writer(log_sink to)
+    : thread_(std::move(to), waiting_lines) {}
+
+  void pass(log_level of, const std::string& line) override {
+    thread_.pass(of, line);
+  }
+
+private:
+  detail::line_thread thread_;
+};
+
+} // namespace
+
+class started_log {
+public:
+  /// @param file the file that the lines go to; null: they go to a function
+  started_log(log_level wanted, std::FILE* file,
+              std::unique_ptr<line_writer> writer)
+    : level(wanted), to(file), writer_(std::move(writer)) {
     const std::lock_guard hold{all_.lock};
     all_.logs.push_back(this);
     settle_threshold(all_);
@@ -201,19 +221,14 @@ public:
   started_log& operator=(const started_log&) = delete;
 
   ~started_log() {
-    {
-      const std::lock_guard hold{all_.lock};
-      std::erase(all_.logs, this);
-      settle_threshold(all_);
-    }
-    if (const size_t lost = thread_->overrun_counter(); lost > 0)
-      logger_->warn("{} lines were dropped", lost);
-    logger_->flush();
+    const std::lock_guard hold{all_.lock};
+    std::erase(all_.logs, this);
+    settle_threshold(all_);
   }
 
-  /// Passes a line to the thread.
+  /// Passes a line to the thread that writes it.
   void pass(log_level of, const std::string& line) {
-    logger_->log(to_spdlog(of), "{}", line);
+    writer_->pass(of, line);
   }
 
   /// The registry's lock guards it.
@@ -222,9 +237,7 @@ public:
 
 private:
   registry& all_ = here();
-  std::shared_ptr<spdlog::async_logger> logger_;
-  std::shared_ptr<spdlog::details::thread_pool> thread_ =
-    std::make_shared<spdlog::details::thread_pool>(waiting_lines, 1);
+  std::unique_ptr<line_writer> writer_;
 };
 
 namespace {
@@ -237,15 +250,15 @@ void settle_threshold(const registry& all) {
 }
 
 result<std::shared_ptr<started_log>> start(
-  std::string_view level, std::string_view role, std::FILE* file,
-  const std::function<spdlog::sink_ptr()>& make_sink) {
+  std::string_view level, std::FILE* file,
+  const std::function<std::unique_ptr<line_writer>()>& make_writer) {
   const auto wanted = parse_level(level);
   if (!wanted)
     return unknown_level(ec::bad_config, level);
   if (*wanted == log_level::off)
     return std::shared_ptr<started_log>{};
   try {
-    return std::make_shared<started_log>(*wanted, role, file, make_sink());
+    return std::make_shared<started_log>(*wanted, file, make_writer());
   } catch (const std::exception& x) {
     return fail(ec::out_of_resources, "the log cannot start: {}", x.what());
   }
@@ -256,16 +269,14 @@ result<std::shared_ptr<started_log>> start(
 result<std::shared_ptr<started_log>> start_log(std::string_view level,
                                                std::string_view role,
                                                std::FILE* to) {
-  return start(level, role, to, [&]() -> spdlog::sink_ptr {
-    return std::make_shared<
-      spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex>>(to);
-  });
+  return start(level, to,
+               [&] { return std::make_unique<file_writer>(role, to); });
 }
 
 result<std::shared_ptr<started_log>> start_log(std::string_view level,
                                                log_sink to) {
-  return start(level, {}, nullptr, [&]() -> spdlog::sink_ptr {
-    return std::make_shared<function_sink>(std::move(to));
+  return start(level, nullptr, [&] {
+    return std::make_unique<function_writer>(std::move(to));
   });
 }
 

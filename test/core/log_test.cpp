@@ -4,11 +4,13 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -163,6 +165,42 @@ BOOST_AUTO_TEST_CASE(a_function_receives_lines_and_may_throw) {
   const std::vector<std::pair<log_level, std::string>> expected = {
     {log_level::warn, "two\\x0a"}, {log_level::error, "three"}};
   BOOST_CHECK(lines == expected);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_that_ends_its_thread_receives_the_next_line) {
+  std::vector<std::string> lines;
+  auto log = start_log("info", [&](log_level, std::string_view text) {
+    lines.emplace_back(text);
+    pthread_exit(nullptr);
+  });
+  BOOST_REQUIRE(log);
+  log_info("one");
+  log_info("two");
+  log_info("three");
+  log->reset();
+  const std::vector<std::string> expected = {"one", "two", "three"};
+  BOOST_TEST(lines == expected);
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_function_loses_the_oldest_lines_and_hears_of_it) {
+  constexpr int many = 20'000;
+  std::promise<void> release;
+  std::vector<std::string> lines;
+  auto log = start_log(
+    "info", [&, first = true](log_level, std::string_view text) mutable {
+      if (std::exchange(first, false))
+        release.get_future().wait();
+      lines.emplace_back(text);
+    });
+  BOOST_REQUIRE(log);
+  for (int i = 0; i < many; ++i)
+    log_info("{}", i);
+  release.set_value();
+  log->reset();
+  BOOST_REQUIRE(lines.size() > 2);
+  const auto kept = static_cast<int>(lines.size()) - 1;
+  BOOST_TEST(lines.back() == fmt::format("{} lines were dropped", many - kept));
+  BOOST_TEST(lines.end()[-2] == std::to_string(many - 1));
 }
 
 BOOST_AUTO_TEST_CASE(a_forked_process_has_no_log) {

@@ -60,7 +60,10 @@ public:
   /// Returns whether this is the thread that calls the clients.
   bool is_callback_thread() const;
 
-  /// Destroys `owner` on the callback thread, after the call in progress.
+  /// Destroys `owner` after the call in progress, on another thread: the
+  /// callback thread delivers the last answers meanwhile, and a callback may
+  /// end it. If no other thread can start, it is destroyed on the callback
+  /// thread.
   /// @pre this is the callback thread, and a shared_ptr holds the reception
   void destroy_later(std::unique_ptr<reception_owner> owner);
 
@@ -127,6 +130,10 @@ private:
   class substitute;
 
   void loop();
+  /// Returns the owner that a callback wished to destroy, if any.
+  std::unique_ptr<reception_owner> take_owner();
+  /// Returns false if no thread can start.
+  bool end_elsewhere(std::unique_ptr<reception_owner>& owner);
   /// Puts another thread in the place of the callback thread, which a client
   /// ends.
   void replace_thread() noexcept;

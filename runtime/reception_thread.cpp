@@ -193,19 +193,38 @@ void reception::loop() {
     caller_ = std::this_thread::get_id();
   }
   substitute if_ended{*this};
-  std::unique_ptr<reception_owner> owner;
+  std::shared_ptr<reception> last_holder;
   do {
-    const std::lock_guard guard{mutex_};
-    owner = std::move(owner_);
-  } while (!owner && step(core::never));
+    if (auto owner = take_owner(); owner && !end_elsewhere(owner)) {
+      last_holder = shared_from_this();
+      owner.reset();
+    }
+  } while (step(core::never));
   if_ended.dismiss();
-  if (owner) {
-    const auto last_holder = shared_from_this();
-    owner.reset();
+  // The destructor finds the callback thread by it.
+  if (last_holder)
     return;
-  }
   const std::lock_guard guard{mutex_};
   caller_ = {};
+}
+
+std::unique_ptr<reception_owner> reception::take_owner() {
+  const std::lock_guard guard{mutex_};
+  return std::move(owner_);
+}
+
+bool reception::end_elsewhere(std::unique_ptr<reception_owner>& owner) {
+  try {
+    std::thread{[last_holder = shared_from_this(), x = owner.get()] {
+      const std::unique_ptr<reception_owner> ends{x};
+    }}.detach();
+  } catch (const std::exception& e) {
+    core::log_warn("the engine ends on the thread of the callbacks: {}",
+                   e.what());
+    return false;
+  }
+  [[maybe_unused]] const auto* its_own = owner.release();
+  return true;
 }
 
 void reception::replace_thread() noexcept {

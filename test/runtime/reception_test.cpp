@@ -124,6 +124,10 @@ actors::answer failure_of(uint64_t id, core::ec code) {
   return a;
 }
 
+std::string code_of(const answer& x) {
+  return std::get<failure>(x).code;
+}
+
 core::request_id id_of(uint64_t id) {
   return core::request_id{id};
 }
@@ -458,6 +462,48 @@ BOOST_AUTO_TEST_CASE(a_client_that_ends_the_thread_harms_nobody) {
   BOOST_TEST(d.sut.wait_until_empty(30s));
   BOOST_TEST((where != std::thread::id{}));
   BOOST_TEST((where != std::this_thread::get_id()));
+}
+
+// As an engine does, its owner waits for the callbacks when it ends.
+BOOST_AUTO_TEST_CASE(
+  a_client_may_end_the_thread_after_one_destroyed_the_owner) {
+  struct waiting_owner final : runtime::reception_owner {
+    std::shared_ptr<runtime::reception> of;
+    std::promise<bool> ended;
+
+    ~waiting_owner() override {
+      of->close();
+      ended.set_value(of->wait_until_empty(30s));
+      of->join();
+    }
+  };
+
+  const auto sut =
+    std::make_shared<runtime::reception>(desk{}.store, [](core::request_id) {});
+  auto owner = std::make_unique<waiting_owner>();
+  owner->of = sut;
+  auto all_called = owner->ended.get_future();
+  std::vector<std::thread::id> where;
+  callbacks first;
+  first.answered = [&](const answer&) {
+    where.push_back(std::this_thread::get_id());
+    sut->destroy_later(std::move(owner));
+  };
+  callbacks second;
+  second.answered = [](const answer&) { pthread_exit(nullptr); };
+  callbacks third;
+  third.answered = [&](const answer&) {
+    where.push_back(std::this_thread::get_id());
+  };
+  auto a = sut->expect(id_of(1), first);
+  auto b = sut->expect(id_of(2), second);
+  auto c = sut->expect(id_of(3), third);
+  sut->answered(failure_of(1, core::ec::internal));
+  BOOST_TEST(code_of(a.get()) == "internal");
+  BOOST_TEST(code_of(b.get()) == "stopping");
+  BOOST_TEST(code_of(c.get()) == "stopping");
+  BOOST_TEST(all_called.get());
+  BOOST_TEST(where.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(an_image_without_memory_for_it_is_a_failure) {

@@ -5,6 +5,10 @@
 
 namespace atelier::core {
 
+bool database_error::is_damage() const noexcept {
+  return code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == 0;
+}
+
 database::database(const std::filesystem::path& path) {
   const int flags =
     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

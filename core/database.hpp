@@ -20,7 +20,11 @@ struct database_error : std::runtime_error {
   database_error(int result, const std::string& text)
     : std::runtime_error(text), code(result) {}
 
-  /// SQLite's primary result code, without the extended bits.
+  /// Returns whether the file is no database, or a damaged one.
+  bool is_damage() const noexcept;
+
+  /// SQLite's primary result code, without the extended bits; 0 if what was
+  /// read is damaged for its reader.
   int code = 0;
 };
 

@@ -96,11 +96,28 @@ BOOST_AUTO_TEST_CASE(it_is_cleared_of_old_entries) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_are_damaged_are_told_and_can_be_cleared) {
-  std::ofstream{path() / "cache.sqlite"} << std::string(5'000, 'x');
-  BOOST_TEST((code_of(index::verify_store(path())) == ec::io_failed));
-  BOOST_TEST((code_of(index::store::open(options())) == ec::io_failed));
-  BOOST_TEST(*index::clear_store(path()) == 3u);
-  BOOST_TEST(open()->counts().entries == 0u);
+  const auto rows = path() / "cache.sqlite";
+  const auto remedy = "; to begin with an empty cache: atelier cache clear "
+                      "--folder '"
+                    + path().string() + "'";
+  for (const auto* why :
+       {"file is not a database", "database disk image is malformed"}) {
+    if (std::string_view{why}.starts_with("file"))
+      std::ofstream{rows} << std::string(5'000, 'x');
+    else
+      std::filesystem::resize_file(rows, 5'000);
+    const auto expected = rows.string() + ": " + why + remedy;
+    for (const auto& refused : {index::verify_store(path()).why(),
+                                index::store::open(options()).why()}) {
+      BOOST_TEST((refused.code == ec::io_failed));
+      BOOST_TEST(refused.text == expected);
+    }
+    BOOST_TEST(*index::clear_store(path()) == 3u);
+    const auto sut = open();
+    BOOST_TEST(sut->counts().entries == 0u);
+    for (const auto* text : {"a red fox", "a blue owl", "a tree"})
+      BOOST_REQUIRE(sut->keep("k", text, kept_states({100})));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_in_use_or_without_a_store_is_refused) {

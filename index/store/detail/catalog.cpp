@@ -95,6 +95,15 @@ core::result<void> make_file(const fs::path& file) {
   return {};
 }
 
+core::error error_of(const fs::path& file, const database_error& why) {
+  if (!why.is_damage())
+    return core::fail(ec::io_failed, "{}: {}", file.string(), why.what());
+  return core::fail(ec::io_failed,
+                    "{}: {}; to begin with an empty cache: atelier cache clear "
+                    "--folder '{}'",
+                    file.string(), why.what(), file.parent_path().string());
+}
+
 } // namespace
 
 std::span<const std::string_view> catalog_versions() {
@@ -134,7 +143,7 @@ core::result<void> guarded(const Connection& in, F what) {
     what();
     return {};
   } catch (const database_error& e) {
-    return core::fail(ec::io_failed, "{}: {}", in.file().string(), e.what());
+    return error_of(in.file(), e);
   }
 }
 
@@ -255,7 +264,7 @@ core::result<catalog> catalog::open(const fs::path& file,
     to->run(std::string{vector_table});
     return catalog{std::move(to)};
   } catch (const database_error& e) {
-    return core::fail(ec::io_failed, "{}: {}", file.string(), e.what());
+    return error_of(file, e);
   }
 }
 

@@ -27,8 +27,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 namespace atelier::runtime::cli {
 
@@ -114,20 +117,34 @@ std::string who_is_served(const config::http_settings& http, size_t keys) {
                                         : "local programs only";
 }
 
-/// Does `work` on another thread, and wakes the one that waits for signals when
-/// it is done.
+/// Does work on its own thread, and wakes the one that waits for signals when
+/// it is done. It has the thread as long as it lives, so that a server also
+/// ends well where no more threads can start.
 class background {
 public:
-  template <class Function>
-  background(interruption& waits, Function work)
-    : thread_([this, &waits, work = std::move(work)] {
-        work();
-        done_ = true;
-        waits.signal().wake();
-      }) {}
+  explicit background(interruption& waits)
+    : waits_(waits), thread_([this] { loop(); }) {}
 
   ~background() {
+    {
+      const std::lock_guard hold{lock_};
+      ends_ = true;
+    }
+    changed_.notify_all();
     thread_.join();
+  }
+
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
+
+  /// @pre all earlier work is done
+  void begin(std::function<void()> work) {
+    {
+      const std::lock_guard hold{lock_};
+      work_ = std::move(work);
+      done_ = false;
+    }
+    changed_.notify_all();
   }
 
   bool done() const {
@@ -135,7 +152,30 @@ public:
   }
 
 private:
-  std::atomic<bool> done_ = false;
+  void loop() {
+    for (;;) {
+      std::function<void()> work;
+      {
+        std::unique_lock hold{lock_};
+        changed_.wait(hold, [&] { return ends_ || work_; });
+        if (!work_)
+          return;
+        work = std::exchange(work_, nullptr);
+      }
+      work();
+      done_ = true;
+      waits_.signal().wake();
+    }
+  }
+
+  interruption& waits_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  /// The lock guards both.
+  std::function<void()> work_;
+  bool ends_ = false;
+  std::atomic<bool> done_ = true;
+  // The last member: it uses the others.
   std::thread thread_;
 };
 
@@ -149,7 +189,8 @@ public:
       again_(std::move(again)),
       in_force_(chosen_.settings),
       common_(common),
-      world_(world) {}
+      world_(world),
+      beside_(world.interrupted) {}
 
   exit_status run() {
     const bool deaf = world_.interrupted.hear_hangups();
@@ -289,12 +330,9 @@ private:
     auto options = chosen_.engine;
     options.caller_runs_actors = false;
     std::optional<atelier::result<std::unique_ptr<engine>>> started;
-    {
-      const background starting{world_.interrupted,
-                                [&] { started = engine::start(options); }};
-      while (!starting.done())
-        world_.interrupted.signal().wait(std::nullopt);
-    }
+    beside_.begin([&] { started = engine::start(options); });
+    while (!beside_.done())
+      world_.interrupted.signal().wait(std::nullopt);
     if (auto* why = std::get_if<failure>(&*started))
       return std::move(*why);
     images_->attach(std::get<std::unique_ptr<engine>>(std::move(*started)));
@@ -364,17 +402,12 @@ private:
       world_.terminal.err
         << "Ending: running work is finished first. Once more to end at once.\n"
         << std::flush;
-    {
-      const background ending{world_.interrupted, [&] {
-                                images_->stop(chosen_.settings.processes.grace);
-                              }};
-      bool cut = false;
-      while (!ending.done()) {
-        world_.interrupted.signal().wait(std::nullopt);
-        if (world_.interrupted.count() > 1 && !cut) {
-          cut = true;
-          images_->stop(0s);
-        }
+    beside_.begin([&] { images_->stop(chosen_.settings.processes.grace); });
+    for (bool cut = false; !beside_.done();) {
+      world_.interrupted.signal().wait(std::nullopt);
+      if (world_.interrupted.count() > 1 && !cut) {
+        cut = true;
+        images_->stop(0s);
       }
     }
     condition_->enter(http::health::stage::stopping);
@@ -410,6 +443,7 @@ private:
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
   std::optional<http::housekeeper> archivist_;
+  background beside_;
 };
 
 } // namespace

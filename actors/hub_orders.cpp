@@ -155,8 +155,11 @@ void hub::order_abandoned(core::ticket who, core::time_point now) {
                  why.text);
   if (order.phase == phase::preparing)
     requests_.count_ahead(order.tenant, false);
-  // From now on it moves no row.
-  const concluded without{std::as_const(order), {}};
+  // From now on it moves no row, and keeps its slots. If it published, the row
+  // has no state left.
+  concluded without{std::as_const(order), {}};
+  without.slots.published =
+    order.phase == phase::denoising && slots_.of(who).published;
   order.side = true;
   const auto how = note_lost(*r, w, why);
   note_returned(who.id, without, why, now);

@@ -243,7 +243,9 @@ void hub::on(const stepped& x, core::time_point now) {
         workers_.view_changed(*w);
       }
     }
-    if (p.published)
+    // The row of an order that was given up still needs the state that the
+    // order began with.
+    if (p.published && !d.side)
       slots_.published(p.ticket);
     records_.stepped_on(p.ticket.id, now);
     if (auto* r = requests_.running(p.ticket);

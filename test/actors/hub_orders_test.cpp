@@ -72,6 +72,22 @@ struct rig : hub_rig {
   }
 };
 
+// Lets the time pass until an order that nobody answers is given up.
+bool give_up(hub_rig& sut) {
+  for (int i = 0; i < 400 && sut.sut->counts().orders_lost == 0; ++i)
+    sut.tick(250ms);
+  return sut.sut->counts().orders_lost > 0;
+}
+
+// Takes the orders of the devices until there is one of `id`.
+denoise denoise_of(hub_rig& sut, core::request_id id) {
+  for (;;) {
+    auto d = sut.take<denoise>();
+    if (d.ticket.id == id)
+      return d;
+  }
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(hub_orders_test)
@@ -274,6 +290,43 @@ BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_killed_lets_its_request_go) {
   sut.done(first);
   sut.done(second);
   BOOST_TEST(sut.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_hung_device_that_wakes_up_frees_no_state_of_its_request) {
+  hub_rig sut;
+  sut.add_cpu(ipc::process_life{});
+  sut.add_device(ipc::process_life{}, 4, 4);
+  const auto id = sut.submit();
+  sut.done(sut.take<prepare>());
+  const auto first = sut.take<denoise>();
+  sut.stepping({first.ticket}, {});
+  BOOST_REQUIRE(give_up(sut));
+  sut.stepped(first, 2, {});
+  sut.submit();
+  sut.done(sut.take<prepare>());
+  const auto again = denoise_of(sut, id);
+  BOOST_TEST((again.from == first.from));
+  BOOST_TEST(sut.sut->slots().state_of(again.from).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_hangs_after_it_published_begins_the_leg_anew) {
+  hub_rig sut;
+  sut.add_cpu(ipc::process_life{});
+  sut.add_device(ipc::process_life{}, 4, 4);
+  const auto id = sut.submit();
+  sut.done(sut.take<prepare>());
+  const auto first = sut.take<denoise>();
+  sut.stepping({first.ticket}, {});
+  sut.stepped(first, 2, {});
+  // Another request takes the slot of the state that the first began with.
+  sut.submit();
+  sut.done(sut.take<prepare>());
+  BOOST_REQUIRE(give_up(sut));
+  sut.done(sut.take<prepare>());
+  const auto again = denoise_of(sut, id);
+  BOOST_TEST(again.steps_done == 0u);
+  BOOST_TEST(sut.sut->slots().state_of(again.from).has_value());
+  BOOST_TEST(sut.sut->counts().legs_restarted == 1u);
 }
 
 // -- orders that cannot leave -------------------------------------------------

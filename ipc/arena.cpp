@@ -68,8 +68,8 @@ struct arena::impl {
     x.writer_sleeps.store(0);
   }
 
-  // Writes the header of new memory, the magic last.
-  void found() {
+  // Writes the header, the magic last.
+  void write_header() {
     auto& header = *reinterpret_cast<arena_header*>(base);
     describe(header, sizes, places.total_bytes, epoch);
     header.magic.store(arena_magic, std::memory_order_release);
@@ -141,7 +141,7 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make(
   if (!memory)
     return memory.why();
   auto x = std::make_unique<impl>(std::move(*memory), sizes, *offsets, epoch);
-  x->found();
+  x->write_header();
   return std::unique_ptr<arena_owner>{new arena_owner(std::move(x))};
 }
 
@@ -157,9 +157,11 @@ core::result<std::unique_ptr<arena_owner>> arena_owner::make_private(
 
 core::result<ring_pair> arena_owner::begin_life(core::process_id process) {
   auto rings = impl_->rings(process);
-  if (rings)
-    for (const auto& x : {rings->inbound, rings->outbound})
-      impl::clear(*x.memory);
+  if (!rings)
+    return rings;
+  for (const auto& x : {rings->inbound, rings->outbound})
+    impl::clear(*x.memory);
+  impl_->write_header();
   return rings;
 }
 

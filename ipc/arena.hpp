@@ -84,7 +84,8 @@ public:
   static core::result<std::unique_ptr<arena_owner>> make_private(
     const arena_sizes& sizes);
 
-  /// Clears both rings of a process for its next life, and returns them.
+  /// Clears both rings of a process for its next life, and returns them. Also
+  /// writes the arena's header anew, which another process may have damaged.
   /// @pre the exit of the life before is confirmed
   /// Errors: as of `rings`.
   core::result<ring_pair> begin_life(core::process_id process);

@@ -26,7 +26,8 @@ inline constexpr uint32_t layout_version = 3;
 inline constexpr uint64_t arena_magic = 0x0172'6569'6c65'7461ull;
 inline constexpr size_t cache_line = 64;
 
-/// Describes the whole object. It is written once, `magic` last.
+/// Describes the whole object. The owner writes it, `magic` last, and again
+/// before each life of a process; it never reads it.
 struct alignas(cache_line) arena_header {
   std::atomic<uint64_t> magic;
   uint32_t layout;

@@ -250,6 +250,41 @@ BOOST_AUTO_TEST_CASE(memory_that_is_not_there_is_an_error_at_the_start) {
   BOOST_TEST(count_descriptors() == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_life_begins_with_a_sound_header) {
+  // Any process that has the memory may have damaged it.
+  const auto owner = *arena_owner::make_shared_memory(sizes);
+  const auto damage = [&](auto change) {
+    void* at = mmap(nullptr, sizeof(ipc::arena_header), PROT_READ | PROT_WRITE,
+                    MAP_SHARED, owner->descriptor(), 0);
+    BOOST_TEST_REQUIRE((at != MAP_FAILED));
+    change(*static_cast<ipc::arena_header*>(at));
+    munmap(at, sizeof(ipc::arena_header));
+  };
+  const std::function<void(ipc::arena_header&)> table[] = {
+    [](auto& x) { x.magic = 0; },
+    [](auto& x) { ++x.layout; },
+    [](auto& x) { ++x.epoch; },
+    [](auto& x) { ++x.build; },
+    [](auto& x) { ++x.total_bytes; },
+    [](auto& x) { x.slots[2] = ~0u; },
+    [](auto& x) { x.slot_bytes[0] = ~0ull; },
+    [](auto& x) { x.ring_bytes = 1; },
+    [](auto& x) { ++x.processes; },
+  };
+  for (const auto& change : table) {
+    damage(change);
+    // The owner reads none of it.
+    BOOST_TEST((owner->sizes() == sizes));
+    const auto rings = owner->begin_life(core::process_id{2});
+    BOOST_REQUIRE(rings);
+    BOOST_TEST(rings->inbound.capacity == sizes.ring_bytes);
+    const auto view = view_of(*owner);
+    BOOST_REQUIRE(view);
+    BOOST_TEST(((*view)->sizes() == sizes));
+    BOOST_TEST((*view)->id() == owner->id());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(only_other_processes_have_rings) {
   const auto x = *arena_owner::make_private(sizes);
   for (const auto none : {0u, 3u}) {

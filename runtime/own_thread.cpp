@@ -64,17 +64,19 @@ core::result<void> on_own_thread(
 core::result<void> check_threads(size_t count) {
   std::latch over{1};
   std::vector<std::jthread> all;
-  core::result<void> done;
   try {
+    // A thread that does not fit would be waited for before it is let go.
+    all.reserve(count);
     while (all.size() < count)
       all.push_back(start_thread([&] { over.wait(); }));
   } catch (const std::exception& x) {
-    done = core::fail(core::ec::out_of_resources,
+    over.count_down();
+    return core::fail(core::ec::out_of_resources,
                       "only {} of {} threads can start: {}", all.size(), count,
                       x.what());
   }
   over.count_down();
-  return done;
+  return {};
 }
 
 core::error error_of_exception() {

@@ -76,13 +76,18 @@ void lower_by_groups(std::optional<uint64_t>& least, const std::string& top,
   }
 }
 
-} // namespace
+/// Returns the number behind a word in the machine's own file, in bytes.
+std::optional<uint64_t> bytes_at(const std::string& root,
+                                 std::string_view word) {
+  auto kib = number_at(root + "/proc/meminfo", word);
+  if (kib)
+    *kib *= 1024;
+  return kib;
+}
 
-std::optional<uint64_t> free_memory(const std::string& root) {
-  const auto meminfo = root + "/proc/meminfo";
-  auto least = number_at(meminfo, "MemAvailable:");
-  if (least)
-    *least = (*least + number_at(meminfo, "SwapFree:").value_or(0)) * 1024;
+/// Returns `least`, or what this process's groups grant if that is less.
+std::optional<uint64_t> within_groups(std::optional<uint64_t> least,
+                                      const std::string& root) {
   const auto groups = root + "/sys/fs/cgroup";
   std::ifstream in{root + "/proc/self/cgroup"};
   for (std::string line; std::getline(in, line);) {
@@ -96,6 +101,19 @@ std::optional<uint64_t> free_memory(const std::string& root) {
                       first_version);
   }
   return least;
+}
+
+} // namespace
+
+std::optional<uint64_t> free_memory(const std::string& root) {
+  auto least = bytes_at(root, "MemAvailable:");
+  if (least)
+    *least += bytes_at(root, "SwapFree:").value_or(0);
+  return within_groups(least, root);
+}
+
+std::optional<uint64_t> free_ram(const std::string& root) {
+  return within_groups(bytes_at(root, "MemAvailable:"), root);
 }
 
 } // namespace atelier::ipc

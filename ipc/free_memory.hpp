@@ -15,4 +15,8 @@ namespace atelier::ipc {
 /// @param root the root of the file system, for tests
 std::optional<uint64_t> free_memory(const std::string& root = {});
 
+/// Returns the same without swap, which is too slow for work.
+/// Threads: any.
+std::optional<uint64_t> free_ram(const std::string& root = {});
+
 } // namespace atelier::ipc

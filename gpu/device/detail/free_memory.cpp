@@ -37,7 +37,7 @@ std::optional<uint64_t> free_accelerator_memory(const torch::Device&) {
 
 std::optional<uint64_t> free_memory(const torch::Device& of) {
   if (of.is_cpu())
-    return ipc::free_memory();
+    return ipc::free_ram();
   if (!of.is_cuda())
     return std::nullopt;
   try {

@@ -15,8 +15,8 @@ namespace atelier::gpu::detail {
 using memory_probe =
   std::function<std::optional<uint64_t>(const torch::Device& of)>;
 
-/// Returns the bytes of memory in which new tensors fit on a device, together;
-/// nothing if that is not known.
+/// Returns the bytes of memory in which new tensors fit on a device, together,
+/// swap excluded; nothing if that is not known.
 /// Threads: any.
 std::optional<uint64_t> free_memory(const torch::Device& of);
 

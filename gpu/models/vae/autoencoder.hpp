@@ -65,7 +65,8 @@ public:
 
   /// Decodes in overlapping tiles that are blended, of the size for which the
   /// autoencoder was made. The result is close to `decode` but not equal.
-  /// Source: diffusers, AutoencoderKL._tiled_decode.
+  /// Source: diffusers, AutoencoderKL._tiled_decode; see detail/tile_canvas.hpp
+  /// for what differs.
   torch::Tensor decode_tiled(const torch::Tensor& latent) const;
 
   /// Returns the number of elements of which a tile's side is a multiple.

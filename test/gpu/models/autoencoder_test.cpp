@@ -167,14 +167,37 @@ BOOST_AUTO_TEST_CASE(parts_of_tiles_make_the_image_of_the_tiles) {
     ++parts;
   }
   BOOST_CHECK(drawn->equal((*x)->decode_tiled(latent)));
-  // Tiles begin at every sixth element.
-  BOOST_TEST(parts == 4 * 3 * (*x)->decode_parts());
+  // Tiles begin at every sixth element, until one reaches the end.
+  BOOST_TEST(parts == 3 * 2 * (*x)->decode_parts());
   decoding whole{**x, latent, 0};
   parts = 1;
   for (drawn = whole.next(); !drawn; drawn = whole.next())
     ++parts;
   BOOST_CHECK(drawn->equal((*x)->decode(latent)));
   BOOST_TEST(parts == (*x)->decode_parts());
+}
+
+BOOST_AUTO_TEST_CASE(no_tile_lies_within_the_one_before) {
+  const auto x = load(tensors());
+  BOOST_REQUIRE(x);
+  const auto drawn = [&](const torch::Tensor& latent, size_t tiles) {
+    decoding run{**x, latent, 8};
+    size_t parts = 1;
+    auto out = run.next();
+    for (; !out; ++parts)
+      out = run.next();
+    BOOST_TEST(parts == tiles * (*x)->decode_parts());
+    return *out;
+  };
+  const auto small = torch::randn({1, 4, 7, 8});
+  BOOST_CHECK(drawn(small, 1).equal((*x)->decode(small)));
+  // The second tile begins at the sixth element; both share two elements.
+  const auto wide = torch::randn({1, 4, 5, 14});
+  BOOST_CHECK(drawn(wide, 2).slice(3, 16).equal(
+    (*x)->decode(wide.slice(3, 6)).slice(3, 4)));
+  const auto high = torch::randn({1, 4, 13, 3});
+  BOOST_CHECK(drawn(high, 2).slice(2, 16).equal(
+    (*x)->decode(high.slice(2, 6)).slice(2, 4)));
 }
 
 BOOST_AUTO_TEST_CASE(a_latent_of_other_channels_is_refused) {

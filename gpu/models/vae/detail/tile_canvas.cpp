@@ -43,10 +43,6 @@ tile_canvas::tile_canvas(torch::Tensor latent, const tiling& how)
        latent_.size(3) * how.factor},
       torch::TensorOptions(torch::kFloat32).device(latent_.device()))) {}
 
-bool tile_canvas::done() const {
-  return y_ >= latent_.size(rows_axis);
-}
-
 torch::Tensor tile_canvas::tile() const {
   return latent_.slice(rows_axis, y_, y_ + how_.latent_side)
     .slice(columns_axis, x_, x_ + how_.latent_side);
@@ -57,9 +53,11 @@ void tile_canvas::put(const torch::Tensor& tile) {
     blend_neighbours(tile);
   else
     blend_image(tile);
-  x_ += step();
-  if (x_ < latent_.size(columns_axis))
+  if (!is_last(x_, columns_axis)) {
+    x_ += step();
     return;
+  }
+  done_ = is_last(y_, rows_axis);
   x_ = 0;
   y_ += step();
   above_ = std::exchange(here_, {});
@@ -67,15 +65,19 @@ void tile_canvas::put(const torch::Tensor& tile) {
 
 void tile_canvas::blend_neighbours(const torch::Tensor& tile) {
   const auto extent = how_.overlap * how_.factor;
-  const auto limit = step() * how_.factor;
   if (y_ > 0)
     blend(above_[here_.size()], tile, rows_axis, extent);
   if (x_ > 0)
     blend(left_, tile, columns_axis, extent);
   here_.push_back(last(tile, rows_axis, extent));
   left_ = last(tile, columns_axis, extent);
-  const auto kept =
-    tile.slice(rows_axis, 0, limit).slice(columns_axis, 0, limit);
+  // The next tiles continue what is cut off here.
+  const auto limit = step() * how_.factor;
+  auto kept = tile;
+  if (!is_last(y_, rows_axis))
+    kept = kept.slice(rows_axis, 0, limit);
+  if (!is_last(x_, columns_axis))
+    kept = kept.slice(columns_axis, 0, limit);
   image_.narrow(rows_axis, y_ * how_.factor, kept.size(rows_axis))
     .narrow(columns_axis, x_ * how_.factor, kept.size(columns_axis))
     .copy_(kept);

@@ -31,14 +31,18 @@ struct tiling {
   blending blend;
 };
 
-/// An image that is decoded tile by tile, line by line.
+/// An image that is decoded tile by tile, line by line. The first tile that
+/// reaches an edge is the last one, and none of it is cut off; diffusers adds
+/// one that begins within the last `overlap` elements and sees nothing else.
 /// Threads: one at a time.
 class tile_canvas {
 public:
   /// @param latent [n, c, h, w]
   tile_canvas(torch::Tensor latent, const tiling& how);
 
-  bool done() const;
+  bool done() const {
+    return done_;
+  }
 
   /// Returns the latent of the next tile. @pre !done()
   torch::Tensor tile() const;
@@ -56,6 +60,11 @@ private:
   void blend_neighbours(const torch::Tensor& tile);
   void blend_image(const torch::Tensor& tile);
 
+  /// Returns whether a tile that begins at `from` reaches the latent's end.
+  bool is_last(int64_t from, int64_t axis) const {
+    return from + how_.latent_side >= latent_.size(axis);
+  }
+
   int64_t step() const {
     return how_.latent_side - how_.overlap;
   }
@@ -63,6 +72,7 @@ private:
   torch::Tensor latent_;
   tiling how_;
   torch::Tensor image_;
+  bool done_ = false;
   /// The place of the next tile in the latent.
   int64_t y_ = 0;
   int64_t x_ = 0;

@@ -33,6 +33,7 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     gpu::torch_executor_config c;
     c.device = device.name;
     c.threads = device.threads;
+    c.alone = settings.processes.mode == config::process_mode::split;
     // The arithmetic uses one thread for each core of the set; its own default
     // is the machine's count.
     if (const auto cores = config::parse_core_set(device.cores);

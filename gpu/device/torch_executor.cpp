@@ -3,6 +3,7 @@
 #include <atelier/gpu/device/detail/device_thread.hpp>
 #include <atelier/gpu/device/detail/loading_device.hpp>
 #include <atelier/gpu/device/detail/torch_rows.hpp>
+#include <atelier/gpu/device/detail/torch_threads.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/weights.hpp>
@@ -165,8 +166,8 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
   const auto device = parse_device(config.device);
   if (!device)
     return device.why();
-  if (config.threads > 0)
-    at::set_num_threads(static_cast<int>(config.threads));
+  const detail::torch_threads threads{config.threads, config.alone};
+  apply(threads);
   auto titles = titles_of(config);
   if (!titles)
     return titles.why();
@@ -189,19 +190,15 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
     judges.emplace(name, std::move(*judge));
   }
   auto runs = std::make_shared<detail::device_thread>(
-    std::make_unique<detail::torch_rows>(models, std::move(judges),
-                                         std::move(slots), config.threads,
-                                         probe_of(config)));
+    std::make_unique<detail::torch_rows>(
+      models, std::move(judges), std::move(slots), threads, probe_of(config)));
   detail::loading_device::shelf shelf;
   shelf.has = [models](const auto& variants) { return models->has(variants); };
   shelf.take_out = [models](const auto& variants) {
     return models->take_out(variants);
   };
-  shelf.bring = [models, threads = config.threads](const auto& variants,
-                                                   const auto& keep) {
-    // The setting applies only to the calling thread.
-    if (threads > 0)
-      at::set_num_threads(static_cast<int>(threads));
+  shelf.bring = [models, threads](const auto& variants, const auto& keep) {
+    apply(threads);
     const auto begin = core::time_point::clock::now();
     load_report out;
     auto failed = models->bring(variants, keep);

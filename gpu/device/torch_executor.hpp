@@ -27,6 +27,8 @@ struct torch_executor_config {
   std::string device = "cpu:0";
   /// Threads of one operator on the CPU; 0: LibTorch's choice.
   uint32_t threads = 0;
+  /// Whether nobody else uses LibTorch in the process.
+  bool alone = false;
   /// Names the variants.
   std::shared_ptr<const planning::profile> known;
   /// The variants that may be hosted here, by name. As many as fit together are

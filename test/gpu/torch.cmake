@@ -28,6 +28,7 @@ atelier_add_test(gpu_denoisers
     ${CMAKE_CURRENT_LIST_DIR}/device/out_of_memory_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_captures_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/device/torch_threads_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/mmdit_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/tiny_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/models/unet_test.cpp

@@ -111,7 +111,8 @@ struct fixture {
       });
     taken(models->bring({core::variant_id{0}}, {}));
     rows = std::make_unique<gpu::detail::torch_rows>(
-      models, gpu::detail::hosted_judges{}, slots, 0);
+      models, gpu::detail::hosted_judges{}, slots,
+      gpu::detail::torch_threads{});
   }
 
   ipc::slot_ref grant() {

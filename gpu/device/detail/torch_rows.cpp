@@ -282,8 +282,10 @@ void torch_rows::step_in_parts(const std::vector<torch_row*>& rows) {
       return true;
     });
     if (done) {
-      size.fitted(places);
       at += part.size();
+      size.fitted(places, at < rows.size()
+                            ? static_cast<uint64_t>(rows[at]->places())
+                            : 0);
       continue;
     }
     const bool full = done.why().code == core::ec::out_of_resources;

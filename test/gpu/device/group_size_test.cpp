@@ -12,22 +12,24 @@ namespace {
 /// A device whose memory holds passes of `room` places.
 struct device {
   uint64_t room = 0;
+  /// The places of each row.
+  uint64_t each = 1;
   group_size size = {};
   uint64_t failures = 0;
 
-  /// Runs a step of so many places, and returns the number of passes.
-  uint64_t step(uint64_t places) {
+  /// Runs a step of so many rows, and returns the number of passes.
+  uint64_t step(uint64_t rows) {
     uint64_t passes = 0;
-    while (places > 0) {
-      const auto most = size.most() == 0 ? places : size.most();
-      const auto here = std::min(places, most);
-      if (here > room) {
-        size.failed(here);
+    while (rows > 0) {
+      const auto most = size.most() == 0 ? rows : size.most() / each;
+      const auto here = std::clamp<uint64_t>(most, 1, rows);
+      if (here * each > room) {
+        size.failed(here * each);
         ++failures;
         continue;
       }
-      size.fitted(here);
-      places -= here;
+      rows -= here;
+      size.fitted(here * each, rows > 0 ? each : 0);
       ++passes;
     }
     return passes;
@@ -76,6 +78,30 @@ BOOST_AUTO_TEST_CASE(memory_that_becomes_free_is_used_again) {
   for (uint64_t i = 0; i < 20 * group_size::patience; ++i)
     x.step(8);
   BOOST_TEST(x.step(8) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_two_places_use_it_again_too) {
+  device x{.room = 2, .each = 2};
+  x.step(8);
+  BOOST_TEST(x.size.most() == 2u);
+  x.room = 16;
+  for (uint64_t i = 0; i < 20 * group_size::patience; ++i)
+    x.step(8);
+  BOOST_TEST(x.step(8) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_row_of_two_places_more_is_rarely_tried) {
+  device x{.room = 6, .each = 2};
+  for (int i = 0; i < 200; ++i)
+    x.step(8);
+  BOOST_TEST(x.size.most() == 6u);
+  const auto before = x.failures;
+  for (uint64_t i = 0; i < 100 * group_size::patience; ++i)
+    x.step(8);
+  BOOST_TEST(x.step(8) == 3u);
+  BOOST_TEST(x.failures - before <= 9u);
+  x.room = 2;
+  BOOST_TEST(x.step(8) == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_taken_halves_again) {

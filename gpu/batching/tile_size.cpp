@@ -38,6 +38,10 @@ bool fits_memory(uint64_t bytes, uint64_t free) {
   return bytes <= free / 10 * used_tenths;
 }
 
+bool fits_beside(const decode_need& of, uint64_t others, uint64_t free) {
+  return fits_memory(bytes_to_decode(of, 0) + others, free);
+}
+
 std::optional<uint64_t> tile_side(const decode_need& of, uint64_t free) {
   if (fits_memory(bytes_to_decode(of, 0), free))
     return 0;

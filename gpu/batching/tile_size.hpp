@@ -33,6 +33,10 @@ uint64_t bytes_to_decode(const decode_need& of, uint64_t tile);
 /// used, so that others still find some.
 bool fits_memory(uint64_t bytes, uint64_t free);
 
+/// Returns whether a latent can be decoded in one piece beside decodings that
+/// need `others` bytes together.
+bool fits_beside(const decode_need& of, uint64_t others, uint64_t free);
+
 /// Returns the side of the tiles, in elements, in which a latent is decoded: 0,
 /// in one piece, if that fits; otherwise the greatest that fits; nothing if the
 /// smallest does not.

@@ -217,8 +217,26 @@ size_t device_thread::first_image() {
   return turns_.first(waiting);
 }
 
+size_t device_thread::on_the_way_to(size_t at) {
+  if (images_[at].begun)
+    return at;
+  std::vector<core::ticket> begun;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < images_.size(); ++i)
+    if (images_[i].begun) {
+      begun.push_back(images_[i].ticket);
+      places.push_back(i);
+    }
+  if (begun.empty())
+    return at;
+  // If this throws, the decoding does too, and the error is reported.
+  bool may = true;
+  guarded([&] { may = rows_->may_begin(images_[at].ticket); });
+  return may ? at : places[turns_.first(begun)];
+}
+
 void device_thread::paint() {
-  paint(first_image());
+  paint(on_the_way_to(first_image()));
 }
 
 void device_thread::paint(size_t at) {
@@ -236,6 +254,7 @@ void device_thread::paint(size_t at) {
       done->ticket = x.ticket;
       done->failure = std::move(why);
     }
+  x.begun = x.owed.count() == 0 && !done;
   const auto end = now();
   last_part_ = end - begin;
   aside_ += last_part_;
@@ -262,7 +281,7 @@ core::timespan device_thread::paint_before_step(
     if (!turns_.may_go(images_[at].ticket, rows, aside_, last_part_,
                        last_step_))
       break;
-    paint(at);
+    paint(on_the_way_to(at));
   }
   return now() - begin;
 }

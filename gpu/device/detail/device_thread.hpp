@@ -26,9 +26,13 @@ struct device_pace {
 /// An executor whose jobs are run by a row_engine on a separate thread.
 ///
 /// Images are decoded in parts while nothing runs, and between the steps of
-/// runs (batching/decode_share.hpp). An exception from the rows fails those
-/// being processed, and the thread continues. planning::random_judge does not
-/// read images: rows are opened without it, and their scores are drawn here.
+/// runs (batching/decode_share.hpp). The tenants' parts alternate
+/// (batching/decode_turns.hpp) while their images may be decoded together
+/// (row_engine::may_begin); an image that may not waits until those that have
+/// begun are done, and no other begins before it. An exception from the rows
+/// fails those being processed, and the thread continues.
+/// planning::random_judge does not read images: rows are opened without it, and
+/// their scores are drawn here.
 ///
 /// The destructor ends the step in progress, publishes it, drops queued jobs
 /// and joins. Once it has begun, no callback starts; one in progress is
@@ -67,6 +71,8 @@ private:
     /// The remaining simulated duration.
     core::timespan owed{0};
     core::timespan spent{0};
+    /// Whether a part has run, and the last one has not.
+    bool begun = false;
   };
 
   using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
@@ -82,10 +88,14 @@ private:
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
-  /// Decodes the next part of the image whose turn it is (decode_turns.hpp).
+  /// Decodes the next part of the image whose turn it is.
   void paint();
   void paint(size_t at);
+  /// Returns the index of the image whose turn it is. @pre there are images
   size_t first_image();
+  /// Returns the image to decode when it is that one's turn: itself, or one
+  /// for which it must wait.
+  size_t on_the_way_to(size_t at);
   /// Decodes parts for as long as the next step of these rows can wait, but
   /// only one part if their run is interrupted. Returns the time spent.
   core::timespan paint_before_step(const std::vector<core::ticket>& rows,

@@ -36,6 +36,12 @@ public:
   virtual std::vector<row_report> report(
     const std::vector<core::ticket>& who) = 0;
 
+  /// Returns whether the decoding of a row's image may begin beside those that
+  /// have begun. Not called before one has.
+  virtual bool may_begin(core::ticket) {
+    return true;
+  }
+
   /// Decodes the next part of a row's image. Returns the result after the last
   /// part, without its times, which the caller sets; nothing before.
   virtual std::optional<decode_report> decode_part(core::ticket who) = 0;

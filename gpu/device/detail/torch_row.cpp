@@ -48,7 +48,8 @@ void copy_out(const torch::Tensor& from, std::span<float> into) {
 torch_row::torch_row(const open_job& job,
                      std::shared_ptr<const gpu::model> model,
                      ipc::slot_store& slots, prompt_cache& prompts,
-                     const memory_probe& memory, uint64_t number)
+                     const memory_probe& memory, std::optional<uint64_t> free,
+                     uint64_t number)
   : job_(job),
     model_(std::move(model)),
     slots_(slots),
@@ -61,16 +62,17 @@ torch_row::torch_row(const open_job& job,
   }
   auto opened = with_model_border("opening a row", [&] {
     const c10::InferenceMode guard;
-    read(prompts);
+    read(prompts, free);
     return true;
   });
   if (!opened)
     fail(std::move(opened).why());
 }
 
-void torch_row::read(prompt_cache& prompts) {
+void torch_row::read(prompt_cache& prompts, std::optional<uint64_t> free) {
   const auto& how = job_.recipe;
-  expect_memory();
+  if (free)
+    expect_memory(*free);
   if (job_.source)
     read_source();
   auto choice = choice_of(how);
@@ -291,48 +293,65 @@ decode_need torch_row::need() const {
           static_cast<uint64_t>(vae.tile_multiple())};
 }
 
-void torch_row::expect_memory() const {
-  const auto free = memory_(model_->where().device);
-  if (!free)
-    return;
+void torch_row::refuse(const char* what, uint64_t bytes, uint64_t free) const {
   const auto& px = job_.recipe.px;
-  const auto refuse = [&](const char* what, uint64_t bytes) {
-    throw model_error{core::fail(
-      core::ec::out_of_resources,
-      "an image of {}x{} pixels: {} needs {} MiB, but {} MiB are free",
-      px.width, px.height, what, bytes >> 20, *free >> 20)};
-  };
-  const auto decoded = need();
-  if (!tile_side(decoded, *free))
-    refuse("decoding it in tiles", bytes_to_decode(decoded, least_tile));
+  throw model_error{
+    core::fail(core::ec::out_of_resources,
+               "an image of {}x{} pixels: {} needs {} MiB, but {} MiB are free",
+               px.width, px.height, what, bytes >> 20, free >> 20)};
+}
+
+uint64_t torch_row::expect_decoding(uint64_t free) const {
+  const auto of = need();
+  const auto side = tile_side(of, free);
+  if (job_.recipe.deterministic && side != 0)
+    refuse("decoding it whole, as it is deterministic,", bytes_to_decode(of, 0),
+           free);
+  if (!side)
+    refuse("decoding it in tiles", bytes_to_decode(of, least_tile), free);
+  return *side;
+}
+
+void torch_row::expect_memory(uint64_t free) const {
+  expect_decoding(free);
   if (!job_.source)
     return;
   const auto& vae = model_->vae();
-  auto encoded = decoded;
+  auto encoded = need();
   encoded.bytes_per_element = encode_bytes(vae.config(), vae.where());
-  if (const auto bytes = bytes_to_decode(encoded, 0);
-      !fits_memory(bytes, *free))
-    refuse("encoding its source", bytes);
+  if (const auto bytes = bytes_to_decode(encoded, 0); !fits_memory(bytes, free))
+    refuse("encoding its source", bytes, free);
 }
 
 void torch_row::begin_decoding() {
-  const auto of = need();
-  if (const auto free = memory_(model_->where().device))
-    tile_ = tile_side(of, *free).value_or(least_tile);
+  if (!taking_) {
+    const auto free = memory_(model_->where().device);
+    // The steps are done, so the smallest tiles are tried in any case.
+    if (free && job_.recipe.deterministic)
+      tile_ = expect_decoding(*free);
+    else
+      tile_ = free ? tile_side(need(), *free).value_or(least_tile) : 0;
+    taking_ = {bytes_to_decode(need(), tile_), free};
+  }
   drawing_.emplace(model_->vae(), x_.unsqueeze(0), static_cast<int64_t>(tile_));
 }
 
 bool torch_row::shrink_tiles() {
   const auto next = smaller_tile(need(), tile_);
-  if (!next)
+  if (!taking_ || !next || job_.recipe.deterministic)
     return false;
   core::log_warn("request {}: decoding did not fit the memory; it begins anew "
                  "in tiles of {} pixels",
                  job_.ticket.id.value, *next * model_->vae().factor());
   tile_ = *next;
+  taking_->bytes = bytes_to_decode(need(), tile_);
   drawing_.reset();
-  drawing_.emplace(model_->vae(), x_.unsqueeze(0), static_cast<int64_t>(tile_));
   return true;
+}
+
+void torch_row::end_decoding() {
+  drawing_.reset();
+  taking_.reset();
 }
 
 std::optional<core::result<decoded_row>> torch_row::decode_part(
@@ -345,7 +364,7 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
     if (!drawing_)
       begin_decoding();
     if (auto pixels = drawing_->next()) {
-      drawing_.reset();
+      end_decoding();
       done = write(*std::move(pixels), judge);
     } else if (x_.is_cuda()) {
       // Otherwise the next step would wait for parts that were not measured.
@@ -354,11 +373,9 @@ std::optional<core::result<decoded_row>> torch_row::decode_part(
     return true;
   });
   if (!went) {
-    const bool again = drawing_ && went.why().code == core::ec::out_of_resources
-                    && shrink_tiles();
-    if (again)
+    if (went.why().code == core::ec::out_of_resources && shrink_tiles())
       return std::nullopt;
-    drawing_.reset();
+    end_decoding();
     return std::move(went).why();
   }
   if (!done)

@@ -35,16 +35,27 @@ struct decoded_row {
   double score = 0;
 };
 
+/// The memory of an image that is being decoded.
+struct open_decoding {
+  /// The bytes that it needs at its peak.
+  uint64_t bytes = 0;
+  /// The bytes that were free before it began; nothing if that is not known.
+  std::optional<uint64_t> free_before;
+};
+
 /// One open row of a device that runs LibTorch. Tensors are on the model's
 /// device; latents are float32, [channels, height, width].
 /// Invariant: a sound row has a plan, a latent and a positive condition.
 class torch_row {
 public:
   /// Reads and encodes the inputs; `failure` returns the error, if any.
+  /// @param free what the device has left for the row's source and its image;
+  ///        nothing if that is not known
   /// @param number above 0, unique among the device's rows
   torch_row(const open_job& job, std::shared_ptr<const gpu::model> model,
             ipc::slot_store& slots, prompt_cache& prompts,
-            const memory_probe& memory, uint64_t number);
+            const memory_probe& memory, std::optional<uint64_t> free,
+            uint64_t number);
 
   const core::recipe& how() const {
     return job_.recipe;
@@ -116,9 +127,19 @@ public:
     return job_.judge;
   }
 
+  /// Returns what decoding the image needs.
+  decode_need need() const;
+
+  /// Returns what its decoding takes; null if none is in progress.
+  const open_decoding* decoding_memory() const {
+    return taking_ ? &*taking_ : nullptr;
+  }
+
   /// Decodes the next part of the image, in tiles if the memory does not hold
-  /// it whole. The last part writes it into the image slot and has it scored.
-  /// `judge` may be null. Returns nothing before the last part.
+  /// it whole. A deterministic row's image is decoded whole or not at all:
+  /// another cut would change its bits. The last part writes it into the image
+  /// slot and has it scored. `judge` may be null. Returns nothing before the
+  /// last part.
   std::optional<core::result<decoded_row>> decode_part(
     const image_judge* judge);
 
@@ -127,18 +148,24 @@ public:
   row_report report();
 
 private:
-  void read(prompt_cache& prompts);
+  void read(prompt_cache& prompts, std::optional<uint64_t> free);
   void make_notes();
   void read_source();
   void start();
-  /// Returns what decoding the image needs.
-  decode_need need() const;
-  /// Throws model_error if the memory holds neither the source's encoding nor
-  /// the image's decoding in the smallest tiles.
-  void expect_memory() const;
+  /// Throws model_error.
+  [[noreturn]] void refuse(const char* what, uint64_t bytes,
+                           uint64_t free) const;
+  /// Returns the side of the image's tiles. Throws model_error if not even the
+  /// smallest fit, or the whole image if that is all that is allowed.
+  uint64_t expect_decoding(uint64_t free) const;
+  /// Throws model_error if the memory does not hold the source's encoding or
+  /// the image's decoding.
+  void expect_memory(uint64_t free) const;
   void begin_decoding();
-  /// Begins the decoding anew in smaller tiles; returns false if it cannot.
+  /// Notes that the decoding is to begin anew in smaller tiles; returns false
+  /// if it cannot.
   bool shrink_tiles();
+  void end_decoding();
   void publish(const torch::Tensor& x0);
   /// Writes the state into a capture slot. Errors are logged.
   void capture(const ipc::slot_ref& into);
@@ -185,9 +212,12 @@ private:
   /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
   const memory_probe& memory_;
-  /// The decoding in progress, and the side of its tiles; 0: whole.
+  /// The decoding in progress; nothing before it begins, also anew.
   std::optional<decoding> drawing_;
+  /// The side of its tiles; 0: whole.
   uint64_t tile_ = 0;
+  /// Defined while a decoding is in progress.
+  std::optional<open_decoding> taking_;
   std::vector<core::note> notes_;
   core::error failure_;
 };

@@ -217,8 +217,8 @@ void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
 
 torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
                        hosted_judges judges,
-                       std::shared_ptr<ipc::slot_store> slots,
-                       torch_threads threads, memory_probe memory)
+                       std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
+                       memory_probe memory)
   : models_(std::move(models)),
     judges_(std::move(judges)),
     slots_(std::move(slots)),
@@ -226,19 +226,46 @@ torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
     memory_(std::move(memory)) {}
 
 void torch_rows::begin() {
-  apply(threads_);
+  // The setting applies only to the calling thread.
+  if (threads_ > 0)
+    at::set_num_threads(static_cast<int>(threads_));
 }
 
 void torch_rows::open(const open_job& job) {
-  auto [at, fresh] = rows_.try_emplace(job.ticket);
-  if (fresh)
-    at->second =
-      std::make_unique<torch_row>(job, models_->find(job.recipe.variant),
-                                  *slots_, prompts_, memory_, ++opened_);
-  else
+  if (const auto at = rows_.find(job.ticket); at != rows_.end()) {
     at->second->fail(core::fail(core::ec::internal,
                                 "request {}, attempt {}: opened twice",
                                 job.ticket.id.value, job.ticket.attempt));
+    return;
+  }
+  auto model = models_->find(job.recipe.variant);
+  const auto free =
+    model ? free_when_idle(model->where().device) : std::nullopt;
+  rows_.emplace(job.ticket, std::make_unique<torch_row>(
+                              job, std::move(model), *slots_, prompts_, memory_,
+                              free, ++opened_));
+}
+
+std::optional<uint64_t> torch_rows::free_when_idle(
+  const torch::Device& of) const {
+  auto free = memory_(of);
+  for (const auto& [who, row] : rows_)
+    if (const auto* open = row->decoding_memory())
+      free = std::max(free, open->free_before);
+  return free;
+}
+
+bool torch_rows::may_begin(core::ticket who) {
+  const auto at = rows_.find(who);
+  // Its decoding fails at once.
+  if (at == rows_.end() || at->second->failure().code != core::ec::none)
+    return true;
+  const auto free = memory_(at->second->model().where().device);
+  uint64_t others = 0;
+  for (const auto& [ticket, row] : rows_)
+    if (const auto* open = row->decoding_memory())
+      others += open->bytes;
+  return free && fits_beside(at->second->need(), others, *free);
 }
 
 void torch_rows::close(core::ticket who) {

@@ -10,7 +10,6 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
-#include <atelier/gpu/device/detail/torch_threads.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -40,11 +39,16 @@ using hosted_judges =
 /// an unguided one takes one. A deterministic row runs in a pass of its own,
 /// because the bits of a matrix product depend on the batch size. A pass that
 /// does not fit the device's memory is run in smaller ones.
+///
+/// Images are decoded at once only if the free memory holds each of them whole
+/// beside the others. Where the free memory is unknown, they are decoded one
+/// after another.
 class torch_rows final : public row_engine {
 public:
+  /// @param threads threads of one operator on the CPU; 0: LibTorch's choice
   /// @param memory what a device has left
   torch_rows(std::shared_ptr<hosted_models> models, hosted_judges judges,
-             std::shared_ptr<ipc::slot_store> slots, torch_threads threads,
+             std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
              memory_probe memory = free_memory);
 
   void begin() override;
@@ -54,9 +58,12 @@ public:
                       uint32_t most) override;
   void step(const std::vector<core::ticket>& who) override;
   std::vector<row_report> report(const std::vector<core::ticket>& who) override;
+  bool may_begin(core::ticket who) override;
   std::optional<decode_report> decode_part(core::ticket who) override;
 
 private:
+  /// Returns what is free on a device once no image is being decoded.
+  std::optional<uint64_t> free_when_idle(const torch::Device& of) const;
   std::vector<torch_row*> sound(const std::vector<core::ticket>& who);
   /// Runs a step of rows that may share a pass, in as few as fit the memory.
   void step_in_parts(const std::vector<torch_row*>& rows);
@@ -64,7 +71,7 @@ private:
   const std::shared_ptr<hosted_models> models_;
   const hosted_judges judges_;
   const std::shared_ptr<ipc::slot_store> slots_;
-  const torch_threads threads_;
+  const uint32_t threads_;
   const memory_probe memory_;
   prompt_cache prompts_;
   pass_cache passes_;

@@ -49,6 +49,49 @@ private:
   std::map<core::ticket, open_job> jobs_;
 };
 
+/// Rows whose images have four parts each.
+class parted_rows final : public detail::row_engine {
+public:
+  explicit parted_rows(bool together) : together_(together) {}
+
+  void open(const open_job&) override {}
+
+  void close(core::ticket) override {}
+
+  uint32_t steps_left(const std::vector<core::ticket>&, uint32_t) override {
+    return 0;
+  }
+
+  void step(const std::vector<core::ticket>&) override {}
+
+  std::vector<row_report> report(const std::vector<core::ticket>&) override {
+    return {};
+  }
+
+  bool may_begin(core::ticket) override {
+    BOOST_TEST(open_ > 0);
+    return together_;
+  }
+
+  std::optional<decode_report> decode_part(core::ticket who) override {
+    auto& parts = parts_[who];
+    open_ += parts == 0 ? 1 : 0;
+    if (!together_)
+      BOOST_TEST(open_ == 1);
+    if (++parts < 4)
+      return std::nullopt;
+    --open_;
+    decode_report x;
+    x.ticket = who;
+    return x;
+  }
+
+private:
+  bool together_;
+  int open_ = 0;
+  std::map<core::ticket, int> parts_;
+};
+
 struct fixture {
   fixture() {
     sut.connect({[](run_report) {},
@@ -93,6 +136,28 @@ BOOST_AUTO_TEST_CASE(what_failed_is_not_judged) {
   const auto x = judged(0, planning::random_judge);
   BOOST_TEST((x.failure.code == core::ec::internal));
   BOOST_TEST(x.score == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(images_that_may_not_be_open_together_wait) {
+  for (const bool together : {false, true}) {
+    test::inbox<decode_report> images;
+    detail::device_thread device{std::make_unique<parted_rows>(together)};
+    device.connect(
+      {[](run_report) {}, [&](decode_report x) { images.put(std::move(x)); }});
+    constexpr uint32_t tenants = 8;
+    std::vector<core::ticket> who;
+    for (uint32_t i = 1; i <= tenants; ++i) {
+      open_job job;
+      job.ticket = {core::request_id{i}, 1};
+      job.tenant = core::tenant_id{i};
+      device.open(job);
+      who.push_back(job.ticket);
+    }
+    for (const auto x : who)
+      device.decode(x);
+    for (uint32_t i = 0; i < tenants; ++i)
+      BOOST_TEST(images.take().failure.text == "");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

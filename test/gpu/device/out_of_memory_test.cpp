@@ -4,6 +4,7 @@
 #include "host_tensors.hpp"
 #include "model_bench.hpp"
 #include <atelier/gpu/batching/tile_size.hpp>
+#include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/state_format.hpp>
 
@@ -11,7 +12,9 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace atelier;
@@ -135,6 +138,36 @@ struct wide_fixture : test::tiny_folder {
     return how;
   }
 
+  std::shared_ptr<gpu::detail::hosted_models> hosted() const {
+    using shelf = gpu::detail::hosted_models;
+    const auto load = [this] {
+      auto made = gpu::load_model(test::taken(gpu::open_model(path, {})),
+                                  {torch::kCPU, torch::kFloat32});
+      using loaded = std::pair<shelf::held_model, uint64_t>;
+      return core::result<loaded>{loaded{test::taken(std::move(made)), 0}};
+    };
+    auto out = std::make_shared<shelf>(
+      std::vector<std::optional<gpu::detail::shelf_title>>{
+        gpu::detail::shelf_title{"model"}},
+      0, [=](const auto&) -> core::result<shelf::opened_model> {
+        return shelf::opened_model{0, load};
+      });
+    test::taken(out->bring({core::variant_id{0}}, {}));
+    return out;
+  }
+
+  /// Returns a row that has run all its steps.
+  static gpu::open_job drawn(test::model_bench& on, const core::recipe& how,
+                             core::tenant_id whose = {}) {
+    auto job = on.job(how);
+    job.tenant = whose;
+    on.device->open(job);
+    on.device->run({{job.ticket}, how.steps});
+    const auto row = on.ran.take().rows.at(0);
+    BOOST_REQUIRE_EQUAL(row.failure.text, "");
+    return job;
+  }
+
   /// Returns the image of a finished row, decoded in tiles of that side.
   test::bytes expected(const test::course& of, int64_t tile) const {
     const auto state = test::taken(gpu::parse_state(of.states.at(2)));
@@ -195,10 +228,12 @@ BOOST_AUTO_TEST_CASE(a_decoding_that_runs_out_of_memory_begins_anew_in_tiles) {
 
 BOOST_AUTO_TEST_CASE(
   an_image_too_large_for_tiles_is_refused_before_it_is_drawn) {
-  const auto refusal = [&](uint64_t free, bool edited) {
+  const auto refusal = [&](uint64_t free, bool edited,
+                           bool deterministic = false) {
     test::model_bench on{path, limited(free)};
     auto how = recipe();
     how.from_image = edited;
+    how.deterministic = deterministic;
     const auto job = on.job(how);
     on.device->open(job);
     on.device->run({{job.ticket}, 1});
@@ -215,6 +250,98 @@ BOOST_AUTO_TEST_CASE(
     refusal(gpu::bytes_to_decode(need(), 32) * 10 / 8 + 100, true);
   BOOST_TEST(encoded.find("encoding its source needs") != std::string::npos,
              encoded);
+  // Tiles would fit, but they would change the bits.
+  const auto whole =
+    refusal(gpu::bytes_to_decode(need(), 40) * 10 / 8 + 100, false, true);
+  BOOST_TEST(whole.find("decoding it whole, as it is deterministic, needs")
+               != std::string::npos,
+             whole);
+}
+
+BOOST_AUTO_TEST_CASE(a_deterministic_image_is_never_decoded_in_tiles) {
+  test::model_bench on{path, limited(0)};
+  auto how = recipe();
+  how.deterministic = true;
+  test::host_tensors tensors;
+  const auto made = on.run({on.job(how)}, [&] { tensors.greatest(); }).front();
+  BOOST_TEST((made.image == expected(made, 0)));
+  const auto job = drawn(on, how);
+  tensors.limit(tensors.greatest() / 2);
+  on.device->decode(job.ticket);
+  const auto failed = on.decoded.take();
+  BOOST_TEST(tensors.refused() == 1u);
+  BOOST_TEST((failed.failure.code == core::ec::out_of_resources));
+  on.device->close(job.ticket);
+}
+
+BOOST_AUTO_TEST_CASE(an_image_that_no_memory_holds_fails_for_want_of_memory) {
+  test::model_bench on{path, limited(0)};
+  const auto job = drawn(on, recipe());
+  test::host_tensors tensors;
+  // Less than the image's numbers take.
+  tensors.limit(wide.pixels() * 3 * sizeof(float) - 1);
+  on.device->decode(job.ticket);
+  const auto failed = on.decoded.take();
+  BOOST_TEST(tensors.refused() > 1u);
+  BOOST_TEST((failed.failure.code == core::ec::out_of_resources),
+             failed.failure.text);
+  on.device->close(job.ticket);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_a_decoding_has_is_expected_back) {
+  test::model_bench on{path, limited(0)};
+  const auto whole = gpu::bytes_to_decode(need(), 0);
+  uint64_t free = whole * 10 / 8 + 100;
+  gpu::detail::torch_rows rows{
+    hosted(), {}, on.slots, {}, [&](const torch::Device&) { return free; }};
+  const auto opened = [&] {
+    const auto job = on.job(recipe());
+    rows.open(job);
+    return job.ticket;
+  };
+  const auto failure_of = [&](core::ticket who) {
+    return rows.report({who}).at(0).failure.code;
+  };
+  const auto first = opened();
+  const auto second = opened();
+  rows.step({first, second});
+  rows.step({first, second});
+  BOOST_TEST(!rows.decode_part(first));
+  BOOST_TEST(!rows.may_begin(second));
+  free = 2 * whole * 10 / 8 + 100;
+  BOOST_TEST(rows.may_begin(second));
+  free = 1 << 20;
+  BOOST_TEST(!rows.may_begin(second));
+  BOOST_CHECK(failure_of(opened()) == core::ec::none);
+  std::optional<gpu::decode_report> done;
+  while (!done)
+    done = rows.decode_part(first);
+  BOOST_CHECK(done->failure.code == core::ec::none);
+  BOOST_CHECK(failure_of(opened()) == core::ec::out_of_resources);
+}
+
+BOOST_AUTO_TEST_CASE(images_that_do_not_fit_together_are_decoded_in_turn) {
+  // Two whole images do not fit.
+  const auto free = gpu::bytes_to_decode(need(), 0) * 10 / 8 + 100;
+  test::model_bench on{path, limited(free)};
+  const auto peak = [&](uint32_t tenants) {
+    std::vector<gpu::open_job> jobs;
+    for (uint32_t i = 0; i < tenants; ++i)
+      jobs.push_back(drawn(on, recipe(), core::tenant_id{i + 1}));
+    test::host_tensors tensors;
+    for (const auto& x : jobs)
+      on.device->decode(x.ticket);
+    for (uint32_t i = 0; i < tenants; ++i)
+      BOOST_TEST(on.decoded.take().failure.text == "");
+    for (const auto& x : jobs) {
+      BOOST_TEST(on.kept(x.image).size() == wide.pixels() * 3);
+      on.device->close(x.ticket);
+    }
+    return tensors.peak();
+  };
+  const auto one = peak(1);
+  // Another image that is open would add more.
+  BOOST_TEST(peak(3) <= one + one / 20);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -56,6 +56,16 @@ BOOST_AUTO_TEST_CASE(an_image_too_large_for_the_smallest_tiles_has_none) {
   BOOST_TEST(!tile_side(need_of(512, 512), 0));
 }
 
+BOOST_AUTO_TEST_CASE(images_that_fit_together_are_decoded_together) {
+  const auto small = need_of(512, 512);
+  const auto large = need_of(1024, 1024);
+  const auto others = bytes_to_decode(large, 0);
+  BOOST_TEST(fits_beside(small, others, 8 * gib));
+  BOOST_TEST(fits_beside(large, others, 8 * gib));
+  BOOST_TEST(!fits_beside(large, others, 4 * gib));
+  BOOST_TEST(tile_side(large, 4 * gib).value() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(long_images_are_cut_along_their_length) {
   const auto side = tile_side(need_of(256, 8192), 2 * gib);
   BOOST_REQUIRE(side);

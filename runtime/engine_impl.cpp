@@ -191,7 +191,10 @@ core::result<void> engine::impl::begin() {
         },
         x.body);
     };
-    processes = std::make_shared<runtime::process_spawner>(std::move(how));
+    auto spawner = runtime::process_spawner::make(std::move(how));
+    if (!spawner)
+      return spawner.why();
+    processes = std::move(*spawner);
     processes->connect(
       [this](actors::process_started x) {
         caf::anon_send(control.supervisor, std::move(x));

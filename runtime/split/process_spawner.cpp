@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/runtime/own_thread.hpp>
+#include <atelier/runtime/split/above_streams.hpp>
 #include <atelier/runtime/split/exit_status.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 
@@ -22,16 +24,21 @@ namespace {
 /// P_PIDFD, which older headers lack.
 constexpr auto by_pidfd = static_cast<idtype_t>(3);
 
-/// How often the end of a process is looked for that a debugger withholds.
+/// How often the thread looks for what nothing tells it of.
 constexpr core::timespan look_again = std::chrono::milliseconds{50};
+/// The thread looks this often in any case, in case the host closed the
+/// descriptor that wakes it.
+constexpr core::timespan look_up = std::chrono::seconds{1};
 
 /// Returns the time-out of a poll that ends at `then`.
 int poll_until(core::time_point then) {
-  if (then == core::never)
-    return -1;
   const auto left = then - std::chrono::steady_clock::now();
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   return static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000));
+}
+
+core::descriptor open_pidfd(int32_t pid) {
+  return above_streams(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 std::string describe_end(const siginfo_t& info) {
@@ -61,20 +68,30 @@ bool is_own_fault(int signal) {
 
 } // namespace
 
-process_spawner::child::~child() {
-  if (pidfd >= 0)
-    close(pidfd);
-}
-
-process_spawner::process_spawner(options how)
+process_spawner::process_spawner(options how, worker_program program,
+                                 core::descriptor wakes)
   : how_(std::move(how)),
-    program_(how_.program),
-    wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    program_(std::move(program)),
+    wakes_(std::move(wakes)) {}
+
+core::result<std::unique_ptr<process_spawner>> process_spawner::make(
+  options how) {
+  auto program = worker_program::make(how.program, how.host->descriptor());
+  if (!program)
+    return program.why();
+  auto wakes = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakes)
+    return core::fail(core::ec::out_of_resources,
+                      "no descriptor for the start of other processes: {}",
+                      std::strerror(errno));
+  return std::unique_ptr<process_spawner>{
+    new process_spawner(std::move(how), std::move(*program), std::move(wakes))};
+}
 
 process_spawner::~process_spawner() {
   end({});
-  if (wake_fd_ >= 0)
-    close(wake_fd_);
+  if (deaf_)
+    wakes_.release();
 }
 
 void process_spawner::end(core::timespan grace) {
@@ -88,7 +105,6 @@ void process_spawner::end(core::timespan grace) {
   wake();
   if (thread_.joinable())
     thread_.join();
-  // Links join their threads here, which may still be reporting an end.
   std::map<ipc::process_life, std::shared_ptr<child>> children;
   std::vector<std::shared_ptr<child>> ended;
   {
@@ -96,8 +112,12 @@ void process_spawner::end(core::timespan grace) {
     children.swap(children_);
     ended.swap(ended_);
   }
-  children.clear();
-  ended.clear();
+  // Their threads may still be reporting an end, or sending: the last owner of
+  // a link may be one of them.
+  for (const auto& [who, c] : children)
+    c->link->stop();
+  for (const auto& c : ended)
+    c->link->stop();
 }
 
 void process_spawner::connect(
@@ -109,9 +129,12 @@ void process_spawner::connect(
 }
 
 void process_spawner::wake() {
+  if (deaf_)
+    return;
   const uint64_t one = 1;
   // Full means that a wake-up is pending already.
-  [[maybe_unused]] const auto written = write(wake_fd_, &one, sizeof one);
+  [[maybe_unused]] const auto written =
+    write(wakes_.number(), &one, sizeof one);
 }
 
 // -- calls from any thread ----------------------------------------------------
@@ -185,10 +208,14 @@ void process_spawner::kill(ipc::process_life who) {
   if (const auto i = expected_.find(who); i != expected_.end())
     i->second = true;
   const auto i = children_.find(who);
-  if (i == children_.end() || i->second->pidfd < 0 || i->second->gone)
+  if (i == children_.end() || i->second->gone)
     return;
-  i->second->killed = true;
-  syscall(SYS_pidfd_send_signal, i->second->pidfd, SIGKILL, nullptr, 0);
+  auto& c = *i->second;
+  c.killed = true;
+  // The pid of a process without a trace may be another's by now.
+  siginfo_t info{};
+  if (ask_for_end(c, WEXITED | WNOHANG | WNOWAIT, info) != ECHILD)
+    syscall(SYS_pidfd_send_signal, c.pidfd.number(), SIGKILL, nullptr, 0);
 }
 
 // -- the thread ---------------------------------------------------------------
@@ -226,40 +253,49 @@ core::result<void> process_spawner::bear(child& c, const order& x) {
     {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
   if (!sent)
     return sent;
-  const auto pid = program_.start(how_.host->descriptor(), who);
+  const auto pid = program_.start(who);
   if (!pid)
     return pid.why();
   c.pid = *pid;
-  c.pidfd = static_cast<int>(syscall(SYS_pidfd_open, c.pid, 0));
-  if (c.pidfd >= 0)
+  c.pidfd = open_pidfd(c.pid);
+  if (c.pidfd)
     return {};
+  const auto why = errno;
   // A host that ignores SIGCHLD has no trace of it, and its pid may have been
   // reused.
-  if (errno == ESRCH)
+  if (why == ESRCH)
     return core::fail(core::ec::unavailable, "process {} ended at once", c.pid);
-  // Without a descriptor no end could be confirmed: end it now, and wait here.
-  auto why =
-    core::fail(core::ec::out_of_resources, "no descriptor for process {}: {}",
-               c.pid, std::strerror(errno));
+  // Without a descriptor no end could be confirmed: end it now, and wait here,
+  // before anything that may throw.
   ::kill(c.pid, SIGKILL);
   waitpid(c.pid, nullptr, 0);
-  return why;
+  return core::fail(core::ec::out_of_resources,
+                    "no descriptor for process {}: {}", c.pid,
+                    std::strerror(why));
 }
 
 void process_spawner::spawn(const order& x) {
   actors::process_started news;
   news.process = x.process;
-  const auto c = std::make_shared<child>(x.process);
-  if (auto born = bear(*c, x); !born)
-    news.failure = born.why();
-  news.pid = c->pid;
+  // A node of the map is made before the process is: from then on nothing
+  // throws.
+  std::map<ipc::process_life, std::shared_ptr<child>> born;
+  try {
+    auto& c = born[x.process];
+    c = std::make_shared<child>(x.process);
+    if (auto done = bear(*c, x); !done)
+      news.failure = done.why();
+    news.pid = c->pid;
+  } catch (...) {
+    news.failure = error_of_exception();
+  }
   bool unwanted = false;
   {
     const std::lock_guard guard{mutex_};
     if (const auto wish = expected_.extract(x.process); !wish.empty())
       unwanted = wish.mapped();
     if (news.failure.code == core::ec::none)
-      children_[x.process] = c;
+      children_.merge(born);
   }
   if (unwanted)
     kill(x.process);
@@ -278,28 +314,65 @@ actors::death process_spawner::cause_of(const child& c, const siginfo_t* info) {
     return death::outside;
   if (info == nullptr)
     return memory ? death::memory : death::crash;
-  if (info->si_code == CLD_EXITED || is_own_fault(info->si_status))
+  if (info->si_code == CLD_EXITED)
+    return c.told_to_leave && info->si_status == exit_status::done
+           ? death::outside
+           : death::crash;
+  if (is_own_fault(info->si_status))
     return death::crash;
   return info->si_status == SIGKILL && memory ? death::memory : death::outside;
 }
 
-void process_spawner::reap(ipc::process_life who) {
+void process_spawner::note_closed() {
+  if (!std::exchange(told_closed_, true))
+    core::log_error("the host closed descriptors of the engine; restart it: "
+                    "its processes may not start again");
+}
+
+int process_spawner::ask_for_end(child& c, int how, siginfo_t& info) {
+  const auto ask = [&] {
+    const auto id = static_cast<id_t>(c.pidfd.number());
+    return waitid(by_pidfd, id, &info, how) == 0 ? 0 : errno;
+  };
+  if (c.pidfd)
+    if (const auto failed = ask(); failed != EBADF)
+      return failed;
+  note_closed();
+  // Its number may have another use by now.
+  c.pidfd.release();
+  c.pidfd = open_pidfd(c.pid);
+  if (c.pidfd)
+    return ask();
+  return errno == ESRCH ? ECHILD : errno;
+}
+
+void process_spawner::take_wake_ups(int16_t seen) {
+  if (seen == 0)
+    return;
+  uint64_t count = 0;
+  const auto got = read(wakes_.number(), &count, sizeof count);
+  if (got == sizeof count || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+    return;
+  deaf_ = true;
+  const std::lock_guard guard{mutex_};
+  note_closed();
+}
+
+void process_spawner::reap(ipc::process_life who, int16_t seen) {
   std::shared_ptr<child> c;
+  siginfo_t info{};
   {
     const std::lock_guard guard{mutex_};
     c = children_.at(who);
-  }
-  siginfo_t info{};
-  const auto waited =
-    waitid(by_pidfd, static_cast<id_t>(c->pidfd), &info, WEXITED | WNOHANG);
-  // A host that ignores SIGCHLD or reaps all children leaves nothing to wait
-  // for: the process is gone in either case.
-  const bool unknown = waited != 0 && errno == ECHILD;
-  c->withheld = !unknown && (waited != 0 || info.si_pid == 0);
-  if (c->withheld)
-    return;
-  {
-    const std::lock_guard guard{mutex_};
+    const auto failed = ask_for_end(*c, WEXITED | WNOHANG, info);
+    // A host that ignores SIGCHLD or reaps all children leaves nothing to wait
+    // for: the process is gone in either case.
+    const bool unknown = failed == ECHILD;
+    if (!unknown && (failed != 0 || info.si_pid == 0)) {
+      // Another descriptor can be waited for.
+      c->withheld = seen != POLLNVAL || !c->pidfd;
+      return;
+    }
     c->gone = true;
     c->end.process = who;
     c->end.manner = unknown ? "unknown end" : describe_end(info);
@@ -310,8 +383,7 @@ void process_spawner::reap(ipc::process_life who) {
                             "the program {} is of another build: restart the "
                             "server",
                             program_.path());
-    close(c->pidfd);
-    c->pidfd = -1;
+    c->pidfd = {};
   }
   c->link->finish();
 }
@@ -351,7 +423,7 @@ void process_spawner::loop() {
   for (;;) {
     std::vector<order> orders;
     std::vector<std::shared_ptr<child>> ended;
-    std::vector<pollfd> fds{{wake_fd_, POLLIN, 0}};
+    std::vector<pollfd> fds{{deaf_ ? -1 : wakes_.number(), POLLIN, 0}};
     std::vector<ipc::process_life> whose{{}};
     bool stopping = false;
     core::time_point kill_at;
@@ -362,20 +434,21 @@ void process_spawner::loop() {
       stopping = stopping_;
       kill_at = kill_at_;
     }
+    for (const auto& c : ended)
+      c->link->stop();
     ended.clear();
     for (const auto& x : orders)
       spawn(x);
-    bool withheld = false;
+    bool unwatched = deaf_;
     {
       const std::lock_guard guard{mutex_};
       for (const auto& [who, c] : children_) {
         if (c->gone)
           continue;
         // The descriptor of a withheld end is ready all the time.
-        fds.push_back(
-          {c->pidfd, static_cast<short>(c->withheld ? 0 : POLLIN), 0});
+        fds.push_back({c->withheld ? -1 : c->pidfd.number(), POLLIN, 0});
         whose.push_back(who);
-        withheld = withheld || c->withheld;
+        unwatched = unwatched || c->withheld;
         // Another request to leave may have come before the process was
         // started.
         if (stopping && !std::exchange(c->told_to_leave, true))
@@ -392,15 +465,14 @@ void process_spawner::loop() {
     if (stopping && now >= kill_at)
       for (size_t i = 1; i < whose.size(); ++i)
         kill(whose[i]);
-    auto until = !stopping ? core::never : now >= kill_at ? leave_at : kill_at;
-    if (withheld)
-      until = std::min(until, core::after(now, look_again));
+    auto until = core::after(now, unwatched ? look_again : look_up);
+    if (stopping)
+      until = std::min(until, now >= kill_at ? leave_at : kill_at);
     poll(fds.data(), fds.size(), poll_until(until));
-    uint64_t count = 0;
-    [[maybe_unused]] const auto got = read(wake_fd_, &count, sizeof count);
+    take_wake_ups(fds[0].revents);
     for (size_t i = 1; i < fds.size(); ++i)
-      if (fds[i].revents != 0 || fds[i].events == 0)
-        reap(whose[i]);
+      if (fds[i].revents != 0 || fds[i].fd < 0)
+        reap(whose[i], fds[i].revents);
   }
 }
 

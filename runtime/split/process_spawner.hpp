@@ -3,6 +3,7 @@
 
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/process_host.hpp>
+#include <atelier/core/descriptor.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/split/memory_kills.hpp>
 #include <atelier/runtime/split/reply_check.hpp>
@@ -27,7 +28,8 @@ namespace atelier::runtime {
 ///
 /// One thread starts all processes and lives as long as this object, since the
 /// children die with the thread that started them. It waits for their ends with
-/// pidfds, so that an end is certain, even of stopped processes.
+/// pidfds, so that an end is certain, even of stopped processes; if the host
+/// closes one, it opens another.
 /// Threads: any; events come from threads of this object.
 class process_spawner : public actors::process_host, public actors::handoff {
 public:
@@ -46,7 +48,8 @@ public:
     std::function<void(ipc::process_life, actors::from_process)> arrived;
   };
 
-  explicit process_spawner(options how);
+  /// Errors: ec::out_of_resources if no descriptor is left.
+  static core::result<std::unique_ptr<process_spawner>> make(options how);
 
   ~process_spawner() override;
 
@@ -77,12 +80,11 @@ private:
   struct child {
     explicit child(ipc::process_life who) : check(who) {}
 
-    ~child();
     child(const child&) = delete;
     child& operator=(const child&) = delete;
 
     int32_t pid = 0;
-    int pidfd = -1;
+    core::descriptor pidfd;
     actors::process_exited end;
     /// Set if its next lives will end the same way until an operator acts.
     core::error fault;
@@ -90,7 +92,8 @@ private:
     bool killed = false;
     bool gone = false;
     bool told_to_leave = false;
-    /// Ended, but a debugger that traces it hears of it first.
+    /// Nothing tells this program of its end: a debugger that traces it hears
+    /// of it first, or it has no pidfd.
     bool withheld = false;
     reply_check check;
     // Last, so that it ends before the check that its thread uses.
@@ -102,11 +105,19 @@ private:
     std::string part;
   };
 
+  process_spawner(options how, worker_program program, core::descriptor wakes);
+
   void loop();
   void spawn(const order& x);
   core::result<void> bear(child& c, const order& x);
   void hear(child& c, ipc::process_life who, actors::from_process message);
-  void reap(ipc::process_life who);
+  /// @param seen what poll tells of its pidfd
+  void reap(ipc::process_life who, int16_t seen);
+  /// Asks the kernel for the end of a child as waitid does. Returns errno; 0:
+  /// it answered.
+  int ask_for_end(child& c, int how, siginfo_t& info);
+  void note_closed();
+  void take_wake_ups(int16_t seen);
   actors::death cause_of(const child& c, const siginfo_t* info);
   void forget(ipc::process_life who);
   void leave_behind();
@@ -119,7 +130,10 @@ private:
   worker_program program_;
   std::function<void(actors::process_started)> started_;
   std::function<void(actors::process_exited)> exited_;
-  int wake_fd_ = -1;
+  /// An eventfd that wakes the thread.
+  core::descriptor wakes_;
+  /// The host closed `wakes_`, whose number may have another use by now.
+  std::atomic<bool> deaf_{false};
   /// Used only by the thread.
   memory_kills memory_;
 
@@ -133,6 +147,7 @@ private:
   /// Links whose process is gone; the thread ends them.
   std::vector<std::shared_ptr<child>> ended_;
   bool stopping_ = false;
+  bool told_closed_ = false;
   core::time_point kill_at_ = core::never;
   std::atomic<uint64_t> dropped_{0};
   // Last, so that it ends before the members that it uses.

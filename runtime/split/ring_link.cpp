@@ -24,9 +24,16 @@ ring_link::ring_link(const ipc::ring_pair& rings, ipc::ring_life life,
     thread_([this] { read(); }) {}
 
 ring_link::~ring_link() {
+  stop();
+}
+
+void ring_link::stop() {
+  if (!thread_.joinable())
+    return;
   stage_ = stage::abandoned;
   stage_.notify_all();
   from_.interrupt();
+  thread_.join();
 }
 
 core::result<void> ring_link::send(const actors::to_process& x) {

@@ -34,8 +34,13 @@ public:
 
   ring_link(const ipc::ring_pair& rings, ipc::ring_life life, events calls);
 
-  /// Ends at once, without `ended`.
+  /// As `stop`.
   ~ring_link();
+
+  /// Ends the reading thread at once, without `ended`. Afterwards any thread
+  /// may destroy the link; until then, the reading thread must not.
+  /// @pre not on the reading thread; one call at a time
+  void stop();
 
   /// Errors: ec::invalid_argument for a record that is larger than the ring
   ///         takes; nothing is sent.

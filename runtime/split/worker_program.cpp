@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/split/above_streams.hpp>
 #include <atelier/runtime/split/worker_program.hpp>
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,20 +30,34 @@ int open_folder() {
 
 } // namespace
 
-worker_program::worker_program(std::string path)
-  : path_(std::move(path)), folder_(open_folder()) {}
+worker_program::worker_program(std::string path, core::descriptor folder,
+                               int arena)
+  : path_(std::move(path)), folder_(std::move(folder)), arena_(arena) {}
 
-worker_program::~worker_program() {
-  if (folder_ >= 0)
-    close(folder_);
+worker_program::file_id worker_program::file_of(int descriptor) {
+  struct stat x;
+  if (fstat(descriptor, &x) != 0)
+    return std::nullopt;
+  return std::pair{x.st_dev, x.st_ino};
+}
+
+core::result<worker_program> worker_program::make(std::string path, int arena) {
+  auto folder = above_streams(open_folder());
+  if (!folder)
+    return core::fail(core::ec::out_of_resources,
+                      "the folder for other processes cannot be opened: {}",
+                      std::strerror(errno));
+  return worker_program{std::move(path), std::move(folder), arena};
 }
 
 const std::string& worker_program::path() const {
   return path_;
 }
 
-core::result<int32_t> worker_program::start(int arena,
-                                            ipc::process_life who) const {
+core::result<int32_t> worker_program::start(ipc::process_life who) const {
+  if (file_of(folder_.number()) != folder_id_ || file_of(arena_) != arena_id_)
+    return core::fail(core::ec::unavailable,
+                      "the host closed descriptors of the engine: restart it");
   const auto process = fmt::format("--process={}", who.process.value);
   const auto life = fmt::format("--life={}", who.life.value);
   const auto parent = fmt::format("--parent={}", getpid());
@@ -61,8 +77,8 @@ core::result<int32_t> worker_program::start(int arena,
   // descriptors: another open one would keep a pipe or a port open.
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addfchdir_np(&files, folder_);
-  posix_spawn_file_actions_adddup2(&files, arena, ipc::inherited_arena);
+  posix_spawn_file_actions_addfchdir_np(&files, folder_.number());
+  posix_spawn_file_actions_adddup2(&files, arena_, ipc::inherited_arena);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
                                    0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,

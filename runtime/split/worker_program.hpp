@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/descriptor.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/ipc/keeper.hpp>
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace atelier::runtime {
 
@@ -15,23 +20,32 @@ namespace atelier::runtime {
 class worker_program {
 public:
   /// @param path where the program is, absolute
-  explicit worker_program(std::string path);
-
-  ~worker_program();
-  worker_program(const worker_program&) = delete;
-  worker_program& operator=(const worker_program&) = delete;
+  /// @param arena the arena's descriptor, which stays open
+  /// Errors: ec::out_of_resources if there is no descriptor for the folder.
+  static core::result<worker_program> make(std::string path, int arena);
 
   /// Starts one life of a process, which inherits the arena's descriptor, and
   /// returns its pid.
   /// Errors: ec::not_found if there is no program that can be run; the text
-  ///         names the remedy; ec::unavailable.
-  core::result<int32_t> start(int arena, ipc::process_life who) const;
+  ///         names the remedy; ec::unavailable, also if the host closed a
+  ///         descriptor that this needs.
+  core::result<int32_t> start(ipc::process_life who) const;
 
   const std::string& path() const;
 
 private:
+  /// Device and inode of an open file; none if the descriptor is closed.
+  using file_id = std::optional<std::pair<dev_t, ino_t>>;
+
+  worker_program(std::string path, core::descriptor folder, int arena);
+
+  static file_id file_of(int descriptor);
+
   std::string path_;
-  int folder_ = -1;
+  core::descriptor folder_;
+  int arena_;
+  file_id folder_id_ = file_of(folder_.number());
+  file_id arena_id_ = file_of(arena_);
 };
 
 } // namespace atelier::runtime

@@ -5,12 +5,15 @@
 #include <support/eventually.hpp>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -31,6 +34,55 @@ ipc::process_life life(uint32_t process, uint32_t n) {
 
 bool exists(int32_t pid) {
   return kill(pid, 0) == 0;
+}
+
+/// While it lives, no thread can start: its stack has no place.
+class no_new_threads {
+public:
+  no_new_threads() {
+    pthread_attr_t now;
+    BOOST_TEST_REQUIRE(pthread_getattr_default_np(&now) == 0);
+    BOOST_TEST_REQUIRE(pthread_attr_getstacksize(&now, &before_) == 0);
+    BOOST_TEST_REQUIRE(set(now, size_t{1} << 50));
+    pthread_attr_destroy(&now);
+  }
+
+  no_new_threads(const no_new_threads&) = delete;
+  no_new_threads& operator=(const no_new_threads&) = delete;
+
+  ~no_new_threads() {
+    pthread_attr_t now;
+    BOOST_TEST(pthread_getattr_default_np(&now) == 0);
+    BOOST_TEST(set(now, before_));
+    pthread_attr_destroy(&now);
+  }
+
+private:
+  static bool set(pthread_attr_t& x, size_t bytes) {
+    return pthread_attr_setstacksize(&x, bytes) == 0
+        && pthread_setattr_default_np(&x) == 0;
+  }
+
+  size_t before_ = 0;
+};
+
+/// Returns this process's descriptors of a kind, such as "[pidfd]".
+std::vector<int> descriptors_of(const std::string& kind) {
+  std::vector<int> found;
+  for (const auto& fd : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (fs::read_symlink(fd.path(), gone).string().ends_with(kind))
+      found.push_back(std::stoi(fd.path().filename().string()));
+  }
+  return found;
+}
+
+/// Closes the descriptors of a kind, as a careless host may.
+void close_all(const std::string& kind) {
+  const auto found = descriptors_of(kind);
+  BOOST_TEST_REQUIRE(!found.empty(), kind);
+  for (const int fd : found)
+    close(fd);
 }
 
 /// A spawner whose program is a shell script.
@@ -60,7 +112,7 @@ struct stage {
     fs::remove_all(folder);
   }
 
-  void use(const std::string& program) {
+  runtime::process_spawner::options options_for(const std::string& program) {
     runtime::process_spawner::options how;
     how.host = host;
     how.program = program;
@@ -69,7 +121,17 @@ struct stage {
       const std::lock_guard guard{mutex};
       reports.push_back(std::move(x));
     };
-    sut = std::make_unique<runtime::process_spawner>(std::move(how));
+    return how;
+  }
+
+  void use(runtime::process_spawner::options how) {
+    auto made = runtime::process_spawner::make(std::move(how));
+    BOOST_TEST_REQUIRE(made.operator bool());
+    sut = std::move(*made);
+  }
+
+  void use(const std::string& program) {
+    use(options_for(program));
   }
 
   void connect() {
@@ -154,6 +216,20 @@ BOOST_AUTO_TEST_CASE(the_cause_of_an_end_is_told) {
   BOOST_TEST((cause_of_end("exec sleep 1000", true) == death::watchdog));
 }
 
+BOOST_AUTO_TEST_CASE(who_leaves_as_told_does_not_crash) {
+  const auto cause_of_leaving = [](int status) {
+    stage s{"until [ -e $(dirname $0)/go ]; do sleep 0.01; done; exit "
+            + std::to_string(status)};
+    s.start();
+    s.sut->ask_to_leave(life(1, 1));
+    const std::ofstream go{s.folder / "go"};
+    s.how_it_ended();
+    return s.exited.back().cause;
+  };
+  BOOST_TEST((cause_of_leaving(0) == actors::death::outside));
+  BOOST_TEST((cause_of_leaving(1) == actors::death::crash));
+}
+
 BOOST_AUTO_TEST_CASE(an_exit_status_is_told) {
   stage s{"exit 7"};
   s.start();
@@ -190,6 +266,154 @@ BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_a_failure) {
                 "it back, or restart the server with processes.program");
   s.sut->end(30s);
   BOOST_TEST(s.exits() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_start_without_a_thread_is_a_failure) {
+  stage s{"exec sleep 1000"};
+  {
+    const no_new_threads lack;
+    s.sut->start(life(1, 1), "part");
+    BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
+  }
+  const auto& why = s.started.back().failure;
+  BOOST_TEST((why.code == core::ec::out_of_resources));
+  BOOST_TEST(why.text.starts_with("a thread cannot start: "), why.text);
+  // Nothing of it is left in the way of the next start.
+  s.start(life(1, 2));
+  BOOST_TEST(s.exits() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(without_descriptors_there_is_no_spawner) {
+  stage s{"exit 0"};
+  rlimit before;
+  BOOST_TEST_REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const auto make_with = [&](int left) {
+    // The lowest that are free.
+    std::vector<int> taken;
+    for (int i = 0; i <= left; ++i)
+      taken.push_back(dup(STDERR_FILENO));
+    for (const int fd : taken)
+      close(fd);
+    const rlimit few{static_cast<rlim_t>(taken.back()), before.rlim_max};
+    BOOST_TEST_REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    auto made = runtime::process_spawner::make(s.options_for("/bin/true"));
+    BOOST_TEST_REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    return made;
+  };
+  // A sanitizer takes a descriptor when it first sees a type.
+  BOOST_TEST((core::fail(core::ec::internal, "{}", "seen").text == "seen"));
+  for (const int left : {0, 1})
+    BOOST_TEST((make_with(left).why().code == core::ec::out_of_resources));
+  BOOST_TEST(make_with(2).operator bool());
+}
+
+BOOST_AUTO_TEST_CASE(the_places_of_closed_standard_streams_stay_free) {
+  // The host may open them again at any time.
+  const auto kept = dup(STDIN_FILENO);
+  {
+    stage s{"exec sleep 1000"};
+    s.sut.reset();
+    close(STDIN_FILENO);
+    s.use((s.folder / "program").string());
+    s.connect();
+    s.start();
+    BOOST_TEST(fcntl(STDIN_FILENO, F_GETFD) == -1);
+    dup2(kept, STDIN_FILENO);
+  }
+  close(kept);
+  BOOST_TEST(fcntl(STDIN_FILENO, F_GETFD) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_end_is_told_though_the_host_closed_all_descriptors) {
+  using actors::death;
+  for (const bool by_itself : {true, false}) {
+    stage s{"exec sleep 1000"};
+    const auto pid = s.start();
+    close_all("[pidfd]");
+    close_all("[eventfd]");
+    if (by_itself)
+      ::kill(pid, SIGKILL);
+    else
+      s.sut->kill(life(1, 1));
+    BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
+    BOOST_TEST((s.exited.back().cause
+                == (by_itself ? death::outside : death::watchdog)));
+    // It goes on, as far as the host lets it.
+    s.start(life(1, 2));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_end_is_told_though_the_host_used_the_number_anew) {
+  stage s{"exec sleep 1000"};
+  const auto pid = s.start();
+  const auto anew = open("/dev/null", O_RDWR | O_CLOEXEC);
+  auto taken = descriptors_of("[pidfd]");
+  for (const int fd : descriptors_of("[eventfd]"))
+    taken.push_back(fd);
+  BOOST_TEST_REQUIRE(taken.size() == 2u);
+  for (const int fd : taken)
+    dup3(anew, fd, O_CLOEXEC);
+  ::kill(pid, SIGKILL);
+  BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
+  s.sut.reset();
+  // They are the host's now.
+  for (const int fd : taken)
+    BOOST_TEST(close(fd) == 0);
+  close(anew);
+}
+
+BOOST_AUTO_TEST_CASE(no_process_starts_once_the_host_closed_the_arena) {
+  stage s{"exec sleep 1000"};
+  const auto other = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup3(other, s.host->descriptor(), O_CLOEXEC);
+  close(other);
+  s.sut->start(life(1, 1), "part");
+  BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
+  BOOST_TEST((s.started.back().failure.code == core::ec::unavailable));
+  BOOST_TEST(s.started.back().failure.text
+             == "the host closed descriptors of the engine: restart it");
+}
+
+BOOST_AUTO_TEST_CASE(the_end_comes_though_the_host_closed_all_descriptors) {
+  stage s{"exec sleep 1000"};
+  const auto pid = s.start();
+  close_all("[pidfd]");
+  close_all("[eventfd]");
+  s.sut->end({});
+  BOOST_TEST(!exists(pid));
+}
+
+BOOST_AUTO_TEST_CASE(a_report_may_send_while_all_ends) {
+  // The thread that delivers it must not be the one that ends its own link.
+  for (int round = 0; round < 5; ++round) {
+    stage s{"exec sleep 1000", stage::begin::later};
+    std::atomic<int32_t> pid = 0;
+    std::atomic<bool> arrived = false;
+    auto how = s.options_for((s.folder / "program").string());
+    how.arrived = [&](ipc::process_life who, const actors::from_process&) {
+      const auto send = [&] {
+        static_cast<void>(s.sut->send({who, actors::role::denoise_step, 0},
+                                      actors::cancel_work{}));
+      };
+      arrived = true;
+      while (exists(pid))
+        send();
+      // The end follows soon.
+      for (int i = 0; i < 20'000; ++i)
+        send();
+    };
+    s.use(std::move(how));
+    s.connect();
+    pid = s.start();
+    ipc::ring_writer process{s.host->rings(core::process_id{1})->outbound,
+                             {s.host->host_epoch(), core::incarnation{1}}};
+    std::vector<std::byte> record;
+    actors::write(actors::from_process{actors::pong{life(1, 1), 1}}, record);
+    BOOST_TEST_REQUIRE(*process.push(record));
+    BOOST_TEST_REQUIRE(eventually([&] { return arrived.load(); }));
+    s.sut->end({});
+    BOOST_TEST(!exists(pid));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(kill_ends_a_stopped_process_too) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -137,6 +138,18 @@ BOOST_AUTO_TEST_CASE(the_end_is_told_once) {
   BOOST_TEST(eventually([&] { return r.ended == 1; }));
   r.sut.reset();
   BOOST_TEST(r.ended.load() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_link_tells_nothing_and_may_end_anywhere) {
+  pair_of_rings r;
+  r.sut->stop();
+  r.sut->stop();
+  r.pong(1);
+  r.sut->finish();
+  r.ping(0);
+  std::thread{[&] { r.sut.reset(); }}.join();
+  BOOST_TEST(r.pongs_seen() == 0u);
+  BOOST_TEST(r.ended.load() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(without_an_end_none_is_told) {

@@ -217,7 +217,7 @@ void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
 
 torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
                        hosted_judges judges,
-                       std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
+                       std::shared_ptr<ipc::slot_store> slots, torch_threads threads,
                        memory_probe memory)
   : models_(std::move(models)),
     judges_(std::move(judges)),
@@ -226,9 +226,7 @@ torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
     memory_(std::move(memory)) {}
 
 void torch_rows::begin() {
-  // The setting applies only to the calling thread.
-  if (threads_ > 0)
-    at::set_num_threads(static_cast<int>(threads_));
+  apply(threads_);
 }
 
 void torch_rows::open(const open_job& job) {

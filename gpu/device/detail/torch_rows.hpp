@@ -10,6 +10,7 @@
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_engine.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/device/detail/torch_threads.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/ipc/slot_store.hpp>
@@ -45,10 +46,9 @@ using hosted_judges =
 /// after another.
 class torch_rows final : public row_engine {
 public:
-  /// @param threads threads of one operator on the CPU; 0: LibTorch's choice
   /// @param memory what a device has left
   torch_rows(std::shared_ptr<hosted_models> models, hosted_judges judges,
-             std::shared_ptr<ipc::slot_store> slots, uint32_t threads,
+             std::shared_ptr<ipc::slot_store> slots, torch_threads threads,
              memory_probe memory = free_memory);
 
   void begin() override;
@@ -71,7 +71,7 @@ private:
   const std::shared_ptr<hosted_models> models_;
   const hosted_judges judges_;
   const std::shared_ptr<ipc::slot_store> slots_;
-  const uint32_t threads_;
+  const torch_threads threads_;
   const memory_probe memory_;
   prompt_cache prompts_;
   pass_cache passes_;

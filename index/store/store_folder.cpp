@@ -140,6 +140,9 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
   const auto held = locked(folder);
   if (!held)
     return held.why();
+  // A damaged folder may lack it.
+  if (auto ok = detail::make_private_folder(detail::payloads_of(folder)); !ok)
+    return ok.why();
   const detail::payload_files files{detail::payloads_of(folder)};
   const auto there = files.list();
   if (!there)

@@ -120,6 +120,12 @@ BOOST_AUTO_TEST_CASE(rows_that_are_damaged_are_told_and_can_be_cleared) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(rows_without_a_folder_of_payloads_are_cleared) {
+  fs::remove_all(path() / "payload");
+  BOOST_TEST(*index::clear_store(path()) == 0u);
+  BOOST_TEST(open()->counts().entries == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_in_use_or_without_a_store_is_refused) {
   BOOST_TEST((code_of(index::clear_store(path() / "x")) == ec::not_found));
   const auto used = open();

@@ -217,8 +217,8 @@ void step_group(const std::vector<torch_row*>& rows, pass_cache& passes) {
 
 torch_rows::torch_rows(std::shared_ptr<hosted_models> models,
                        hosted_judges judges,
-                       std::shared_ptr<ipc::slot_store> slots, torch_threads threads,
-                       memory_probe memory)
+                       std::shared_ptr<ipc::slot_store> slots,
+                       torch_threads threads, memory_probe memory)
   : models_(std::move(models)),
     judges_(std::move(judges)),
     slots_(std::move(slots)),

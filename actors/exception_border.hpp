@@ -26,8 +26,8 @@ inline std::string text_of(const std::exception_ptr& x) {
 }
 
 /// Ends the process when a handler of `self` throws. Afterwards the scheduler's
-/// tables could not be trusted, and after an exit the arena's epoch rule
-/// ensures a clean start.
+/// tables could not be trusted; the arena ends with the process, and the next
+/// one begins with an arena of its own.
 inline void install_aborting_border(caf::scheduled_actor* self) {
   self->set_exception_handler(
     [self](caf::scheduled_actor*, std::exception_ptr& x) -> caf::error {

@@ -261,8 +261,10 @@ private:
   std::vector<gpu::load_failure> failures_at(const worker& w) const;
   /// Makes the view of a worker show the variants that it cannot load now.
   void show_unloadable(worker& w);
-  static std::vector<core::variant_id> loadable(
-    const std::vector<core::variant_id>& hosting, const worker& w);
+  /// Returns those of the plan's variants that the worker may load now: all
+  /// that never failed; when these are there, one that did.
+  std::vector<core::variant_id> loadable(
+    const std::vector<core::variant_id>& hosting, const worker& w) const;
   /// Allows the next attempts that are due.
   void retry_loads(core::time_point now);
   /// Returns why no worker hosts, will host or can load a variant; none if one

@@ -63,13 +63,23 @@ void hub::note_death_while_loading(worker& w, death cause,
                                    core::time_point now) {
   if (!blames_load(w, cause))
     return;
-  for (const auto v : w.view.becoming)
-    if (!has(w.view.hosting, v))
-      load_failed(w, v,
-                  core::fail(core::ec::unavailable,
-                             "the process {} while it loaded models",
-                             to_string(cause)),
-                  now);
+  const auto at = device_at(w);
+  auto loaded = w.view.becoming;
+  std::erase_if(loaded, [&](auto v) { return has(w.view.hosting, v); });
+  // A variant that failed before is loaded again only when the others are
+  // there.
+  auto tried = loaded;
+  std::erase_if(tried, [&](auto v) { return !failed_loads_.knows({at, v}); });
+  const auto& suspects = tried.empty() ? loaded : tried;
+  const auto why =
+    core::fail(core::ec::unavailable, "the process {} while it loaded models",
+               to_string(cause));
+  if (suspects.size() == 1)
+    return load_failed(w, suspects.front(), why, now);
+  for (const auto v : suspects)
+    if (failed_loads_.doubted({at, v}, why, now))
+      core::log_warn("device {} loads {} alone: {}", w.device,
+                     config_.profile->variants[v.value].name, why.text);
 }
 
 bool hub::blames_load(const worker& w, death cause) {
@@ -94,9 +104,21 @@ void hub::show_unloadable(worker& w) {
 }
 
 std::vector<core::variant_id> hub::loadable(
-  const std::vector<core::variant_id>& hosting, const worker& w) {
+  const std::vector<core::variant_id>& hosting, const worker& w) const {
+  const auto at = device_at(w);
+  const auto& will = w.view.becoming;
+  std::optional<core::variant_id> next;
+  const auto first = [&](auto v) {
+    return !has(w.view.unloadable, v)
+        && (has(will, v) || !failed_loads_.knows({at, v}));
+  };
+  const bool loads = w.loading || w.beside || w.next_hosting;
+  if (!loads && std::all_of(hosting.begin(), hosting.end(), [&](auto v) {
+        return has(will, v) || !first(v);
+      }))
+    next = failed_loads_.next_try(at, hosting);
   auto out = hosting;
-  std::erase_if(out, [&](auto v) { return has(w.view.unloadable, v); });
+  std::erase_if(out, [&](auto v) { return !first(v) && v != next; });
   return out;
 }
 

@@ -368,12 +368,14 @@ struct setup {
   /// Names, versions and order of the pipeline's stages: a process whose stages
   /// differ ends.
   std::string stages;
+  /// A device begins without models, and loads them as it is told.
+  bool bare = false;
 
   friend bool operator==(const setup&, const setup&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, setup& x) {
-    return f(x.part, x.settings, x.stages);
+    return f(x.part, x.settings, x.stages, x.bare);
   }
 };
 

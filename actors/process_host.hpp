@@ -24,7 +24,8 @@ public:
   /// Starts life `who` of a process for `part`. Exactly one `started` follows;
   /// if it has no failure, one `exited` follows at the end, after everything
   /// that the process wrote was delivered.
-  virtual void start(ipc::process_life who, std::string part) = 0;
+  /// @param bare a device begins without models, and loads them as it is told
+  virtual void start(ipc::process_life who, std::string part, bool bare) = 0;
 
   /// Asks for a sign of life; a `pong` follows if the process answers.
   virtual void ping(ipc::process_life who, uint64_t number) = 0;

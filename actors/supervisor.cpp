@@ -53,7 +53,8 @@ void start(pointer self, process& p) {
   p.was_up = false;
   p.last_sign = now_of(self);
   p.last_ping = p.last_sign;
-  self->state.config.host->start(self->state.life_of(p), p.part);
+  p.reprieved.reset();
+  self->state.config.host->start(self->state.life_of(p), p.part, p.bare);
 }
 
 void suspect(pointer self, process& p, const std::string& why) {
@@ -205,18 +206,27 @@ void ended(pointer self, const process_exited& x) {
   if (!s.stopping)
     core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.manner);
   self->send(s.config.hub, process_lost{x.process, true, x.cause});
+  p->bare = p->bare
+         || (p->stage == stage::setting_up && p->refusal.code == core::ec::none
+             && (x.cause == death::crash || x.cause == death::memory));
   schedule_restart(self, *p);
 }
 
 /// This process did not run for a while: signs may have been missed, so that
-/// every process gets the time to answer once more.
+/// every process gets the time to answer once more; once in a silence, lest a
+/// process that is late again and again never finds one that hangs.
 void ask_anew(pointer self) {
   auto& st = self->state;
   const auto& s = st.config.settings;
   const auto now = now_of(self);
   for (auto& p : st.processes)
     if (p.stage == stage::up) {
-      p.last_sign = std::max(p.last_sign, now - s.silence + s.heartbeat);
+      const auto least = now - s.silence + s.heartbeat;
+      if (p.last_sign < least
+          && (!p.reprieved || now - *p.reprieved >= s.silence)) {
+        p.last_sign = least;
+        p.reprieved = now;
+      }
       ping_now(self, p);
     }
 }

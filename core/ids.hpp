@@ -34,7 +34,7 @@ using request_id = strong_id<struct request_tag, uint64_t>;
 /// preprocess and postprocess pools. An index is not reused after its worker's
 /// death.
 using worker_id = strong_id<struct worker_tag>;
-/// Indexes the process table of the arena; 0 is the control process.
+/// Numbers the processes of an engine; 0 is the control process.
 using process_id = strong_id<struct process_tag>;
 /// Indexes the variants of the profile.
 using variant_id = strong_id<struct variant_tag>;
@@ -44,7 +44,7 @@ using route_id = strong_id<struct route_tag>;
 using class_id = strong_id<struct class_tag>;
 /// Identifies a queue of dispatchable stages.
 using lane_id = strong_id<struct lane_tag>;
-/// Counts the lives of one entry of the process table; 0 precedes the first.
+/// Counts the lives of one process of an engine; 0 precedes the first.
 using incarnation = strong_id<struct incarnation_tag>;
 /// Counts the control processes that have owned one host's arena.
 using epoch = strong_id<struct epoch_tag>;

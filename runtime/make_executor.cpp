@@ -14,7 +14,8 @@ namespace atelier::runtime {
 core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,
-  std::shared_ptr<ipc::slot_store> slots, std::span<const host_executor> own) {
+  std::shared_ptr<ipc::slot_store> slots, std::span<const host_executor> own,
+  [[maybe_unused]] bool bare) {
   if (const auto by =
         std::ranges::find(own, device.executor, &host_executor::name);
       by != own.end())
@@ -42,6 +43,7 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     c.known = std::move(profile);
     c.variants = device.variants;
     c.memory_bytes = device.memory_bytes;
+    c.bare = bare;
     for (const auto& model : settings.models)
       c.models[model.name] = {model.path, file_options_of(model)};
     for (const auto& cascade : c.known->cascades)

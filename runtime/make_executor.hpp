@@ -15,12 +15,13 @@ namespace atelier::runtime {
 
 /// Makes the executor that `device` of `settings` names, and loads its models.
 /// @param own the host's executors, which get their border here
+/// @param bare models are loaded only when the device is told to
 /// Errors: ec::not_found if it is not built in; those of the executor, and of
 /// make_host_executor.
 core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,
   std::shared_ptr<ipc::slot_store> slots,
-  std::span<const host_executor> own = {});
+  std::span<const host_executor> own = {}, bool bare = false);
 
 } // namespace atelier::runtime

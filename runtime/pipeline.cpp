@@ -316,8 +316,10 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
                     ? with.profile
                     : std::make_shared<const planning::profile>(
                       planning::seen_on(*with.profile, kind));
-  auto made =
-    make_executor(with.settings, device, seen, with.slots, with.executors);
+  // Only models can end a process while they are loaded.
+  const bool bare = with.bare && device.executor == "torch";
+  auto made = make_executor(with.settings, device, seen, with.slots,
+                            with.executors, bare);
   if (!made)
     return made.why();
   device_part x;
@@ -331,7 +333,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.failed = x.device->failed_at_start();
   for (const auto v : x.device->resident())
     c.variants.push_back(with.profile->variants.at(v.value).name);
-  if (c.variants.empty()) {
+  if (c.variants.empty() && !bare) {
     c.variants = device.variants;
     std::erase_if(c.variants, [&](const std::string& name) {
       return std::ranges::any_of(c.failed, [&](const auto& f) {

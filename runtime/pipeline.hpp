@@ -52,6 +52,8 @@ struct part_context {
   ipc::process_life self;
   /// The host's.
   std::span<const host_executor> executors = {};
+  /// Devices begin without models.
+  bool bare = false;
 };
 
 /// The additional arguments of the control part.

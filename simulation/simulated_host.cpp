@@ -79,7 +79,7 @@ simulated_host::life* simulated_host::up(core::process_id which) {
   return i != lives_.end() && i->second->is_up ? i->second.get() : nullptr;
 }
 
-void simulated_host::start(ipc::process_life who, std::string part) {
+void simulated_host::start(ipc::process_life who, std::string part, bool) {
   auto script = config_.script(who);
   const auto delay = script.start_delay;
   lives_[who.process] = std::make_unique<life>(who, std::move(script), config_);

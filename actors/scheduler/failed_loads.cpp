@@ -5,16 +5,28 @@
 
 namespace atelier::actors {
 
-bool failed_loads::failed(key which, core::error why, core::time_point now) {
+bool failed_loads::note(key which, core::error why, core::time_point now) {
   const auto [at, fresh] = all_.try_emplace(which);
   auto& x = at->second;
-  if (fresh)
+  if (fresh) {
     x.since = now;
+    x.due = core::never;
+  }
   const bool news = fresh || x.why != why;
   x.why = std::move(why);
+  return news;
+}
+
+bool failed_loads::failed(key which, core::error why, core::time_point now) {
+  const bool news = note(which, std::move(why), now);
+  auto& x = all_.at(which);
   x.pause = std::clamp(2 * x.pause, least_load_pause, most_load_pause);
   x.due = core::after(now, x.pause);
   return news;
+}
+
+bool failed_loads::doubted(key which, core::error why, core::time_point now) {
+  return note(which, std::move(why), now);
 }
 
 bool failed_loads::loaded(key which) {
@@ -55,6 +67,24 @@ const failed_loads::entry* failed_loads::paused_anywhere(
     return x.first.second == variant && x.second.due != core::never;
   });
   return i != all_.end() ? &i->second : nullptr;
+}
+
+std::optional<core::variant_id> failed_loads::next_try(
+  device_place at, const std::vector<core::variant_id>& of) const {
+  std::optional<core::variant_id> out;
+  core::timespan least{0};
+  for (const auto v : of)
+    if (const auto i = all_.find({at, v});
+        i != all_.end() && i->second.due == core::never
+        && (!out || i->second.pause < least)) {
+      out = v;
+      least = i->second.pause;
+    }
+  return out;
+}
+
+bool failed_loads::knows(key which) const {
+  return all_.count(which) != 0;
 }
 
 } // namespace atelier::actors

@@ -26,7 +26,9 @@ struct device_place {
 /// Tracks the variants that devices could not load. A variant is not loaded
 /// again there until a pause is over, which doubles with each failure. A
 /// failure is known until the variant is loaded, also while the process of its
-/// device is down.
+/// device is down. What failed is tried one variant at a time, after all others
+/// are there: the next death then shows which one it is, and takes none with
+/// it that has not been loaded.
 /// Threads: one at a time.
 class failed_loads {
 public:
@@ -42,6 +44,10 @@ public:
 
   /// Records a failure. Returns whether its reason is news.
   bool failed(key which, core::error why, core::time_point now);
+
+  /// Records that a process ended while it loaded the variant beside others: it
+  /// may be tried again at once, but alone. Returns whether its reason is news.
+  bool doubted(key which, core::error why, core::time_point now);
 
   /// Records that a variant is loaded. Returns whether it had failed.
   bool loaded(key which);
@@ -64,11 +70,22 @@ public:
   /// null if there is none.
   const entry* paused_anywhere(core::variant_id variant) const;
 
+  /// Returns which of these variants is to be tried next at a place: one that
+  /// failed or is doubted, whose pause is over, and that failed least; nothing
+  /// if there is none.
+  std::optional<core::variant_id> next_try(
+    device_place at, const std::vector<core::variant_id>& of) const;
+
+  /// Whether the variant failed at a place, or is doubted, and is not loaded.
+  bool knows(key which) const;
+
   const std::map<key, entry>& all() const {
     return all_;
   }
 
 private:
+  bool note(key which, core::error why, core::time_point now);
+
   std::map<key, entry> all_;
 };
 

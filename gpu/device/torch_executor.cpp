@@ -179,6 +179,8 @@ core::result<std::shared_ptr<executor>> make_torch_executor(
     [models = config.models, on = *device](const detail::shelf_title& x) {
       return open(models, x, on);
     });
+  if (config.bare)
+    all.clear();
   auto first = load_first(*models, *titles, all, config.memory_bytes);
   if (!first)
     return first.why();

@@ -36,6 +36,8 @@ struct torch_executor_config {
   std::vector<std::string> variants;
   /// Limit on the bytes of all models together; 0: no limit.
   uint64_t memory_bytes = 0;
+  /// Whether no model is loaded from the start.
+  bool bare = false;
   /// Limit on the bytes that opening a row and decoding an image may take; 0:
   /// what is free.
   uint64_t free_bytes = 0;

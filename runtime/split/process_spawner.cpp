@@ -139,12 +139,13 @@ void process_spawner::wake() {
 
 // -- calls from any thread ----------------------------------------------------
 
-void process_spawner::start(ipc::process_life who, std::string part) {
+void process_spawner::start(ipc::process_life who, std::string part,
+                            bool bare) {
   {
     const std::lock_guard guard{mutex_};
     if (stopping_)
       return;
-    orders_.push_back({who, std::move(part)});
+    orders_.push_back({who, std::move(part), bare});
     expected_.emplace(who, false);
   }
   wake();
@@ -250,7 +251,7 @@ core::result<void> process_spawner::bear(child& c, const order& x) {
     *rings, ipc::ring_life{how_.host->host_epoch(), who.life},
     std::move(calls));
   auto sent = c.link->send(actors::to_process{
-    {}, 0, actors::setup{x.part, how_.settings, how_.stages}});
+    {}, 0, actors::setup{x.part, how_.settings, how_.stages, x.bare}});
   if (!sent)
     return sent;
   const auto pid = program_.start(who);

@@ -61,7 +61,7 @@ public:
 
   void connect(std::function<void(actors::process_started)> started,
                std::function<void(actors::process_exited)> exited) override;
-  void start(ipc::process_life who, std::string part) override;
+  void start(ipc::process_life who, std::string part, bool bare) override;
   void ping(ipc::process_life who, uint64_t number) override;
   void ask_to_leave(ipc::process_life who) override;
   void kill(ipc::process_life who) override;
@@ -103,6 +103,7 @@ private:
   struct order {
     ipc::process_life process;
     std::string part;
+    bool bare = false;
   };
 
   process_spawner(options how, worker_program program, core::descriptor wakes);

@@ -232,6 +232,45 @@ BOOST_AUTO_TEST_CASE(a_process_that_dies_while_it_loads_failed_to_load) {
   BOOST_TEST(rig->count<actors::denoise>() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(of_two_that_a_process_died_with_each_is_tried_alone) {
+  using variants = std::vector<core::variant_id>;
+  const auto ordered = [&] {
+    auto x = rig->take<actors::adopt>();
+    while (x.hosting.empty())
+      x = rig->take<actors::adopt>();
+    return x;
+  };
+  const auto join = [&](uint32_t n) {
+    announce(2, {}, {}, n);
+    publish({slow, fast}, 4, joining::step);
+    return ordered();
+  };
+  const auto loaded = [&](const actors::adopt& x, uint32_t n) {
+    rig->on(actors::adopted{hub_rig::device_at(life(2, n)), x.number, {}});
+    publish({slow, fast}, 4, joining::step);
+  };
+  join(1);
+  rig->lose(life(2));
+  // Nobody is refused yet: either may be the one.
+  const auto healthy = ask(fast);
+  auto order = join(2);
+  BOOST_TEST((order.hosting == variants{slow}));
+  rig->lose(life(2, 2));
+  order = join(3);
+  BOOST_TEST((view().unloadable == variants{slow}));
+  BOOST_TEST((order.hosting == variants{fast}));
+  loaded(order, 3);
+  BOOST_TEST(!rig->answered(healthy));
+  BOOST_TEST((rig->take<actors::denoise>().ticket.id == healthy));
+  // After its pause the other is tried beside what is there, and dies alone.
+  rig->tick(1s);
+  order = ordered();
+  BOOST_TEST((order.hosting == variants{slow, fast}));
+  rig->lose(life(2, 3));
+  // What is sound is there before the next attempt.
+  BOOST_TEST((join(4).hosting == variants{fast}));
+}
+
 BOOST_AUTO_TEST_CASE(a_suspect_is_told_too) {
   announce(2, {"card@4", "card@2"}, {});
   const auto id = ask(fast);

@@ -50,8 +50,8 @@ struct plan_rig {
     fact_questions::add_worker(*rig);
   }
 
-  static constexpr ipc::process_life life(uint32_t n) {
-    return hub_rig::life(n);
+  static constexpr ipc::process_life life(uint32_t n, uint32_t which = 1) {
+    return hub_rig::life(n, which);
   }
 
   /// Publishes a plan in which each device has this hosting and batch.

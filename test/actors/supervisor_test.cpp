@@ -18,8 +18,9 @@ struct recording_host : actors::process_host {
   void connect(std::function<void(actors::process_started)>,
                std::function<void(actors::process_exited)>) override {}
 
-  void start(ipc::process_life who, std::string part) override {
+  void start(ipc::process_life who, std::string part, bool bare) override {
     started.emplace_back(who, part);
+    begins_bare = bare;
   }
 
   void ping(ipc::process_life who, uint64_t) override {
@@ -35,6 +36,7 @@ struct recording_host : actors::process_host {
   }
 
   std::vector<std::pair<ipc::process_life, std::string>> started;
+  bool begins_bare = false;
   std::vector<ipc::process_life> pinged;
   std::vector<ipc::process_life> asked;
   std::vector<ipc::process_life> killed;
@@ -78,6 +80,10 @@ struct fixture : test::deterministic_system {
 
   void exited(ipc::process_life who = first) {
     tell(sut, actors::process_exited{who, "signal 9"});
+  }
+
+  void crashed(ipc::process_life who, actors::death cause) {
+    tell(sut, actors::process_exited{who, "signal 11", cause});
   }
 
   void pong(ipc::process_life who = first) {
@@ -268,6 +274,13 @@ BOOST_AUTO_TEST_CASE(after_a_pause_a_silent_process_gets_one_heartbeat_more) {
   BOOST_TEST((at() == stage::suspected));
 }
 
+BOOST_AUTO_TEST_CASE(a_supervisor_that_is_always_late_finds_a_silent_process) {
+  up();
+  for (int i = 0; i < 60 && at() == stage::up; ++i)
+    jump(3s);
+  BOOST_TEST((at() == stage::suspected));
+}
+
 BOOST_AUTO_TEST_CASE(a_pause_confirms_and_sets_up_nothing_sooner) {
   started();
   jump(1h);
@@ -278,6 +291,35 @@ BOOST_AUTO_TEST_CASE(a_pause_confirms_and_sets_up_nothing_sooner) {
   BOOST_TEST(heard->lost.empty());
   advance(5s);
   BOOST_TEST((at() == stage::unconfirmed));
+}
+
+BOOST_AUTO_TEST_CASE(what_crashes_while_it_is_set_up_begins_without_models) {
+  for (const auto cause : {actors::death::crash, actors::death::memory}) {
+    start({"cuda:0"});
+    started();
+    BOOST_TEST(!host->begins_bare);
+    crashed(first, cause);
+    advance(1s);
+    BOOST_REQUIRE(host->started.size() == 2u);
+    BOOST_TEST(host->begins_bare);
+    // Also in later lives: a model of this device may kill it while it loads.
+    up(second);
+    crashed(second, cause);
+    advance(1s);
+    BOOST_REQUIRE(host->started.size() == 3u);
+    BOOST_TEST(host->begins_bare);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_ends_leave_the_models_to_the_next_life) {
+  started();
+  crashed(first, actors::death::outside);
+  advance(1s);
+  up(second);
+  crashed(second, actors::death::crash);
+  advance(1s);
+  BOOST_REQUIRE(host->started.size() == 3u);
+  BOOST_TEST(!host->begins_bare);
 }
 
 BOOST_AUTO_TEST_CASE(silence_while_it_sets_up_is_no_sin) {

@@ -6,7 +6,11 @@
 #include <gpu/models/tiny_model.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/host_family.hpp>
+#include <support/eventually.hpp>
 
+#include <signal.h>
+
+#include <filesystem>
 #include <string>
 #include <variant>
 
@@ -85,6 +89,42 @@ BOOST_DATA_TEST_CASE(what_its_loader_throws_ends_the_start, family_modes, how) {
   BOOST_TEST(why.text.find("family 'host' threw in load: no weights")
                != std::string::npos,
              why.text);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_kills_its_process_leaves_the_others_served) {
+  const test::tiny_folder sound;
+  auto x = options(mode::split);
+  for (const auto& more :
+       {"models=[{name='deadly',path='" + path.string()
+          + "'},{name='sound',path='" + sound.path.string() + "'}]",
+        std::string{"devices=[{name='cpu:0',executor='torch',threads=1,"
+                    "variants=['deadly@3','sound@3']}]"},
+        std::string{"processes.restart_first_ms=1"},
+        std::string{"processes.restart_most_ms=50"}})
+    x.set.push_back(more);
+  auto sut = test::start(x);
+  const auto ask = [&](const std::string& model) {
+    auto wanted = family_request();
+    wanted.model = model;
+    auto got = test::hand_in(*sut, wanted);
+    return test::await(got);
+  };
+  BOOST_TEST(test::code_of(ask("deadly")) == "");
+  write_at("deadly", "");
+  kill(test::pid_of(*sut, "cpu:0"), SIGKILL);
+  BOOST_TEST(test::code_of(ask("sound")) == "");
+  const auto refused = ask("deadly");
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
+  BOOST_TEST(std::get<failure>(refused).text
+             == "deadly@3 cannot be loaded: the process crashed while it loaded "
+                "models");
+  BOOST_TEST(test::code_of(ask("sound")) == "");
+  BOOST_TEST_REQUIRE(sut->status().unloadable.size() == 1u);
+  BOOST_TEST(sut->status().unloadable[0].variant == "deadly@3");
+  std::filesystem::remove(path / "deadly");
+  BOOST_TEST(test::eventually(
+    [&] { return test::code_of(ask("deadly")).empty(); }));
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(a_program_without_it_ends_the_start) {

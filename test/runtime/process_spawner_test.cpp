@@ -176,7 +176,7 @@ struct stage {
   /// Starts one process and returns its pid.
   int32_t start(ipc::process_life who = life(1, 1)) {
     const auto before = starts();
-    sut->start(who, "part");
+    sut->start(who, "part", false);
     BOOST_TEST_REQUIRE(eventually([&] { return starts() == before + 1; }));
     const std::lock_guard guard{mutex};
     BOOST_TEST_REQUIRE((started.back().failure.code == core::ec::none));
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_started_is_a_failure) {
   stage s{"exit 0"};
   s.use("/no/such/program");
   s.connect();
-  s.sut->start(life(1, 1), "part");
+  s.sut->start(life(1, 1), "part", false);
   BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
   BOOST_TEST((s.started.back().failure.code == core::ec::not_found));
   BOOST_TEST(s.started.back().failure.text
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_start_without_a_thread_is_a_failure) {
   stage s{"exec sleep 1000"};
   {
     const no_new_threads lack;
-    s.sut->start(life(1, 1), "part");
+    s.sut->start(life(1, 1), "part", false);
     BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
   }
   const auto& why = s.started.back().failure;
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(no_process_starts_once_the_host_closed_the_arena) {
   const auto other = open("/dev/null", O_RDWR | O_CLOEXEC);
   dup3(other, s.host->descriptor(), O_CLOEXEC);
   close(other);
-  s.sut->start(life(1, 1), "part");
+  s.sut->start(life(1, 1), "part", false);
   BOOST_TEST_REQUIRE(eventually([&] { return s.starts() == 1; }));
   BOOST_TEST((s.started.back().failure.code == core::ec::unavailable));
   BOOST_TEST(s.started.back().failure.text
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(the_end_kills_who_does_not_leave) {
   BOOST_TEST(!exists(first));
   BOOST_TEST(!exists(second));
   // Nothing is started afterwards, and a second end does nothing.
-  s.sut->start(life(3, 1), "part");
+  s.sut->start(life(3, 1), "part", false);
   s.sut->end(50ms);
   BOOST_TEST(s.starts() == 2u);
 }
@@ -456,7 +456,7 @@ BOOST_AUTO_TEST_CASE(the_end_overtakes_a_start) {
   for (int round = 0; round < 20; ++round) {
     stage s{"exec sleep 1000"};
     for (uint32_t p = 1; p <= 3; ++p)
-      s.sut->start(life(p, 1), "part");
+      s.sut->start(life(p, 1), "part", false);
     s.sut->end({});
     for (const auto& x : s.started)
       BOOST_TEST(!exists(x.pid));
@@ -542,7 +542,7 @@ BOOST_AUTO_TEST_CASE(processes_start_in_the_folder_of_the_spawners_start) {
 
 BOOST_AUTO_TEST_CASE(a_kill_that_comes_before_the_process_is_kept) {
   stage s{"exec sleep 1000", stage::begin::later};
-  s.sut->start(life(1, 1), "part");
+  s.sut->start(life(1, 1), "part", false);
   s.sut->kill(life(1, 1));
   s.connect();
   BOOST_TEST(s.how_it_ended() == "signal 9 (Killed)");
@@ -645,7 +645,7 @@ BOOST_AUTO_TEST_CASE(an_end_without_a_trace_is_told_too) {
     stage s{"exit 3"};
     s.use("/bin/true");
     s.connect();
-    s.sut->start(life(1, n), "part");
+    s.sut->start(life(1, n), "part", false);
     BOOST_TEST(eventually([&] { return s.starts() == 1; }));
     if (s.started.back().failure.code == core::ec::none)
       BOOST_TEST(s.how_it_ended() == "unknown end");

@@ -81,6 +81,7 @@ class Interruptions:
         self.longest_s = longest_s
         self.faults = []
         self.killed = set()
+        self.roles = set(self.workers())
         self.chance = random.Random(f"{seed} interruptions")
         self.files = models and LostFiles(server, models, self.chance)
 
@@ -91,8 +92,8 @@ class Interruptions:
 
     def all_ready(self):
         # The server's word is up to half a second old.
-        there = self.workers()
-        return (there and set(alive(self.server, "ready")) >= set(there)
+        there = alive(self.server, "ready")
+        return (set(there) >= self.roles
                 and not self.killed & set(there.values()))
 
     def end(self, pid):

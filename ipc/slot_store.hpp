@@ -32,14 +32,15 @@ public:
   virtual void open(const slot_ref& slot) = 0;
 
   /// Returns the buffer that the grantee may fill, which is not the published
-  /// one.
+  /// one. Errors: ec::incompatible if a slot that is written once was written.
   virtual core::result<std::span<std::byte>> buffer(const slot_ref& slot) = 0;
 
   /// Publishes the first `bytes` of the filled buffer as publication `seq`. For
   /// a state slot `seq` is the number of completed steps + 1, and a checksum is
   /// published with the bytes. For the other kinds it is 1, and they are
   /// published once.
-  /// Errors: ec::invalid_argument if seq does not rise or bytes > capacity.
+  /// Errors: ec::incompatible if seq does not rise, as in memory that another
+  ///         process has overwritten; ec::invalid_argument if bytes > capacity.
   virtual core::result<void> publish(const slot_ref& slot, uint64_t seq,
                                      size_t bytes) = 0;
 

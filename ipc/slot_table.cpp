@@ -86,7 +86,7 @@ core::result<std::span<std::byte>> slot_table::buffer(const slot_ref& slot) {
   if (slot.kind == slot_kind::state)
     return buffer_at(slot, 1 - unpack(slot.kind, word).buffer);
   if (word != 0)
-    return fail(ec::invalid_argument, "{} slot {} was written already",
+    return fail(ec::incompatible, "{} slot {} was written already",
                 to_string(slot.kind), slot.slot);
   return buffer_at(slot, 0);
 }
@@ -100,8 +100,8 @@ core::result<void> slot_table::publish(const slot_ref& slot, uint64_t seq,
   auto last = unpack(slot.kind, x.published.load(std::memory_order_relaxed));
   auto most = slot.kind == slot_kind::state ? most_seq : 1;
   if (seq <= last.seq || seq > most)
-    return fail(ec::invalid_argument, "seq {} outside {}..{} for {} slot {}",
-                seq, last.seq + 1, most, to_string(slot.kind), slot.slot);
+    return fail(ec::incompatible, "seq {} outside {}..{} for {} slot {}", seq,
+                last.seq + 1, most, to_string(slot.kind), slot.slot);
   auto room = capacity(slot.kind);
   if (room == 0)
     bytes = 0;

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_state_slot_is_published_in_turn) {
         (copy
          == std::vector<std::byte>(100 * seq, static_cast<std::byte>(seq))));
     }
-    BOOST_TEST((code_of(x->publish(slot, 7, 1)) == ec::invalid_argument));
+    BOOST_TEST((code_of(x->publish(slot, 7, 1)) == ec::incompatible));
     BOOST_TEST((code_of(x->publish(slot, 8, 4097)) == ec::invalid_argument));
     BOOST_TEST((code_of(x->view(slot)) == ec::invalid_argument));
     BOOST_TEST(*x->published(slot) == 7u);
@@ -77,15 +77,15 @@ BOOST_AUTO_TEST_CASE(other_slots_are_written_once) {
     slot_ref slot{1, 0, 1, slot_kind::image};
     x->open(slot);
     BOOST_TEST((code_of(x->view(slot)) == ec::not_found));
-    BOOST_TEST((code_of(x->publish(slot, 2, 1)) == ec::invalid_argument));
+    BOOST_TEST((code_of(x->publish(slot, 2, 1)) == ec::incompatible));
     fill(*x, slot, std::byte{9});
     BOOST_REQUIRE(x->publish(slot, 1, 10));
     auto seen = x->view(slot);
     BOOST_REQUIRE(seen);
     BOOST_TEST(seen->size() == 10u);
     BOOST_TEST((seen->front() == std::byte{9}));
-    BOOST_TEST((code_of(x->buffer(slot)) == ec::invalid_argument));
-    BOOST_TEST((code_of(x->publish(slot, 1, 10)) == ec::invalid_argument));
+    BOOST_TEST((code_of(x->buffer(slot)) == ec::incompatible));
+    BOOST_TEST((code_of(x->publish(slot, 1, 10)) == ec::incompatible));
     BOOST_TEST(*x->published(slot) == 1u);
   }
 }

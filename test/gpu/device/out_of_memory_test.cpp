@@ -329,8 +329,14 @@ BOOST_AUTO_TEST_CASE(images_that_do_not_fit_together_are_decoded_in_turn) {
     for (uint32_t i = 0; i < tenants; ++i)
       jobs.push_back(drawn(on, recipe(), core::tenant_id{i + 1}));
     test::host_tensors tensors;
+    // All of them wait while another row runs.
+    const auto busy = on.job(recipe());
+    on.device->open(busy);
+    on.device->run({{busy.ticket}, 2});
     for (const auto& x : jobs)
       on.device->decode(x.ticket);
+    on.ran.take();
+    on.device->close(busy.ticket);
     for (uint32_t i = 0; i < tenants; ++i)
       BOOST_TEST(on.decoded.take().failure.text == "");
     for (const auto& x : jobs) {

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_fails_tells_what_it_kept) {
   BOOST_REQUIRE(slots->publish(x.state, 8, 0));
   sut->open(x);
   const auto failed = run_alone(x, 50);
-  BOOST_TEST((failed.failure.code == core::ec::invalid_argument));
+  BOOST_TEST((failed.failure.code == core::ec::incompatible));
   BOOST_TEST(failed.captured == steps{2}, boost::test_tools::per_element());
   BOOST_TEST(published(into[0]) == 1u);
   BOOST_TEST(published(into[1]) == 0u);

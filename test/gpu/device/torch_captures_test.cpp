@@ -207,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(a_row_that_fails_tells_what_it_kept, of_unet) {
   device->open(x);
   device->run({{x.ticket}, 6});
   const auto did = ran.take();
-  BOOST_TEST((did.rows.at(0).failure.code == core::ec::invalid_argument));
+  BOOST_TEST((did.rows.at(0).failure.code == core::ec::incompatible));
   BOOST_TEST((did.rows.at(0).captured == steps{2}));
 }
 

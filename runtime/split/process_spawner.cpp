@@ -24,7 +24,7 @@ namespace {
 /// P_PIDFD, which older headers lack.
 constexpr auto by_pidfd = static_cast<idtype_t>(3);
 
-/// How often the thread looks for what nothing tells it of.
+/// How often the thread looks at what it cannot wait for.
 constexpr core::timespan look_again = std::chrono::milliseconds{50};
 /// The thread looks this often in any case, in case the host closed the
 /// descriptor that wakes it.

@@ -92,8 +92,8 @@ private:
     bool killed = false;
     bool gone = false;
     bool told_to_leave = false;
-    /// Nothing tells this program of its end: a debugger that traces it hears
-    /// of it first, or it has no pidfd.
+    /// Its end cannot be waited for: a debugger that traces it hears of it
+    /// first, or it has no pidfd.
     bool withheld = false;
     reply_check check;
     // Last, so that it ends before the check that its thread uses.
@@ -112,7 +112,7 @@ private:
   void spawn(const order& x);
   core::result<void> bear(child& c, const order& x);
   void hear(child& c, ipc::process_life who, actors::from_process message);
-  /// @param seen what poll tells of its pidfd
+  /// @param seen the events that poll found at its pidfd
   void reap(ipc::process_life who, int16_t seen);
   /// Asks the kernel for the end of a child as waitid does. Returns errno; 0:
   /// it answered.

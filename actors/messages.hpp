@@ -368,7 +368,7 @@ struct setup {
   /// Names, versions and order of the pipeline's stages: a process whose stages
   /// differ ends.
   std::string stages;
-  /// A device begins without models, and loads them as it is told.
+  /// A device begins without models, and loads them by orders.
   bool bare = false;
 
   friend bool operator==(const setup&, const setup&) = default;

@@ -24,7 +24,7 @@ public:
   /// Starts life `who` of a process for `part`. Exactly one `started` follows;
   /// if it has no failure, one `exited` follows at the end, after everything
   /// that the process wrote was delivered.
-  /// @param bare a device begins without models, and loads them as it is told
+  /// @param bare a device begins without models, and loads them by orders
   virtual void start(ipc::process_life who, std::string part, bool bare) = 0;
 
   /// Asks for a sign of life; a `pong` follows if the process answers.

@@ -15,7 +15,7 @@ namespace atelier::runtime {
 
 /// Makes the executor that `device` of `settings` names, and loads its models.
 /// @param own the host's executors, which get their border here
-/// @param bare models are loaded only when the device is told to
+/// @param bare models are loaded by orders alone
 /// Errors: ec::not_found if it is not built in; those of the executor, and of
 /// make_host_executor.
 core::result<std::shared_ptr<gpu::executor>> make_executor(

@@ -8,33 +8,28 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
 namespace atelier::test {
 
-/// Counts tensors that are made on the host during its life, and refuses
-/// those above a size as LibTorch does where memory is short.
-/// Threads: `allocate` any; others one at a time.
-class host_tensors final : public c10::Allocator {
+/// Makes all tensors on the host, counts them, and refuses those above a size,
+/// as LibTorch does where memory is short. It is never destroyed: a device's
+/// thread may use it until its own end.
+/// Threads: any.
+class counting_allocator final : public c10::Allocator {
 public:
-  host_tensors() : below_(c10::GetCPUAllocator()) {
-    c10::SetCPUAllocator(this, priority_++);
-  }
-
-  ~host_tensors() override {
-    c10::SetCPUAllocator(below_, priority_++);
+  static counting_allocator& get() {
+    static auto& made = *new counting_allocator;
+    return made;
   }
 
   c10::DataPtr allocate(size_t bytes) override {
-    ++count_;
-    for (auto seen = greatest_.load(); seen < bytes;)
-      if (greatest_.compare_exchange_weak(seen, bytes))
-        break;
-    if (bytes > most_) {
-      ++refused_;
+    ++count;
+    raise(greatest, bytes);
+    if (bytes > most) {
+      ++refused;
       TORCH_CHECK(false,
                   "DefaultCPUAllocator: can't allocate memory: you "
                   "tried to allocate ",
@@ -42,13 +37,11 @@ public:
     }
     auto made = below_->allocate(bytes);
     auto* const at = made.get();
-    const auto live = *live_ += bytes;
-    for (auto seen = peak_.load(); seen < live;)
-      if (peak_.compare_exchange_weak(seen, live))
-        break;
     if (at != nullptr) {
-      const std::lock_guard guard{all().lock};
-      all().tensors.emplace(at, tensor{std::move(made), bytes, live_});
+      const std::lock_guard guard{lock_};
+      live_ += bytes;
+      raise(peak, live_);
+      tensors_.emplace(at, tensor{std::move(made), bytes});
     }
     // LibTorch expects a context that is the memory.
     return {at, at, forget, c10::DeviceType::CPU};
@@ -62,68 +55,98 @@ public:
     below_->copy_data(to, from, bytes);
   }
 
+  /// Counts anew, without a limit.
+  void begin() {
+    const std::lock_guard guard{lock_};
+    live_ = 0;
+    for (auto& [at, x] : tensors_)
+      x.bytes = 0;
+    peak = count = greatest = refused = 0;
+    most = SIZE_MAX;
+  }
+
+  std::atomic<size_t> peak = 0;
+  std::atomic<size_t> count = 0;
+  std::atomic<size_t> greatest = 0;
+  std::atomic<size_t> most = SIZE_MAX;
+  std::atomic<size_t> refused = 0;
+
+private:
+  struct tensor {
+    c10::DataPtr memory;
+    /// What it adds to the live bytes.
+    size_t bytes;
+  };
+
+  counting_allocator() : below_(c10::GetCPUAllocator()) {
+    c10::SetCPUAllocator(this, 1);
+  }
+
+  static void raise(std::atomic<size_t>& to, size_t at_least) {
+    for (auto seen = to.load(); seen < at_least;)
+      if (to.compare_exchange_weak(seen, at_least))
+        break;
+  }
+
+  static void forget(void* at) {
+    auto& x = get();
+    const std::lock_guard guard{x.lock_};
+    const auto i = x.tensors_.find(at);
+    if (i == x.tensors_.end())
+      return;
+    x.live_ -= i->second.bytes;
+    x.tensors_.erase(i);
+  }
+
+  c10::Allocator* below_;
+  std::mutex lock_;
+  std::unordered_map<void*, tensor> tensors_;
+  size_t live_ = 0;
+};
+
+/// What counting_allocator counts and refuses during one's life.
+/// Threads: one at a time; there is one of them.
+class host_tensors {
+public:
+  host_tensors() {
+    counted_.begin();
+  }
+
+  ~host_tensors() {
+    counted_.begin();
+  }
+
+  host_tensors(const host_tensors&) = delete;
+  host_tensors& operator=(const host_tensors&) = delete;
+
   size_t count() const {
-    return count_;
+    return counted_.count;
   }
 
   /// Returns the bytes of the greatest tensor that was asked for, and forgets
   /// it.
   size_t greatest() {
-    return greatest_.exchange(0);
+    return counted_.greatest.exchange(0);
   }
 
-  /// Returns the most bytes that tensors had at once.
+  /// Returns the most bytes that tensors had at once, without those that were
+  /// there before.
   size_t peak() const {
-    return peak_;
+    return counted_.peak;
   }
 
   /// Sets the bytes of the greatest tensor that is made.
   void limit(size_t most) {
-    most_ = most;
+    counted_.most = most;
   }
 
   /// Returns how many tensors were refused.
   size_t refused() const {
-    return refused_;
+    return counted_.refused;
   }
 
 private:
-  /// A tensor's memory; it may outlive the counts.
-  struct tensor {
-    c10::DataPtr memory;
-    size_t bytes;
-    std::shared_ptr<std::atomic<size_t>> live;
-  };
-
-  struct registry {
-    std::mutex lock;
-    std::unordered_map<void*, tensor> tensors;
-  };
-
-  static registry& all() {
-    static auto& made = *new registry;
-    return made;
-  }
-
-  static void forget(void* at) {
-    const std::lock_guard guard{all().lock};
-    const auto i = all().tensors.find(at);
-    if (i == all().tensors.end())
-      return;
-    *i->second.live -= i->second.bytes;
-    all().tensors.erase(i);
-  }
-
-  // LibTorch takes the allocator of the greatest priority.
-  static inline uint8_t priority_ = 1;
-  c10::Allocator* below_;
-  std::shared_ptr<std::atomic<size_t>> live_ =
-    std::make_shared<std::atomic<size_t>>(0);
-  std::atomic<size_t> peak_ = 0;
-  std::atomic<size_t> count_ = 0;
-  std::atomic<size_t> greatest_ = 0;
-  std::atomic<size_t> most_ = SIZE_MAX;
-  std::atomic<size_t> refused_ = 0;
+  counting_allocator& counted_ = counting_allocator::get();
 };
 
 } // namespace atelier::test

@@ -243,8 +243,8 @@ void hub::on(const stepped& x, core::time_point now) {
         workers_.view_changed(*w);
       }
     }
-    // The row of an order that was given up still needs the state that the
-    // order began with.
+    // The row of an abandoned order still needs the state that the order began
+    // with.
     if (p.published && !d.side)
       slots_.published(p.ticket);
     records_.stepped_on(p.ticket.id, now);

@@ -90,30 +90,39 @@ bool is_told(const failure& why) {
   return meaning_of(why.code).told || why.text == starting_text;
 }
 
-std::string public_text(const failure& why, std::string_view where) {
+std::string public_text(const failure& why, std::optional<uint64_t> number) {
   if (is_told(why))
     return why.text;
   const auto at = why.text.find(core::not_loaded);
-  if (core::to_string(ec::unavailable) == why.code && at != std::string::npos)
-    return fmt::format("{} cannot be loaded; the server's log says why{}",
-                       why.text.substr(0, at), where);
-  return fmt::format("the server could not do this ({}); its log says why{}",
-                     why.code, where);
+  if (core::to_string(ec::unavailable) == why.code && at != std::string::npos) {
+    const auto variant = why.text.substr(0, at);
+    return number
+           ? fmt::format("{} cannot be loaded; the server's log says why, as "
+                         "error {}",
+                         variant, *number)
+           : fmt::format("{} cannot be loaded; the server's log says why",
+                         variant);
+  }
+  return number ? fmt::format("the server could not do this ({}); its log says "
+                              "why, as error {}",
+                              why.code, *number)
+                : fmt::format("the server could not do this ({}); its log says "
+                              "why",
+                              why.code);
 }
 
 reply_message error_reply(error_shape how, const failure& why,
                           std::string_view param) {
   const auto& means = meaning_of(why.code);
-  std::string where;
+  std::optional<uint64_t> number;
   if (!is_told(why)) {
     static std::atomic<uint64_t> count{0};
-    const auto number = ++count;
-    core::log_error("error {} reported to a client: {}: {}", number, why.code,
+    number = ++count;
+    core::log_error("error {} reported to a client: {}: {}", *number, why.code,
                     why.text);
-    where = fmt::format(", as error {}", number);
   }
-  auto reply = error_reply(how, means.status, why.code, public_text(why, where),
-                           param);
+  auto reply =
+    error_reply(how, means.status, why.code, public_text(why, number), param);
   if (why.retry_after.count() > 0) {
     const auto seconds =
       std::ceil(std::chrono::duration<double>(why.retry_after).count());

@@ -5,6 +5,8 @@
 #include <atelier/runtime/http/exchange.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,8 +26,9 @@ bool is_told(const failure& why);
 
 /// Returns what clients may read of a failure: its text, or, if only operators
 /// can act on it, which variant cannot be loaded, or the code.
-/// @param where where the rest is to be found, such as ", as error 7"
-std::string public_text(const failure& why, std::string_view where = {});
+/// @param number the number by which the log names it, if the reply has one
+std::string public_text(const failure& why,
+                        std::optional<uint64_t> number = std::nullopt);
 
 /// Returns a reply with the reason for a failure, in the format of the API.
 /// Adds Retry-After if the failure carries a time. Texts of codes that only

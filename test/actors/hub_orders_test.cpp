@@ -292,7 +292,8 @@ BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_killed_lets_its_request_go) {
   BOOST_TEST(sut.quiet());
 }
 
-BOOST_AUTO_TEST_CASE(a_hung_device_that_wakes_up_frees_no_state_of_its_request) {
+BOOST_AUTO_TEST_CASE(
+  a_hung_device_that_wakes_up_frees_no_state_of_its_request) {
   hub_rig sut;
   sut.add_cpu(ipc::process_life{});
   sut.add_device(ipc::process_life{}, 4, 4);
@@ -309,7 +310,8 @@ BOOST_AUTO_TEST_CASE(a_hung_device_that_wakes_up_frees_no_state_of_its_request) 
   BOOST_TEST(sut.sut->slots().state_of(again.from).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_device_that_hangs_after_it_published_begins_the_leg_anew) {
+BOOST_AUTO_TEST_CASE(
+  a_device_that_hangs_after_it_published_begins_the_leg_anew) {
   hub_rig sut;
   sut.add_cpu(ipc::process_life{});
   sut.add_device(ipc::process_life{}, 4, 4);

@@ -33,9 +33,8 @@ BOOST_AUTO_TEST_CASE(what_only_operators_can_mend_stays_in_the_log) {
 }
 
 BOOST_AUTO_TEST_CASE(which_variant_cannot_be_loaded_is_told_without_its_files) {
-  const failure why{"unavailable",
-                    "frail@2 cannot be loaded: /srv/secret: no such file",
-                    {}};
+  const failure why{
+    "unavailable", "frail@2 cannot be loaded: /srv/secret: no such file", {}};
   const auto text = message_of(why);
   BOOST_TEST(text.starts_with("frail@2 cannot be loaded; the server's log says "
                               "why, as error "));

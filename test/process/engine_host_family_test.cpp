@@ -115,15 +115,16 @@ BOOST_AUTO_TEST_CASE(a_model_that_kills_its_process_leaves_the_others_served) {
   BOOST_TEST(test::code_of(ask("sound")) == "");
   const auto refused = ask("deadly");
   BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
-  BOOST_TEST(std::get<failure>(refused).text
-             == "deadly@3 cannot be loaded: the process crashed while it loaded "
-                "models");
+  BOOST_TEST(
+    std::get<failure>(refused).text
+    == "deadly@3 cannot be loaded: the process crashed while it loaded "
+       "models");
   BOOST_TEST(test::code_of(ask("sound")) == "");
   BOOST_TEST_REQUIRE(sut->status().unloadable.size() == 1u);
   BOOST_TEST(sut->status().unloadable[0].variant == "deadly@3");
   std::filesystem::remove(path / "deadly");
-  BOOST_TEST(test::eventually(
-    [&] { return test::code_of(ask("deadly")).empty(); }));
+  BOOST_TEST(
+    test::eventually([&] { return test::code_of(ask("deadly")).empty(); }));
   BOOST_TEST(sut->stop(10s));
 }
 

@@ -156,16 +156,26 @@ struct wide_fixture : test::tiny_folder {
     return out;
   }
 
-  /// Returns a row that has run all its steps.
-  static gpu::open_job drawn(test::model_bench& on, const core::recipe& how,
-                             core::tenant_id whose = {}) {
-    auto job = on.job(how);
-    job.tenant = whose;
-    on.device->open(job);
-    on.device->run({{job.ticket}, how.steps});
-    const auto row = on.ran.take().rows.at(0);
-    BOOST_REQUIRE_EQUAL(row.failure.text, "");
-    return job;
+  /// Returns rows of as many tenants that have run all their steps.
+  static std::vector<gpu::open_job> drawn(test::model_bench& on,
+                                          const core::recipe& how,
+                                          uint32_t tenants) {
+    std::vector<gpu::open_job> out;
+    std::vector<core::ticket> who;
+    for (uint32_t i = 0; i < tenants; ++i) {
+      out.push_back(on.job(how));
+      out.back().tenant = core::tenant_id{i + 1};
+      on.device->open(out.back());
+      who.push_back(out.back().ticket);
+    }
+    on.device->run({who, how.steps});
+    for (const auto& row : on.ran.take().rows)
+      BOOST_REQUIRE_EQUAL(row.failure.text, "");
+    return out;
+  }
+
+  static gpu::open_job drawn(test::model_bench& on, const core::recipe& how) {
+    return drawn(on, how, 1).front();
   }
 
   /// Returns the image of a finished row, decoded in tiles of that side.
@@ -325,9 +335,7 @@ BOOST_AUTO_TEST_CASE(images_that_do_not_fit_together_are_decoded_in_turn) {
   const auto free = gpu::bytes_to_decode(need(), 0) * 10 / 8 + 100;
   test::model_bench on{path, limited(free)};
   const auto peak = [&](uint32_t tenants) {
-    std::vector<gpu::open_job> jobs;
-    for (uint32_t i = 0; i < tenants; ++i)
-      jobs.push_back(drawn(on, recipe(), core::tenant_id{i + 1}));
+    const auto jobs = drawn(on, recipe(), tenants);
     test::host_tensors tensors;
     // All of them wait while another row runs.
     const auto busy = on.job(recipe());

@@ -10,6 +10,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -334,17 +335,27 @@ BOOST_AUTO_TEST_CASE(images_that_do_not_fit_together_are_decoded_in_turn) {
   // Two whole images do not fit.
   const auto free = gpu::bytes_to_decode(need(), 0) * 10 / 8 + 100;
   test::model_bench on{path, limited(free)};
+  std::atomic<bool> holds = false;
+  test::inbox<bool> go;
+  on.device->connect(
+    {[&](gpu::run_report x) {
+       const bool waits = holds;
+       on.ran.put(std::move(x));
+       if (waits)
+         go.take();
+     },
+     [&](gpu::decode_report x) { on.decoded.put(std::move(x)); }});
   const auto peak = [&](uint32_t tenants) {
     const auto jobs = drawn(on, recipe(), tenants);
+    // The device begins once all have asked.
+    holds = true;
+    on.device->run({{}, 0});
+    on.ran.take();
+    holds = false;
     test::host_tensors tensors;
-    // All of them wait while another row runs.
-    const auto busy = on.job(recipe());
-    on.device->open(busy);
-    on.device->run({{busy.ticket}, 2});
     for (const auto& x : jobs)
       on.device->decode(x.ticket);
-    on.ran.take();
-    on.device->close(busy.ticket);
+    go.put(true);
     for (uint32_t i = 0; i < tenants; ++i)
       BOOST_TEST(on.decoded.take().failure.text == "");
     for (const auto& x : jobs) {

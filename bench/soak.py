@@ -23,7 +23,7 @@ import time
 
 from http_load import Server
 from soak_cases import Load
-from soak_watch import Killer, Watch, alive, metrics, until_idle
+from soak_watch import Killer, Watch, alive, metrics, restarts, until_idle
 
 # Memory is judged after WARM_S, over at least LEAST_SLOPE_S.
 WARM_S = 1200
@@ -92,7 +92,8 @@ def soak(given, server):
         "seconds": round(spent, 1), "seed": given.seed,
         "clients": given.clients, "pause_s": given.pause,
         "kill_every_s": given.every,
-        "kills": killer.kills, "stops": killer.stops, "calls": load.counts,
+        "kills": killer.kills, "stops": killer.stops,
+        "restarts": restarts(server), "calls": load.counts,
         "faults": load.faults,
         **counted,
         "ready_share": {x: round((after_kills[x] - ready[x]) / spent, 4)
@@ -132,7 +133,7 @@ def judge(report):
         ("slots equal", before["slots"] == after["slots"]),
         # A stop that was taken for a death would have killed a worker.
         ("no more deaths than kills",
-         report["workers_lost_total"] <= sum(report["kills"].values()))]
+         report["restarts"] <= sum(report["kills"].values()))]
 
 
 def tell(report):

@@ -28,6 +28,12 @@ def alive(server, field="alive"):
     return dict(found, server=server.process.pid)
 
 
+def restarts(server):
+    """Returns how often the engine's processes were started again."""
+    _, text = call(server.url, "GET", "/health")
+    return sum(x["restarts"] for x in json.loads(text)["processes"])
+
+
 def look_at(pid):
     """Returns its private memory in KiB, its descriptors and its threads; None if it
     ended."""

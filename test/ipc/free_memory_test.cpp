@@ -77,16 +77,6 @@ BOOST_AUTO_TEST_CASE(swap_is_not_ram) {
   BOOST_TEST(*ipc::free_ram(x.root.string()) == 400 * mib);
 }
 
-BOOST_AUTO_TEST_CASE(swap_is_not_ram) {
-  const kernel_files x;
-  BOOST_TEST(!ipc::free_ram(x.root.string()));
-  x.available(700 * mib, 300 * mib);
-  BOOST_TEST(*ipc::free_ram(x.root.string()) == 700 * mib);
-  x.write("proc/self/cgroup", "0::/\n");
-  x.group("", std::to_string(512 * mib), 112 * mib);
-  BOOST_TEST(*ipc::free_ram(x.root.string()) == 400 * mib);
-}
-
 BOOST_AUTO_TEST_CASE(the_narrowest_group_counts) {
   const kernel_files x;
   x.available(4096 * mib);

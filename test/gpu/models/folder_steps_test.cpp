@@ -63,10 +63,15 @@ BOOST_AUTO_TEST_CASE(models_of_odd_sizes_run_or_are_refused) {
       run(**model, draw);
       return true;
     });
-    BOOST_REQUIRE_MESSAGE(done, (done ? "" : done.why().text)
-                                  << '\n'
-                                  << folder.configs());
-    ++ran;
+    // Convolutions without padding need more than the smallest latents have.
+    const bool small = !done
+                    && done.why().text.find("greater than actual input size")
+                         != std::string::npos;
+    BOOST_REQUIRE_MESSAGE(done || small, (done ? "" : done.why().text)
+                                           << '\n'
+                                           << folder.configs());
+    if (done)
+      ++ran;
   }
   BOOST_TEST(ran > 0u);
   BOOST_TEST_MESSAGE(ran << " of them ran");

@@ -40,7 +40,7 @@ struct fixture : test::deterministic_system {
   }
 
   void start() {
-    host->start(life, "cpu");
+    host->start(life, "cpu", false);
     advance(10ms);
   }
 
@@ -78,7 +78,7 @@ BOOST_FIXTURE_TEST_SUITE(simulated_host_test, fixture)
 
 BOOST_AUTO_TEST_CASE(a_process_comes_up_after_its_delay_and_works) {
   script.start_delay = 10ms;
-  host->start(life, "cpu");
+  host->start(life, "cpu", false);
   advance(9ms);
   BOOST_TEST(started.empty());
   give();
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_process_leaves_when_it_is_asked_unless_it_will_not) {
   advance(0ns);
   BOOST_TEST(exited.size() == 1u);
   const auto second = test::hub_rig::life(1, 2);
-  host->start(second, "cpu");
+  host->start(second, "cpu", false);
   advance(0ns);
   host->ask_to_leave(second);
   host->ask_to_leave(life);
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_process_leaves_when_it_is_asked_unless_it_will_not) {
 BOOST_AUTO_TEST_CASE(a_process_killed_while_it_starts_starts_and_exits) {
   script.start_delay = 10ms;
   script.exit_delay = 5ms;
-  host->start(life, "cpu");
+  host->start(life, "cpu", false);
   host->kill(life);
   advance(10ms);
   BOOST_TEST(started.size() == 1u);

@@ -56,9 +56,14 @@ BOOST_AUTO_TEST_CASE(models_of_odd_sizes_run_or_are_refused) {
       continue;
     const auto type = draw.below(3) == 0 ? torch::kBFloat16 : torch::kFloat32;
     const auto model = gpu::load_model(*files, {torch::kCPU, type});
-    BOOST_REQUIRE_MESSAGE(model, (model ? "" : model.why().text)
-                                   << '\n'
-                                   << folder.configs());
+    if (!model) {
+      // Such as a vocabulary that is larger than the text encoder's.
+      BOOST_REQUIRE_MESSAGE(model.why().text.find(folder.path.string())
+                              != std::string::npos,
+                            model.why().text << '\n'
+                                             << folder.configs());
+      continue;
+    }
     const auto done = gpu::with_model_border("a step", [&] {
       run(**model, draw);
       return true;

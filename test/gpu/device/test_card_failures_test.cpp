@@ -286,7 +286,7 @@ BOOST_FIXTURE_TEST_CASE(a_image_is_drawn_once, test::live_executor) {
   sut->open(job);
   run({job.ticket}, 1);
   BOOST_CHECK(decode(job.ticket).failure.code == core::ec::none);
-  BOOST_CHECK(decode(job.ticket).failure.code == core::ec::invalid_argument);
+  BOOST_CHECK(decode(job.ticket).failure.code == core::ec::incompatible);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_row_closed_in_the_queue_is_forgotten,

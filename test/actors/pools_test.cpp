@@ -148,11 +148,11 @@ BOOST_AUTO_TEST_CASE(a_latent_that_does_not_fit_its_slot_is_an_error) {
 BOOST_AUTO_TEST_CASE(work_that_comes_twice_is_refused_the_second_time) {
   tell(preprocess, noise().order());
   tell(preprocess, noise().order());
-  BOOST_TEST((prepared().failure.code == ec::invalid_argument));
+  BOOST_TEST((prepared().failure.code == ec::incompatible));
   draw_pixels();
   tell(postprocess, image().order());
   tell(postprocess, image().order());
-  BOOST_TEST((finished().failure.code == ec::invalid_argument));
+  BOOST_TEST((finished().failure.code == ec::incompatible));
 }
 
 BOOST_AUTO_TEST_CASE(files_are_given_up_by_the_actors_clock) {

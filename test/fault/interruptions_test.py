@@ -34,7 +34,11 @@ def case_an_interrupted_server_answers_every_call(program):
 
 @needs_models
 def case_a_server_that_loses_files_answers_every_call(program):
+    code, _, err = program.run(["train", "text", "--minutes", ".01", "--dir", "d"])
+    if code == 3 and "not built in" in err:
+        return "skipped"
     interrupt(program, "--model", str(ROOT / "models" / "tiny"))
+    return "passed"
 
 
 def all_cases():

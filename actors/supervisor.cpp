@@ -207,7 +207,7 @@ void ended(pointer self, const process_exited& x) {
     core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.manner);
   self->send(s.config.hub, process_lost{x.process, true, x.cause});
   p->bare = p->bare
-         || (p->stage == stage::setting_up && p->refusal.code == core::ec::none
+         || (p->stage == stage::setting_up
              && (x.cause == death::crash || x.cause == death::memory));
   schedule_restart(self, *p);
 }

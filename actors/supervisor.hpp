@@ -57,8 +57,8 @@ struct supervisor_state {
     core::time_point last_ping;
     /// When it last got more time, after a pause of this process.
     std::optional<core::time_point> reprieved;
-    /// A life of it crashed before it was set up, perhaps by a model: since
-    /// then it loads its models only when it is there.
+    /// A life of it ended by itself before it was set up, perhaps by a model:
+    /// since then it loads its models only when it is there.
     bool bare = false;
     /// It answered once in this life.
     bool was_up = false;

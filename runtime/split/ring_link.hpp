@@ -34,7 +34,7 @@ public:
 
   ring_link(const ipc::ring_pair& rings, ipc::ring_life life, events calls);
 
-  /// As `stop`.
+  /// Ends as `stop` does.
   ~ring_link();
 
   /// Ends the reading thread at once, without `ended`. Afterwards any thread

@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(of_two_that_a_process_died_with_each_is_tried_alone) {
   order = ordered();
   BOOST_TEST((order.hosting == variants{slow, fast}));
   rig->lose(life(2, 3));
-  // What is sound is there before the next attempt.
+  // The sound variant is loaded before the next attempt.
   BOOST_TEST((join(4).hosting == variants{fast}));
 }
 

@@ -72,6 +72,23 @@ struct rig : hub_rig {
   }
 };
 
+// A device of the control process.
+struct own_device : hub_rig {
+  own_device() {
+    add_cpu(ipc::process_life{});
+    add_device(ipc::process_life{}, 4, 4);
+  }
+
+  // Returns the order of a request whose row steps.
+  denoise begin() {
+    submit();
+    done(take<prepare>());
+    auto x = take<denoise>();
+    stepping({x.ticket}, {});
+    return x;
+  }
+};
+
 // Lets the time pass until an order that nobody answers is given up.
 bool give_up(hub_rig& sut) {
   for (int i = 0; i < 400 && sut.sut->counts().orders_lost == 0; ++i)
@@ -294,13 +311,9 @@ BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_killed_lets_its_request_go) {
 
 BOOST_AUTO_TEST_CASE(
   a_hung_device_that_wakes_up_frees_no_state_of_its_request) {
-  hub_rig sut;
-  sut.add_cpu(ipc::process_life{});
-  sut.add_device(ipc::process_life{}, 4, 4);
-  const auto id = sut.submit();
-  sut.done(sut.take<prepare>());
-  const auto first = sut.take<denoise>();
-  sut.stepping({first.ticket}, {});
+  own_device sut;
+  const auto first = sut.begin();
+  const auto id = first.ticket.id;
   BOOST_REQUIRE(give_up(sut));
   sut.stepped(first, 2, {});
   sut.submit();
@@ -312,13 +325,9 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(
   a_device_that_hangs_after_it_published_begins_the_leg_anew) {
-  hub_rig sut;
-  sut.add_cpu(ipc::process_life{});
-  sut.add_device(ipc::process_life{}, 4, 4);
-  const auto id = sut.submit();
-  sut.done(sut.take<prepare>());
-  const auto first = sut.take<denoise>();
-  sut.stepping({first.ticket}, {});
+  own_device sut;
+  const auto first = sut.begin();
+  const auto id = first.ticket.id;
   sut.stepped(first, 2, {});
   // Another request takes the slot of the state that the first began with.
   sut.submit();

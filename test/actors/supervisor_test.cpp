@@ -311,6 +311,18 @@ BOOST_AUTO_TEST_CASE(what_crashes_while_it_is_set_up_begins_without_models) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_refusal_does_not_hide_the_crash_of_a_later_life) {
+  started();
+  tell(sut, actors::setup_refused{first, core::fail(ec::not_found, "gone")});
+  crashed(first, actors::death::outside);
+  advance(1s);
+  started(second);
+  crashed(second, actors::death::crash);
+  advance(1s);
+  BOOST_REQUIRE(host->started.size() == 3u);
+  BOOST_TEST(host->begins_bare);
+}
+
 BOOST_AUTO_TEST_CASE(other_ends_leave_the_models_to_the_next_life) {
   started();
   crashed(first, actors::death::outside);

@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_ends_the_thread_harms_nobody) {
   BOOST_TEST((where != std::this_thread::get_id()));
 }
 
-// As an engine does, its owner waits for the callbacks when it ends.
+// Its owner waits for the callbacks when it ends, as an engine does.
 BOOST_AUTO_TEST_CASE(
   a_client_may_end_the_thread_after_one_destroyed_the_owner) {
   struct waiting_owner final : runtime::reception_owner {

@@ -6,6 +6,29 @@ include(CMakePackageConfigHelpers)
 include(AtelierInstallTorch)  # atelier_torch_rpath()
 set(ATELIER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Atelier")
 
+foreach(program IN ITEMS atelier atelier-process atelier-training atelier-papers)
+  if(NOT TARGET ${program})
+    continue()
+  endif()
+  set(destination "${CMAKE_INSTALL_LIBEXECDIR}/atelier")
+  if(program STREQUAL atelier)
+    set(destination "${CMAKE_INSTALL_BINDIR}")
+  endif()
+  set_target_properties(${program} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
+  if(ATELIER_WITH_TORCH)
+    atelier_torch_rpath("${destination}" rpath)
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "${rpath}")
+  endif()
+  if(ATELIER_INSTALL)
+    install(TARGETS ${program} DESTINATION "${destination}")
+  endif()
+endforeach()
+
+if(NOT ATELIER_INSTALL)
+  return()
+endif()
+
 # Collect into <out> the libraries that CMake made in <dir> and below.
 function(atelier_libraries_below dir out)
   get_property(targets DIRECTORY "${dir}" PROPERTY BUILDSYSTEM_TARGETS)
@@ -48,23 +71,6 @@ foreach(library IN LISTS libraries)
   endif()
 endforeach()
 
-foreach(program IN ITEMS atelier atelier-process atelier-training atelier-papers)
-  if(NOT TARGET ${program})
-    continue()
-  endif()
-  set(destination "${CMAKE_INSTALL_LIBEXECDIR}/atelier")
-  if(program STREQUAL atelier)
-    set(destination "${CMAKE_INSTALL_BINDIR}")
-  endif()
-  set_target_properties(${program} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${destination}")
-  if(ATELIER_WITH_TORCH)
-    atelier_torch_rpath("${destination}" rpath)
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH "${rpath}")
-  endif()
-  install(TARGETS ${program} DESTINATION "${destination}")
-endforeach()
-
 if(libraries)
   install(TARGETS ${libraries} EXPORT AtelierTargets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -98,6 +104,12 @@ endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/clip-vocabulary/"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/atelier/clip-vocabulary" OPTIONAL)
 
+set(ATELIER_TORCH_VERSIONS "")
+if(AtelierTorch_VERSION MATCHES "^([0-9]+)\\.([0-9]+)")
+  math(EXPR next "${CMAKE_MATCH_2} + 1")
+  set(ATELIER_TORCH_VERSIONS
+    "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}...<${CMAKE_MATCH_1}.${next}")
+endif()
 set(ATELIER_LIBEXEC "${CMAKE_INSTALL_LIBEXECDIR}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/config/cmake/AtelierConfig.cmake.in"

@@ -23,9 +23,11 @@ if(ATELIER_INSTALL_TORCH)
   file(GLOB torch_openmp "${AtelierTorch_DIR}/lib/libgomp*.so*")
   list(APPEND torch_roots ${torch_openmp})
 endif()
-configure_file("${CMAKE_CURRENT_LIST_DIR}/install_torch.cmake.in"
-  "${PROJECT_BINARY_DIR}/install_torch.cmake" @ONLY)
-install(SCRIPT "${PROJECT_BINARY_DIR}/install_torch.cmake")
+if(ATELIER_INSTALL)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/install_torch.cmake.in"
+    "${PROJECT_BINARY_DIR}/install_torch.cmake" @ONLY)
+  install(SCRIPT "${PROJECT_BINARY_DIR}/install_torch.cmake")
+endif()
 
 function(atelier_torch_rpath destination out)
   set(home "${ATELIER_TORCH_HOME}")

@@ -58,6 +58,7 @@ endif()
 find_package_handle_standard_args(AtelierTorch
   REQUIRED_VARS AtelierTorch_DIR
   VERSION_VAR AtelierTorch_VERSION
+  HANDLE_VERSION_RANGE
   REASON_FAILURE_MESSAGE "no LibTorch in ${torch_from}: run ./atelier once, or set ATELIER_TORCH to a LibTorch folder")
 
 if(AtelierTorch_FOUND AND NOT TARGET Atelier::torch)

@@ -185,5 +185,19 @@ if(NOT head STREQUAL "89504e470d0a1a0a")
   message(FATAL_ERROR "The README's host wrote no PNG")
 endif()
 
+# The libraries hold inline code of one minor version of LibTorch.
+if(ATELIER_TORCH_OF_BUILD)
+  file(WRITE "${made}/newer/lib/libtorch_cpu.so" "")
+  file(WRITE "${made}/newer/build-version" "2.99.0")
+  execute_process(COMMAND ${hidden} "${CMAKE_COMMAND}" -G Ninja
+      -S "${shown}" -B "${made}/refused" "-DCMAKE_PREFIX_PATH=${prefix}"
+      "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}"
+      "-DATELIER_TORCH=${made}/newer"
+    RESULT_VARIABLE status ERROR_VARIABLE printed OUTPUT_QUIET)
+  if(status EQUAL 0 OR NOT printed MATCHES "2\\.99\\.0")
+    message(FATAL_ERROR "LibTorch 2.99.0: ${status}: ${printed}")
+  endif()
+endif()
+
 # All of it takes half a gigabyte.
 file(REMOVE_RECURSE "${prefix}" "${host_build}" "${made}")

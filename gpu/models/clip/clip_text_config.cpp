@@ -53,8 +53,9 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
     in.integer("intermediate_size", out.intermediate_size, 1, widest);
   out.layers = in.integer("num_hidden_layers", out.layers, 1, 1024);
   out.heads = in.integer("num_attention_heads", out.heads, 1, widest);
+  // The start and the end of a prompt need a token each.
   out.max_position_embeddings = in.integer(
-    "max_position_embeddings", out.max_position_embeddings, 1, widest);
+    "max_position_embeddings", out.max_position_embeddings, 2, widest);
   out.activation = activation_of(
     in.text("hidden_act", "quick_gelu",
             {"quick_gelu", "gelu", "gelu_new", "gelu_pytorch_tanh"}));

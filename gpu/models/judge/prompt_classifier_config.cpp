@@ -77,11 +77,6 @@ core::result<prompt_classifier_file> read_prompt_classifier_config(
   const auto shape = read_clip_text_config(out.encoder);
   if (!shape)
     return shape.why();
-  // The start and the end of a prompt need a token each.
-  if (shape->max_position_embeddings < 2)
-    return core::fail(core::ec::bad_config,
-                      "{}: max_position_embeddings is {}, not at least 2",
-                      out.encoder.config_file, shape->max_position_embeddings);
   out.shape = {*shape, static_cast<int64_t>(out.levels.size())};
   return out;
 }

@@ -85,6 +85,7 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_refused_by_key) {
   refused(R"({"hidden_size": 1e3})", "hidden_size", "1000");
   refused(R"({"vocab_size": 99999999999999999999})", "vocab_size", "1e+20");
   refused(R"({"num_hidden_layers": 0})", "num_hidden_layers", "0");
+  refused(R"({"max_position_embeddings": 1})", "max_position_embeddings", "1");
   refused(R"({"num_attention_heads": 7})", "num_attention_heads", "7");
   refused(R"({"hidden_act": "relu"})", "hidden_act", "relu");
   refused(R"({"layer_norm_eps": null})", "layer_norm_eps", "null");

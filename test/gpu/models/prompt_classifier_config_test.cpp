@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(every_refusal_names_file_and_key) {
           "1..1048576");
   refused(changed("\"max_position_embeddings\": 48",
                   "\"max_position_embeddings\": 1"),
-          "c/config.json: text_config: max_position_embeddings is 1, not at "
-          "least 2");
+          "c/config.json: text_config: max_position_embeddings is 1, not a "
+          "whole number in 2..1048576");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_json_is_refused_by_its_file) {

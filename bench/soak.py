@@ -112,9 +112,8 @@ def judge(report):
     say)]."""
     calls, before, after = report["calls"], report["before"], report["after"]
 
-    def no_more(field):
-        # A call that is under way at the begin has a descriptor.
-        return all(before["parts"][x][field] >= after["parts"][x][field]
+    def equal(field):
+        return all(before["parts"][x][field] == after["parts"][x][field]
                    for x in before["parts"])
 
     long = report["seconds"] >= LEAST_SHARE_S
@@ -129,8 +128,8 @@ def judge(report):
         ("memory < 1 MiB an hour",
          all(x < 1 for x in report["memory_mib_per_hour"].values())
          if longer else None),
-        ("no more descriptors", no_more("descriptors")),
-        ("no more threads", no_more("threads")),
+        ("descriptors equal", equal("descriptors")),
+        ("threads equal", equal("threads")),
         ("slots equal", before["slots"] == after["slots"]),
         # A stop that was taken for a death would have killed a worker.
         ("no more deaths than kills",

@@ -67,7 +67,7 @@ def until_idle(server, roles, patience=120):
     # appears only in some of the samples.
     time.sleep(1)
     parts = {}
-    for _ in range(10):
+    for _ in range(30):
         for role, pid in alive(server).items():
             seen = look_at(pid)
             parts[role] = {x: min(seen[x], parts.get(role, seen)[x])

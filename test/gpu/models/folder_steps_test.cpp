@@ -54,9 +54,8 @@ BOOST_AUTO_TEST_CASE(models_of_odd_sizes_run_or_are_refused) {
     const auto checked = gpu::check_model(folder.path, {});
     if (!checked || !checked->sound())
       continue;
-    const auto files = gpu::open_model(folder.path, {});
     const auto type = draw.below(3) == 0 ? torch::kBFloat16 : torch::kFloat32;
-    const auto model = gpu::load_model(*files, {torch::kCPU, type});
+    const auto model = gpu::load_model(*checked->model, {torch::kCPU, type});
     BOOST_REQUIRE_MESSAGE(model, (model ? "" : model.why().text)
                                    << '\n'
                                    << folder.configs());

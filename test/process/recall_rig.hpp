@@ -62,7 +62,7 @@ struct recall_rig {
             "arena.capture_slots=8", "cache.memory_mib=16",
             // A busy machine is no slow disk.
             "cache.disk_wait_ms=60000", "cache.disk_write_wait_ms=60000",
-            "scheduler.facts_ms=2000"};
+            "scheduler.facts_ms=60000"};
   }
 
   std::unique_ptr<engine> start(mode how,

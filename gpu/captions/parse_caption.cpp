@@ -280,7 +280,7 @@ private:
     }
     if (next_.colour || next_.size || next_.texture
         || (next_.place && at_ >= tokens_.size()))
-      remark("an object without a shape");
+      remark("an object has no shape");
     const auto place = next_.place;
     next_ = {};
     next_.place = place;

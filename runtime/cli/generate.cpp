@@ -39,8 +39,8 @@ void add_image_options(CLI::App& to, generate_arguments& into) {
       "Pixels, multiples of 8; one number: a square; auto: that of the image "
       "to start from, or the model's own");
   add(to, "--native-only", into.native_only, "on|off",
-      "off: draw at --size even where the model draws at its own size only and "
-      "its image would be scaled (default: on)");
+      "on: draw at the model's own size and scale the image to --size; off: "
+      "draw at --size (default: on)");
   add(to, "--model", into.model, "NAME|DIR|FILE",
       "Model: a name, or its folder or file (default: the policy's)");
   add(to, "--negative", into.negative, "TEXT", "Negative prompt");
@@ -113,7 +113,9 @@ CLI::App* add_generate(CLI::App& app, generate_arguments& into) {
 
 CLI::App* add_edit(CLI::App& app, generate_arguments& into) {
   auto* sub = app.add_subcommand(
-    "edit", "Repaint the masked part of an image, and nothing else");
+    "edit",
+    "Repaint the masked part of an image. The prompt describes the whole image "
+    "and names the masked place; what it puts outside the mask is not drawn");
   sub->option_defaults()->group("Image");
   add(*sub, "--mask", into.mask, "MASK",
       "Image that is white where IMAGE is repainted, scaled to its size; or a "

@@ -16,9 +16,8 @@ CLI::App* add_train(CLI::App& app, train_arguments& into) {
     add_text_option(*sub, names, value, text)->type_name(kind);
   };
   add("--minutes", into.minutes, "M",
-      "Time spent in steps, all runs together; 'all': of all networks "
-      "(default: 30). Loading, drawing data and the figures at the end take "
-      "more: a minute or two.");
+      "Training time in minutes, shared by all networks with 'all' (default: "
+      "30); setup and evaluation add one or two");
   add("--steps", into.steps, "N", "Number of steps, instead of a time");
   sub->add_flag("--resume", into.resume,
                 "Continue at the last checkpoint, if there is one");

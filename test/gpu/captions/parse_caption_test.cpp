@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(what_no_scene_has_is_remarked) {
   remarked("a circle, a star, a ring and a heart", "at most 3");
   remarked("a white star on a white background", "does not show");
   remarked("blue", "no shape");
-  remarked("a large blue", "without a shape");
+  remarked("a large blue", "has no shape");
   remarked("a star above", "nothing follows 'above'");
   remarked("above a star", "'above'");
   remarked("a star above the star", "with itself");

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -429,6 +430,20 @@ BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
         }
         BOOST_TEST(sut->stop(10s));
       }
+}
+
+BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
+  auto measured = test::with_reuse();
+  measured.reuse->latents = {{10, 0.3}, {25, 0.99}};
+  folder.write("measured.json", planning::to_json(measured));
+  auto set = settings();
+  std::replace(set.begin(), set.end(), std::string{"arena.capture_slots=8"},
+               std::string{"arena.capture_slots=1"});
+  auto sut = test::start(mode::single, set);
+  const auto x = wanted("a red ball on a table");
+  test::answers_to(*sut, {x});
+  remembered(*sut);
+  BOOST_TEST(repeated(*sut, x).reused.value().steps == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(remembering_needs_slots_to_remember_through) {

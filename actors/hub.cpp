@@ -347,6 +347,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
                                                                  what->routes);
   plan_ = std::move(what);
   admission_.follow(*plan_, now);
+  forecast_.follow(*plan_, cluster());
   bool changed = false;
   for (const auto& x : plan_->workers) {
     auto* w = workers_.find(x.worker);

@@ -69,7 +69,7 @@ std::optional<core::error> hub::not_admitted(const row& r,
                                              core::timespan& retry_after,
                                              core::time_point now) {
   // Rates that were planned with a guess are a guess.
-  if (forecast_.guesses(cluster()))
+  if (forecast_.guesses(*plan_, cluster()))
     return std::nullopt;
   const auto of = config_.policy->admission_class(*r.request, r.known,
                                                   *config_.profile, *plan_);

@@ -68,33 +68,37 @@ bool forecast::several_kinds() const {
   return kinds_.size() > 1;
 }
 
-bool forecast::guesses(const planning::cluster_view& there) const {
-  const auto& known = *profile_;
-  if (known.kinds.empty())
-    return std::any_of(known.variants.begin(), known.variants.end(),
-                       [](const auto& v) { return v.guessed; });
-  const bool any =
-    std::any_of(kinds_.begin(), kinds_.end(), [&](const auto& kind) {
-      for (uint32_t i = 0; i < known.variants.size(); ++i)
-        if (guessed_on(known, core::variant_id{i}, kind))
-          return true;
-      return false;
-    });
-  if (!any)
-    return false;
-  // The cost of a variant that a kind of device never runs may be a guess
-  // there.
-  return std::any_of(
-    there.workers.begin(), there.workers.end(), [&](const auto& w) {
-      for (uint32_t i = 0; i < known.variants.size(); ++i)
-        if (const core::variant_id v{i};
-            guessed_on(known, v, w.device_kind)
+void forecast::follow(const planning::plan& plan,
+                      const planning::cluster_view& there) {
+  planned_by_guess_ = uses_guess(plan, there);
+}
+
+bool forecast::guesses(const planning::plan& plan,
+                       const planning::cluster_view& there) const {
+  return planned_by_guess_ || uses_guess(plan, there);
+}
+
+bool forecast::uses_guess(const planning::plan& plan,
+                          const planning::cluster_view& there) const {
+  const auto& known = *current_;
+  const auto guessed = [&](core::variant_id v) {
+    if (known.kinds.empty())
+      return known.variants.at(v.value).guessed;
+    // The cost of a variant that a kind of device never runs may be a guess
+    // there.
+    return std::any_of(
+      there.workers.begin(), there.workers.end(), [&](const auto& w) {
+        return guessed_on(known, v, w.device_kind)
             && (w.may_host.empty()
                 || std::find(w.may_host.begin(), w.may_host.end(), v)
-                     != w.may_host.end()))
-          return true;
-      return false;
-    });
+                     != w.may_host.end());
+      });
+  };
+  for (const auto& route : plan.routes)
+    for (const auto& leg : route.legs)
+      if (std::any_of(leg.any_of.begin(), leg.any_of.end(), guessed))
+        return true;
+  return false;
 }
 
 core::timespan forecast::least(const work_left& x) const {

@@ -8,6 +8,7 @@
 #include <atelier/planning/backlog.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/measured_costs.hpp>
+#include <atelier/planning/plan.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/slow_workers.hpp>
 #include <atelier/planning/step_table.hpp>
@@ -78,8 +79,14 @@ public:
   /// Whether devices of several kinds ever joined.
   bool several_kinds() const;
 
-  /// Whether any value that a plan for these workers may use is a guess.
-  bool guesses(const planning::cluster_view& there) const;
+  /// Notes whether the costs that a new plan was made with are guesses.
+  void follow(const planning::plan& plan, const planning::cluster_view& there);
+
+  /// Whether the plan was made with a guess of what its routes cost on these
+  /// workers, or its routes' costs are guesses now. Costs that were measured
+  /// meanwhile are no guesses.
+  bool guesses(const planning::plan& plan,
+               const planning::cluster_view& there) const;
 
   /// Returns the least time that a request takes, on its best kind of device.
   core::timespan least(const work_left& x) const;
@@ -147,6 +154,9 @@ public:
   const std::shared_ptr<const planning::profile>& profile() const;
 
 private:
+  bool uses_guess(const planning::plan& plan,
+                  const planning::cluster_view& there) const;
+
   std::shared_ptr<const planning::profile> profile_;
   std::shared_ptr<const planning::profile> current_;
   /// Kinds of device that ever joined.
@@ -160,6 +170,7 @@ private:
   core::time_point last_end_;
   double seconds_per_end_ = 0;
   core::timespan finishing_{0};
+  bool planned_by_guess_ = false;
 };
 
 } // namespace atelier::actors

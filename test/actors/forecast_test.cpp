@@ -176,12 +176,46 @@ BOOST_AUTO_TEST_CASE(kinds_of_devices_count_once_each) {
   BOOST_TEST(sut.several_kinds());
 }
 
-BOOST_AUTO_TEST_CASE(a_guessed_variant_makes_plans_guesses) {
-  BOOST_TEST(!sut.guesses({}));
+namespace {
+
+planning::plan through(core::variant_id variant) {
+  planning::plan out;
+  planning::route only;
+  only.legs.emplace_back().any_of = {variant};
+  out.routes = {only};
+  return out;
+}
+
+actors::forecast with_guessed_heavy() {
   auto p = *known();
-  p.variants[1].guessed = true;
-  const actors::forecast other{std::make_shared<planning::profile>(p)};
-  BOOST_TEST(other.guesses({}));
+  p.variants[heavy.value].guessed = true;
+  return actors::forecast{std::make_shared<const planning::profile>(p)};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(only_a_guess_of_its_routes_costs_makes_a_plan_a_guess) {
+  const auto other = with_guessed_heavy();
+  BOOST_TEST(!sut.guesses(through(heavy), {}));
+  BOOST_TEST(!other.guesses(through(light), {}));
+  BOOST_TEST(other.guesses(through(heavy), {}));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_made_with_measured_costs_is_no_guess) {
+  sut = with_guessed_heavy();
+  how.variant = heavy;
+  worker.hosting = {heavy};
+  see();
+  const planning::cluster_view there{.workers = {worker}};
+  const auto plan = through(heavy);
+  sut.follow(plan, there);
+  for (int i = 0; i < 20; ++i)
+    run(600ms);
+  BOOST_TEST_REQUIRE(sut.cost_news().has_value());
+  // The rates of the old plan were made with the guess.
+  BOOST_TEST(sut.guesses(plan, there));
+  sut.follow(plan, there);
+  BOOST_TEST(!sut.guesses(plan, there));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/captions/caption_notes.hpp>
+#include <atelier/core/image/native_fit.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 
 #include <fmt/format.h>
@@ -70,6 +71,24 @@ note note_on_cut(prompt_side side, uint32_t left_out) {
                       name_of(side), left_out)};
 }
 
+namespace {
+
+// Returns what an image that covers another size loses at its edges, as words
+// to follow that size.
+std::string cut_off(core::extent native, core::extent asked) {
+  const auto whole = image::covering_of(native, asked).scaled;
+  const auto lost = [](uint32_t of, uint32_t kept, std::string_view side) {
+    const auto percent = (100 * uint64_t{of - kept} + of / 2) / of;
+    return percent == 0 ? std::string{}
+                        : fmt::format(", with {} % of its {} cut off", percent,
+                                      side);
+  };
+  return lost(whole.width, asked.width, "width")
+       + lost(whole.height, asked.height, "height");
+}
+
+} // namespace
+
 std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
                                const model_traits& traits) {
   std::vector<note> out;
@@ -79,8 +98,8 @@ std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
       {note_code::image_scaled,
        fmt::format(
          "drawn at {}x{}, the model's own size, and "
-         "scaled to {}x{}; native_only=off draws at the requested size",
-         px.width, px.height, to.width, to.height)});
+         "scaled to {}x{}{}; native_only=off draws at the requested size",
+         px.width, px.height, to.width, to.height, cut_off(px, to))});
   const bool off = traits.native_only ? px != native : is_far_from(px, native);
   if (off)
     out.push_back(

@@ -63,18 +63,21 @@ def until_idle(server, roles, patience=120):
             break
         assert time.monotonic() < end, ("never idle", parts, now)
         time.sleep(0.1)
-    # The engine's counts are up to half a second old. A short-lived file or connection
-    # appears only in some of the samples.
+    # The engine's counts are up to half a second old. A short-lived file appears only
+    # in some of the samples. No call is made between them: the server closes a call's
+    # connection a moment after its client did.
+    time.sleep(1)
+    slots, there = metrics(server)[("atelier_arena_slots_used", "")], alive(server)
     time.sleep(1)
     parts = {}
     for _ in range(30):
-        for role, pid in alive(server).items():
+        for role, pid in there.items():
             seen = look_at(pid)
+            assert seen is not None, f"{role} ended while nothing was asked of it"
             parts[role] = {x: min(seen[x], parts.get(role, seen)[x])
                            for x in seen}
         time.sleep(0.1)
-    return {"slots": metrics(server)[("atelier_arena_slots_used", "")],
-            "parts": parts}
+    return {"slots": slots, "parts": parts}
 
 
 class Watch:

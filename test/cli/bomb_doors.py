@@ -10,7 +10,7 @@ import urllib.parse
 import bombs
 from polling import polled
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 def call(url, method, path, body=None, content_type="application/json"):

@@ -27,7 +27,8 @@ import xml.etree.ElementTree as ElementTree
 import tiny_checkpoint
 from polling import polled
 
-PATIENCE_S = 60
+# What a program works for depends on the machine; a limit ends one that hangs.
+PATIENCE_S = 300
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 KEYS = ["path", "seed", "prompt", "model", "variant", "route", "sampler",
         "steps", "steps_run", "width", "height", "drawn_width", "drawn_height",

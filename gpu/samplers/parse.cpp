@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and their meaning: diffusers 0.42, the __init__ of the schedulers named
 // in schedule.hpp.
-#include <atelier/gpu/samplers/detail/python_json.hpp>
+#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <nlohmann/json.hpp>
@@ -293,7 +294,7 @@ core::result<sampler> read_class(const json& root, std::string_view where) {
       return *x;
   return fail(ec::bad_config,
               "{}: _class_name {} is not supported; supported: {}", where,
-              shown(*name), class_names());
+              detail::shown(*name), class_names());
 }
 
 core::result<void> check_together(const scheduler_config& config,
@@ -318,7 +319,7 @@ core::result<void> check_together(const scheduler_config& config,
 
 core::result<scheduler_config> parse_scheduler(std::string_view text,
                                                std::string_view where) {
-  const auto parsed = parse_python_object(text, where);
+  const auto parsed = detail::parse_object(text, where);
   if (!parsed)
     return fail(ec::bad_config, "{}", parsed.why().text);
   const auto& root = *parsed;
@@ -333,10 +334,10 @@ core::result<scheduler_config> parse_scheduler(std::string_view text,
     const auto range = read_key(key, value, out, known);
     if (!known)
       return fail(ec::bad_config, "{}: key {} is not known", where,
-                  shown(json(key)));
+                  detail::shown(json(key)));
     if (!range.empty())
       return fail(ec::bad_config, "{}: {} is {}; supported: {}", where, key,
-                  shown(value), range);
+                  detail::shown(value), range);
   }
   out.sampler = *with;
   if (row_of(out.sampler).matches_flow)

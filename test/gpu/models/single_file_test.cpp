@@ -89,6 +89,19 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_shows_the_tensors_of_the_folder) {
   BOOST_TEST(x->tokenizer->vocab == path / "tokenizer/vocab.json");
 }
 
+BOOST_AUTO_TEST_CASE(text_encoders_may_lack_the_name_of_the_inner_module) {
+  const std::string prefix = "cond_stage_model.transformer.";
+  for (const auto& name : text.names()) {
+    BOOST_REQUIRE(name.starts_with("text_model."));
+    box.rename(prefix + name, prefix + name.substr(11));
+  }
+  box.add(prefix + "embeddings.position_ids", {1, 77});
+  const auto x = open();
+  BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+  check_same(*x->text_encoder->weights, text);
+  BOOST_TEST(x->not_loaded.empty());
+}
+
 BOOST_AUTO_TEST_CASE(configurations_are_told_from_the_shapes) {
   const auto x = open();
   BOOST_REQUIRE(x);

@@ -44,8 +44,8 @@ struct sampler_row {
   /// Other names that the web UI accepts, in lower case.
   /// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
   std::array<std::string_view, 2> webui_also = {};
-  /// The _class_name values in a scheduler_config.json that select the sampler.
-  std::array<std::string_view, 2> diffusers = {};
+  /// The _class_name in a scheduler_config.json that selects the sampler.
+  std::string_view diffusers;
   /// The sampler steps along sigmas, which can have Karras' spacing.
   bool has_sigmas = false;
   /// The sampler can add a fraction of new noise in each step.
@@ -57,49 +57,68 @@ struct sampler_row {
 
 /// Every sampler, by its number.
 inline constexpr sampler_row samplers[] = {
-  // PNDM is not offered: a model that names it keeps the numbers of its
-  // schedule and uses DDIM.
   {.of = sampler::ddim,
    .name = "ddim",
    .webui = "DDIM",
    .webui_place = 3,
-   .diffusers = {"DDIMScheduler", "PNDMScheduler"},
+   .diffusers = "DDIMScheduler",
    .has_eta = true},
   {.of = sampler::euler,
    .name = "euler",
    .webui = "Euler",
    .webui_place = 0,
    .webui_also = {"k_euler"},
-   .diffusers = {"EulerDiscreteScheduler"},
+   .diffusers = "EulerDiscreteScheduler",
    .has_sigmas = true},
   {.of = sampler::euler_ancestral,
    .name = "euler_ancestral",
    .webui = "Euler a",
    .webui_place = 1,
    .webui_also = {"k_euler_a", "k_euler_ancestral"},
-   .diffusers = {"EulerAncestralDiscreteScheduler"}},
+   .diffusers = "EulerAncestralDiscreteScheduler"},
   {.of = sampler::dpmpp_2m,
    .name = "dpmpp_2m",
    .webui = "DPM++ 2M",
    .webui_place = 2,
    .webui_also = {"k_dpmpp_2m"},
-   .diffusers = {"DPMSolverMultistepScheduler"},
+   .diffusers = "DPMSolverMultistepScheduler",
    .has_sigmas = true},
   {.of = sampler::lcm,
    .name = "lcm",
    .webui = "LCM",
    .webui_place = 4,
    .webui_also = {"k_lcm"},
-   .diffusers = {"LCMScheduler"},
+   .diffusers = "LCMScheduler",
    .from_image = steps_from_image::all},
   {.of = sampler::flow_match_euler,
    .name = "flow_match_euler",
    .webui = "Flow match Euler",
    .webui_place = 5,
-   .diffusers = {"FlowMatchEulerDiscreteScheduler"},
+   .diffusers = "FlowMatchEulerDiscreteScheduler",
    .has_sigmas = true,
    .matches_flow = true,
    .from_image = steps_from_image::rounded_up},
+};
+
+/// A scheduler class of diffusers that has no sampler here, and the most
+/// similar sampler, which runs in its place.
+struct stand_in {
+  std::string_view diffusers;
+  sampler runs;
+};
+
+/// The classes that models often name. They share their betas and prediction
+/// types with the samplers above, so that only the path of the steps differs.
+inline constexpr stand_in stand_ins[] = {
+  {"PNDMScheduler", sampler::ddim},
+  {"DDPMScheduler", sampler::ddim},
+  {"UniPCMultistepScheduler", sampler::dpmpp_2m},
+  {"DEISMultistepScheduler", sampler::dpmpp_2m},
+  {"DPMSolverSinglestepScheduler", sampler::dpmpp_2m},
+  {"LMSDiscreteScheduler", sampler::euler},
+  {"HeunDiscreteScheduler", sampler::euler},
+  {"KDPM2DiscreteScheduler", sampler::euler},
+  {"KDPM2AncestralDiscreteScheduler", sampler::euler_ancestral},
 };
 
 inline constexpr size_t sampler_count = enum_count<sampler>;
@@ -149,6 +168,9 @@ std::optional<sampler> parse_webui_sampler(std::string_view name);
 
 /// Returns the sampler of a scheduler_config.json with that _class_name.
 std::optional<sampler> parse_diffusers_sampler(std::string_view class_name);
+
+/// Returns the sampler that runs in place of that class, if it has none itself.
+std::optional<sampler> find_stand_in(std::string_view class_name);
 
 /// Returns the names of the rows for which `wanted` holds, as "a, b and c".
 std::string list_samplers(

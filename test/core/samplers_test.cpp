@@ -22,10 +22,13 @@ BOOST_AUTO_TEST_CASE(every_name_of_a_sampler_is_read_back) {
       BOOST_TEST(names.insert(row.webui).second);
       for (const auto name : row.webui_also)
         BOOST_TEST((name.empty() || names.insert(name).second));
-      for (const auto name : row.diffusers)
-        if (!name.empty())
-          BOOST_TEST((parse_diffusers_sampler(name) == row.of));
+      BOOST_TEST((parse_diffusers_sampler(row.diffusers) == row.of));
     }
+  for (const auto& x : stand_ins) {
+    BOOST_TEST(!parse_diffusers_sampler(x.diffusers), x.diffusers);
+    BOOST_TEST((find_stand_in(x.diffusers) == x.runs), x.diffusers);
+  }
+  BOOST_TEST(!find_stand_in("DDIMScheduler"));
   BOOST_TEST(!parse_diffusers_sampler(""));
   BOOST_TEST((parse_webui_sampler("euler A") == sampler::euler_ancestral));
 }

@@ -72,6 +72,10 @@ bool has_karras_sigmas(sampler x) {
   return static_cast<size_t>(x) < sampler_count && row_of(x).has_sigmas;
 }
 
+bool obeys_karras(sampler x) {
+  return static_cast<size_t>(x) < sampler_count && row_of(x).obeys_karras;
+}
+
 uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {
   const auto rule = row_of(with).from_image;
   if (!(strength < 1) || rule == steps_from_image::all)

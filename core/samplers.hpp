@@ -48,6 +48,10 @@ struct sampler_row {
   std::string_view diffusers;
   /// The sampler steps along sigmas, which can have Karras' spacing.
   bool has_sigmas = false;
+  /// A model whose scheduler_config.json asks for Karras' spacing runs this
+  /// sampler with it. The class in diffusers of another sampler that has sigmas
+  /// ignores that key.
+  bool obeys_karras = false;
   /// The sampler can add a fraction of new noise in each step.
   bool has_eta = false;
   /// The sampler runs models that predict flow, and only those.
@@ -69,20 +73,23 @@ inline constexpr sampler_row samplers[] = {
    .webui_place = 0,
    .webui_also = {"k_euler"},
    .diffusers = "EulerDiscreteScheduler",
-   .has_sigmas = true},
+   .has_sigmas = true,
+   .obeys_karras = true},
   {.of = sampler::euler_ancestral,
    .name = "euler_ancestral",
    .webui = "Euler a",
    .webui_place = 1,
    .webui_also = {"k_euler_a", "k_euler_ancestral"},
-   .diffusers = "EulerAncestralDiscreteScheduler"},
+   .diffusers = "EulerAncestralDiscreteScheduler",
+   .has_sigmas = true},
   {.of = sampler::dpmpp_2m,
    .name = "dpmpp_2m",
    .webui = "DPM++ 2M",
    .webui_place = 2,
    .webui_also = {"k_dpmpp_2m"},
    .diffusers = "DPMSolverMultistepScheduler",
-   .has_sigmas = true},
+   .has_sigmas = true,
+   .obeys_karras = true},
   {.of = sampler::lcm,
    .name = "lcm",
    .webui = "LCM",
@@ -96,6 +103,7 @@ inline constexpr sampler_row samplers[] = {
    .webui_place = 5,
    .diffusers = "FlowMatchEulerDiscreteScheduler",
    .has_sigmas = true,
+   .obeys_karras = true,
    .matches_flow = true,
    .from_image = steps_from_image::rounded_up},
 };
@@ -179,6 +187,9 @@ std::string list_samplers(
 
 /// Returns whether runs of that sampler can have Karras' spacing of sigmas.
 bool has_karras_sigmas(sampler x);
+
+/// Returns whether a model's own wish for that spacing holds for the sampler.
+bool obeys_karras(sampler x);
 
 /// Returns how many steps of a schedule of `steps` run at `strength`; these are
 /// the last ones. The result is floor(steps x strength). Flow matching rounds

@@ -23,6 +23,7 @@ BOOST_AUTO_TEST_CASE(every_name_of_a_sampler_is_read_back) {
       for (const auto name : row.webui_also)
         BOOST_TEST((name.empty() || names.insert(name).second));
       BOOST_TEST((parse_diffusers_sampler(row.diffusers) == row.of));
+      BOOST_TEST((row.has_sigmas || !row.obeys_karras));
     }
   for (const auto& x : stand_ins) {
     BOOST_TEST(!parse_diffusers_sampler(x.diffusers), x.diffusers);
@@ -42,10 +43,13 @@ BOOST_AUTO_TEST_CASE(other_names_are_no_samplers) {
   BOOST_TEST(to_string(static_cast<sampler>(sampler_count)) == "unknown");
   BOOST_TEST(webui_name(static_cast<sampler>(sampler_count)) == "unknown");
   BOOST_TEST(!has_karras_sigmas(static_cast<sampler>(sampler_count)));
+  BOOST_TEST(!obeys_karras(static_cast<sampler>(sampler_count)));
 }
 
 BOOST_AUTO_TEST_CASE(samplers_of_a_kind_are_listed) {
   BOOST_TEST(list_samplers(&sampler_row::has_sigmas)
+             == "euler, euler_ancestral, dpmpp_2m and flow_match_euler");
+  BOOST_TEST(list_samplers(&sampler_row::obeys_karras)
              == "euler, dpmpp_2m and flow_match_euler");
   BOOST_TEST(list_samplers(&sampler_row::has_eta, &sampler_row::webui)
              == "DDIM");

@@ -92,8 +92,8 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 core::result<bitmap> decode(std::span<const uint8_t> file,
                             const decode_limits& within = {});
 
-/// Decodes like `decode`, but drops transparency: the result has three
-/// channels. A WebP's transparency takes no memory.
+/// Decodes like `decode`, but lays the image on white (see opaque): the result
+/// has three channels.
 core::result<bitmap> decode_colours(std::span<const uint8_t> file,
                                     const decode_limits& within = {});
 

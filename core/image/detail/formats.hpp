@@ -26,8 +26,7 @@ std::optional<std::string> read_jpeg_text(bytes_view file);
 
 core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
                                 std::string_view text);
-core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
-                                 bool colours_only);
+core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within);
 std::optional<header> read_webp_header(bytes_view file);
 std::optional<std::string> read_webp_text(bytes_view file);
 

@@ -148,6 +148,13 @@ core::result<bitmap> decode_colours(std::span<const uint8_t> file,
   return opaque(std::move(*made));
 }
 
+bool may_be_transparent(std::span<const uint8_t> file) {
+  const auto format = recognise(file);
+  if (format == image_format::png)
+    return detail::png_may_be_transparent(file);
+  return format == image_format::webp && detail::webp_has_alpha(file);
+}
+
 std::optional<std::string> read_text(std::span<const uint8_t> file) {
   const auto format = recognise(file);
   if (!format)

@@ -71,6 +71,11 @@ struct header {
 /// Threads: any.
 core::result<header> read_header(std::span<const uint8_t> file);
 
+/// Returns whether the header of `file` says that the image may have
+/// transparent pixels. Decodes nothing.
+/// Threads: any.
+bool may_be_transparent(std::span<const uint8_t> file);
+
 /// Encodes `pixels` as `how` says. Puts `text` (UTF-8, may be empty) where the
 /// AUTOMATIC1111 web UI puts its generation parameters. The same arguments give
 /// the same bytes as long as the libraries stay the same.

@@ -218,6 +218,12 @@ core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
   return with_exif(plain, pixels, text);
 }
 
+bool webp_has_alpha(bytes_view file) {
+  WebPBitstreamFeatures features;
+  return WebPGetFeatures(file.data(), file.size(), &features) == VP8_STATUS_OK
+      && features.has_alpha != 0;
+}
+
 core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within) {
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)

@@ -115,6 +115,20 @@ BOOST_AUTO_TEST_CASE(transparency_can_be_laid_on_white) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_header_tells_whether_pixels_may_be_transparent) {
+  for (const auto format : {image_format::png, image_format::webp})
+    for (const uint32_t channels : {3u, 4u}) {
+      const auto file =
+        encode(test::smooth({33, 21}, channels).view(), {format, 90});
+      BOOST_REQUIRE(file);
+      BOOST_TEST(may_be_transparent(*file) == (channels == 4));
+    }
+  const auto jpeg =
+    encode(test::smooth({8, 8}).view(), {image_format::jpeg, 90});
+  BOOST_TEST(!may_be_transparent(*jpeg));
+  BOOST_TEST(!may_be_transparent({}));
+}
+
 BOOST_AUTO_TEST_CASE(same_pixels_give_same_bytes) {
   const auto original = test::smooth({128, 128});
   for (image_format format : formats)

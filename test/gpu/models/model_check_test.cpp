@@ -244,6 +244,27 @@ BOOST_AUTO_TEST_CASE(weights_that_are_not_used_are_noted) {
                        "used"}));
 }
 
+BOOST_AUTO_TEST_CASE(faults_of_parts_that_are_not_used_are_notes) {
+  const auto pointer =
+    "version https://git-lfs.github.com/spec/v1\n" + std::string(80, 'x');
+  for (const auto* folder : {"safety_checker", "other_tool"}) {
+    write_at(std::string{folder} + "/model.safetensors", pointer);
+    write_at(std::string{folder} + "/config.json", "[]");
+  }
+  BOOST_TEST(problems() == texts{}, boost::test_tools::per_element());
+  BOOST_TEST(check().sound());
+  const auto notes = told(grade::note);
+  const auto has = [&](const std::string& note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  };
+  BOOST_TEST(has("M/safety_checker/config.json: not a JSON object (not used)"));
+  BOOST_TEST(has("M/other_tool/model.safetensors: it is a Git LFS pointer: the "
+                 "file itself was not fetched (not used)"));
+  // The same faults of a used part are problems.
+  write("vae/config.json", "[]");
+  BOOST_TEST(!check().sound());
+}
+
 BOOST_AUTO_TEST_CASE(numbers_that_only_python_writes_are_read) {
   // save_pretrained of DPMSolverMultistepScheduler writes this number.
   write_at("scheduler/scheduler_config.json",

@@ -16,6 +16,10 @@ constexpr std::string_view modes[] = {"single", "split"};
 constexpr std::string_view off_or_on[] = {"off", "on"};
 constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
 constexpr std::string_view link_targets[] = {"inside", "anywhere"};
+constexpr std::string_view predictions[] = {"auto", "epsilon", "v_prediction",
+                                            "sample"};
+constexpr std::string_view spacings[] = {"auto", "leading", "trailing",
+                                         "linspace"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
 constexpr std::string_view comparisons[] = {"prompts", "images"};
@@ -191,6 +195,15 @@ const option all_options[] = {
    "Variant of the weight files, such as \"fp16\"; empty: the files without a "
    "variant name.",
    ATELIER_AT_MODEL(weights)},
+  {models_section, "prediction_type",
+   "What its denoiser predicts, for models whose files do not say it; auto: "
+   "what its files say, otherwise the usual one of its kind.",
+   ATELIER_AT_MODEL(prediction_type), 0, 0, form::any, predictions},
+  {models_section, "timestep_spacing",
+   "Spacing of the steps: trailing for models distilled to a few steps (Turbo, "
+   "Lightning, Hyper), whose single files do not say it; auto: what its files "
+   "say, otherwise the usual one of its kind.",
+   ATELIER_AT_MODEL(timestep_spacing), 0, 0, form::any, spacings},
   {models_section, "guidance",
    "Default guidance; -1: that of the model's kind.",
    ATELIER_AT_MODEL(guidance), -1, 1'000},

@@ -79,6 +79,10 @@ struct model_settings {
   std::string vae;
   /// The variant of the weight files: "fp16" takes *.fp16.safetensors.
   std::string weights;
+  /// The prediction of its denoiser and the spacing of its steps, as diffusers
+  /// names them; "auto": what its files say.
+  std::string prediction_type = "auto";
+  std::string timestep_spacing = "auto";
   /// The default guidance; below 0: that of the model's kind.
   float guidance = -1;
   /// The allowed targets of links in its folder: "inside" or "anywhere".

@@ -8,13 +8,14 @@ namespace atelier::core {
 namespace {
 
 // The names are in the order of the enumeration.
-constexpr std::array<std::string_view, 12> names{
+constexpr std::array<std::string_view, 13> names{
   "unknown_word",       "background_colour_only",
   "object_colour_only", "not_drawable",
   "prompt_cut",         "prompt_syntax",
   "mask_scaled",        "image_scaled",
   "size_not_native",    "guidance",
-  "field_ignored",      "from_cache"};
+  "field_ignored",      "from_cache",
+  "sampler_replaced"};
 
 } // namespace
 

@@ -37,6 +37,8 @@ enum class note_code : uint8_t {
   field_ignored,
   /// The image started from earlier work in the cache.
   from_cache,
+  /// The model names a sampler that does not exist here; a similar one ran.
+  sampler_replaced,
 };
 
 /// Information for a client about an image, in addition to its pixels.

@@ -43,9 +43,14 @@ std::optional<sampler> parse_webui_sampler(std::string_view name) {
 std::optional<sampler> parse_diffusers_sampler(std::string_view class_name) {
   if (class_name.empty())
     return std::nullopt;
-  return find([&](const sampler_row& x) {
-    return std::ranges::find(x.diffusers, class_name) != x.diffusers.end();
-  });
+  return find([&](const sampler_row& x) { return x.diffusers == class_name; });
+}
+
+std::optional<sampler> find_stand_in(std::string_view class_name) {
+  for (const auto& x : stand_ins)
+    if (x.diffusers == class_name)
+      return x.runs;
+  return std::nullopt;
 }
 
 std::string list_samplers(bool sampler_row::*wanted,
@@ -65,6 +70,10 @@ std::string list_samplers(bool sampler_row::*wanted,
 
 bool has_karras_sigmas(sampler x) {
   return static_cast<size_t>(x) < sampler_count && row_of(x).has_sigmas;
+}
+
+bool obeys_karras(sampler x) {
+  return static_cast<size_t>(x) < sampler_count && row_of(x).obeys_karras;
 }
 
 uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {

@@ -44,10 +44,14 @@ struct sampler_row {
   /// Other names that the web UI accepts, in lower case.
   /// Source: modules/sd_samplers_kdiffusion.py, sd_samplers_timesteps.py.
   std::array<std::string_view, 2> webui_also = {};
-  /// The _class_name values in a scheduler_config.json that select the sampler.
-  std::array<std::string_view, 2> diffusers = {};
+  /// The _class_name in a scheduler_config.json that selects the sampler.
+  std::string_view diffusers;
   /// The sampler steps along sigmas, which can have Karras' spacing.
   bool has_sigmas = false;
+  /// A model whose scheduler_config.json asks for Karras' spacing runs this
+  /// sampler with it. The class in diffusers of another sampler that has sigmas
+  /// ignores that key.
+  bool obeys_karras = false;
   /// The sampler can add a fraction of new noise in each step.
   bool has_eta = false;
   /// The sampler runs models that predict flow, and only those.
@@ -57,49 +61,72 @@ struct sampler_row {
 
 /// Every sampler, by its number.
 inline constexpr sampler_row samplers[] = {
-  // PNDM is not offered: a model that names it keeps the numbers of its
-  // schedule and uses DDIM.
   {.of = sampler::ddim,
    .name = "ddim",
    .webui = "DDIM",
    .webui_place = 3,
-   .diffusers = {"DDIMScheduler", "PNDMScheduler"},
+   .diffusers = "DDIMScheduler",
    .has_eta = true},
   {.of = sampler::euler,
    .name = "euler",
    .webui = "Euler",
    .webui_place = 0,
    .webui_also = {"k_euler"},
-   .diffusers = {"EulerDiscreteScheduler"},
-   .has_sigmas = true},
+   .diffusers = "EulerDiscreteScheduler",
+   .has_sigmas = true,
+   .obeys_karras = true},
   {.of = sampler::euler_ancestral,
    .name = "euler_ancestral",
    .webui = "Euler a",
    .webui_place = 1,
    .webui_also = {"k_euler_a", "k_euler_ancestral"},
-   .diffusers = {"EulerAncestralDiscreteScheduler"}},
+   .diffusers = "EulerAncestralDiscreteScheduler",
+   .has_sigmas = true},
   {.of = sampler::dpmpp_2m,
    .name = "dpmpp_2m",
    .webui = "DPM++ 2M",
    .webui_place = 2,
    .webui_also = {"k_dpmpp_2m"},
-   .diffusers = {"DPMSolverMultistepScheduler"},
-   .has_sigmas = true},
+   .diffusers = "DPMSolverMultistepScheduler",
+   .has_sigmas = true,
+   .obeys_karras = true},
   {.of = sampler::lcm,
    .name = "lcm",
    .webui = "LCM",
    .webui_place = 4,
    .webui_also = {"k_lcm"},
-   .diffusers = {"LCMScheduler"},
+   .diffusers = "LCMScheduler",
    .from_image = steps_from_image::all},
   {.of = sampler::flow_match_euler,
    .name = "flow_match_euler",
    .webui = "Flow match Euler",
    .webui_place = 5,
-   .diffusers = {"FlowMatchEulerDiscreteScheduler"},
+   .diffusers = "FlowMatchEulerDiscreteScheduler",
    .has_sigmas = true,
+   .obeys_karras = true,
    .matches_flow = true,
    .from_image = steps_from_image::rounded_up},
+};
+
+/// A scheduler class of diffusers that has no sampler here, and the most
+/// similar sampler, which runs in its place.
+struct stand_in {
+  std::string_view diffusers;
+  sampler runs;
+};
+
+/// The classes that models often name. They share their betas and prediction
+/// types with the samplers above, so that only the path of the steps differs.
+inline constexpr stand_in stand_ins[] = {
+  {"PNDMScheduler", sampler::ddim},
+  {"DDPMScheduler", sampler::ddim},
+  {"UniPCMultistepScheduler", sampler::dpmpp_2m},
+  {"DEISMultistepScheduler", sampler::dpmpp_2m},
+  {"DPMSolverSinglestepScheduler", sampler::dpmpp_2m},
+  {"LMSDiscreteScheduler", sampler::euler},
+  {"HeunDiscreteScheduler", sampler::euler},
+  {"KDPM2DiscreteScheduler", sampler::euler},
+  {"KDPM2AncestralDiscreteScheduler", sampler::euler_ancestral},
 };
 
 inline constexpr size_t sampler_count = enum_count<sampler>;
@@ -150,6 +177,9 @@ std::optional<sampler> parse_webui_sampler(std::string_view name);
 /// Returns the sampler of a scheduler_config.json with that _class_name.
 std::optional<sampler> parse_diffusers_sampler(std::string_view class_name);
 
+/// Returns the sampler that runs in place of that class, if it has none itself.
+std::optional<sampler> find_stand_in(std::string_view class_name);
+
 /// Returns the names of the rows for which `wanted` holds, as "a, b and c".
 std::string list_samplers(
   bool sampler_row::*wanted,
@@ -157,6 +187,9 @@ std::string list_samplers(
 
 /// Returns whether runs of that sampler can have Karras' spacing of sigmas.
 bool has_karras_sigmas(sampler x);
+
+/// Returns whether a model's own wish for that spacing holds for the sampler.
+bool obeys_karras(sampler x);
 
 /// Returns how many steps of a schedule of `steps` run at `strength`; these are
 /// the last ones. The result is floor(steps x strength). Flow matching rounds

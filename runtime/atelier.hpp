@@ -135,7 +135,8 @@ struct suspicion {
 struct note {
   /// Stable name for programs: unknown_word, background_colour_only,
   /// object_colour_only, not_drawable, prompt_cut, prompt_syntax, mask_scaled,
-  /// image_scaled, size_not_native, guidance, field_ignored, from_cache.
+  /// image_scaled, size_not_native, guidance, field_ignored, from_cache,
+  /// sampler_replaced.
   std::string code;
   /// A sentence.
   std::string text;

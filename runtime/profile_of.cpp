@@ -101,6 +101,10 @@ gpu::model_file_options file_options_of(const config::model_settings& x) {
   if (!x.vae.empty())
     out.vae = x.vae;
   out.variant = x.weights;
+  if (x.prediction_type != "auto")
+    out.prediction_type = x.prediction_type;
+  if (x.timestep_spacing != "auto")
+    out.timestep_spacing = x.timestep_spacing;
   out.links_anywhere = x.links == "anywhere";
   out.vocabulary = vocabulary_folder();
   return out;

@@ -118,10 +118,8 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
               static_cast<int>(how.format));
 }
 
-namespace {
-
-core::result<bitmap> decode_as(std::span<const uint8_t> file,
-                               const decode_limits& within, bool colours_only) {
+core::result<bitmap> decode(std::span<const uint8_t> file,
+                            const decode_limits& within) {
   const auto format = recognise(file);
   if (!format)
     return detail::no_format(file.size());
@@ -132,7 +130,7 @@ core::result<bitmap> decode_as(std::span<const uint8_t> file,
       case image_format::jpeg:
         return detail::decode_jpeg(file, within);
       case image_format::webp:
-        return detail::decode_webp(file, within, colours_only);
+        return detail::decode_webp(file, within);
     }
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_resources,
@@ -142,19 +140,19 @@ core::result<bitmap> decode_as(std::span<const uint8_t> file,
               static_cast<int>(*format));
 }
 
-} // namespace
-
-core::result<bitmap> decode(std::span<const uint8_t> file,
-                            const decode_limits& within) {
-  return decode_as(file, within, false);
-}
-
 core::result<bitmap> decode_colours(std::span<const uint8_t> file,
                                     const decode_limits& within) {
-  auto made = decode_as(file, within, true);
+  auto made = decode(file, within);
   if (!made)
     return made;
   return opaque(std::move(*made));
+}
+
+bool may_be_transparent(std::span<const uint8_t> file) {
+  const auto format = recognise(file);
+  if (format == image_format::png)
+    return detail::png_may_be_transparent(file);
+  return format == image_format::webp && detail::webp_has_alpha(file);
 }
 
 std::optional<std::string> read_text(std::span<const uint8_t> file) {

@@ -71,6 +71,11 @@ struct header {
 /// Threads: any.
 core::result<header> read_header(std::span<const uint8_t> file);
 
+/// Returns whether the header of `file` says that the image may have
+/// transparent pixels. Decodes nothing.
+/// Threads: any.
+bool may_be_transparent(std::span<const uint8_t> file);
+
 /// Encodes `pixels` as `how` says. Puts `text` (UTF-8, may be empty) where the
 /// AUTOMATIC1111 web UI puts its generation parameters. The same arguments give
 /// the same bytes as long as the libraries stay the same.
@@ -92,8 +97,8 @@ core::result<std::vector<uint8_t>> encode(const pixel_view& pixels,
 core::result<bitmap> decode(std::span<const uint8_t> file,
                             const decode_limits& within = {});
 
-/// Decodes like `decode`, but drops transparency: the result has three
-/// channels. A WebP's transparency takes no memory.
+/// Decodes like `decode`, but lays the image on white (see opaque): the result
+/// has three channels.
 core::result<bitmap> decode_colours(std::span<const uint8_t> file,
                                     const decode_limits& within = {});
 

@@ -128,8 +128,14 @@ bitmap opaque(bitmap x) {
   if (x.channels != 4)
     return x;
   const auto n = x.px.pixels();
-  for (size_t i = 0; i < n; ++i)
-    std::copy_n(x.bytes.data() + 4 * i, 3, x.bytes.data() + 3 * i);
+  for (size_t i = 0; i < n; ++i) {
+    const auto* const from = x.bytes.data() + 4 * i;
+    const uint32_t alpha = from[3];
+    for (size_t c = 0; c < 3; ++c) {
+      const uint32_t sum = from[c] * alpha + 255 * (255 - alpha) + 128;
+      x.bytes[3 * i + c] = static_cast<uint8_t>((sum + (sum >> 8)) >> 8);
+    }
+  }
   x.channels = 3;
   x.bytes.resize(3 * n);
   return x;

@@ -114,4 +114,14 @@ std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
   return out;
 }
 
+std::optional<note> note_on_sampler(const core::recipe& how,
+                                    const scheduler_config& schedule) {
+  if (schedule.stands_in_for.empty() || how.sampler != schedule.sampler)
+    return std::nullopt;
+  return note{note_code::sampler_replaced,
+              fmt::format("drawn with {}: the model's own {} does not exist "
+                          "here",
+                          to_string(how.sampler), schedule.stands_in_for)};
+}
+
 } // namespace atelier::gpu

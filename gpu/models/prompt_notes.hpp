@@ -6,8 +6,10 @@
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/model_traits.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +43,10 @@ core::note note_on_cut(prompt_side side, uint32_t left_out);
 std::vector<core::note> notes_on_run(const core::recipe& how,
                                      core::extent native,
                                      const model_traits& traits);
+
+/// Returns the note on a run by the sampler that stands in for a model's own;
+/// no note if the model's own ran, or one that was asked for instead.
+std::optional<core::note> note_on_sampler(const core::recipe& how,
+                                          const scheduler_config& schedule);
 
 } // namespace atelier::gpu

@@ -37,12 +37,7 @@ euler_schedule schedule_of(const planning& from) {
   euler_schedule at;
   at.timesteps = euler_timesteps(from);
   at.sigmas = interpolated_sigmas(from, curve, at.timesteps);
-  if (from.choice.karras) {
-    at.sigmas =
-      karras_sigmas(at.sigmas.front(), at.sigmas.back(), from.choice.steps);
-    for (size_t i = 0; i < at.timesteps.size(); ++i)
-      at.timesteps[i] = curve.timestep_of(at.sigmas[i]);
-  }
+  space_as_wanted(from, curve, at);
   if (is_continuous(from))
     for (size_t i = 0; i < at.timesteps.size(); ++i)
       at.timesteps[i] = 0.25 * std::log(at.sigmas[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: diffusers 0.42 scheduling_euler_ancestral_discrete.py; k-diffusion's
-// get_ancestral_step.
+// get_ancestral_step. Only k-diffusion has Karras' sigmas for it; they lie
+// where diffusers' Euler puts them.
 #include <atelier/gpu/samplers/detail/euler_schedule.hpp>
 
 #include <cmath>
@@ -20,6 +21,7 @@ core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
     return ok.why();
   for (double t : at.timesteps)
     at.sigmas.push_back(curve.at(t));
+  space_as_wanted(from, curve, at);
   if (auto ok = check_falling_sigmas(from, at.sigmas); !ok)
     return ok.why();
   at.sigmas.push_back(0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and their meaning: diffusers 0.42, the __init__ of the schedulers named
 // in schedule.hpp.
-#include <atelier/gpu/samplers/detail/python_json.hpp>
+#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <nlohmann/json.hpp>
@@ -227,7 +228,7 @@ constexpr std::pair<std::string_view, std::string_view> must_be_text[] = {
 };
 
 /// Keys that have no effect unless a key above differs from its default, or
-/// that belong to the PNDM sampler.
+/// that a file keeps from a PNDM scheduler.
 constexpr std::string_view without_effect[] = {
   "skip_prk_steps",    "dynamic_thresholding_ratio",
   "sample_max_value",  "flow_shift",
@@ -262,6 +263,9 @@ verdict read_key(std::string_view key, const json& value,
   for (const auto& [name, read] : values)
     if (name == key)
       return read(value, into);
+  // A class with a stand-in has settings for its own steps, which do not run.
+  if (!into.stands_in_for.empty() && key != "variance_type")
+    return {};
   if (holds(must_be_false, key))
     return want(is_false(value), "false");
   if (holds(must_be_null, key))
@@ -276,24 +280,36 @@ verdict read_key(std::string_view key, const json& value,
 
 std::string class_names() {
   std::string out;
+  const auto add = [&](std::string_view name) {
+    out += (out.empty() ? "" : ", ") + std::string{name};
+  };
   for (const auto& row : core::samplers)
-    for (const auto name : row.diffusers)
-      if (!name.empty())
-        out += (out.empty() ? "" : ", ") + std::string{name};
+    add(row.diffusers);
+  for (const auto& x : core::stand_ins)
+    add(x.diffusers);
   return out;
 }
 
-core::result<sampler> read_class(const json& root, std::string_view where) {
+core::result<void> read_class(const json& root, std::string_view where,
+                              scheduler_config& into) {
   const auto name = root.find("_class_name");
   if (name == root.end())
     return fail(ec::bad_config, "{}: _class_name is missing", where);
-  if (name->is_string())
-    if (const auto x =
-          core::parse_diffusers_sampler(name->get_ref<const std::string&>()))
-      return *x;
+  if (name->is_string()) {
+    const auto& text = name->get_ref<const std::string&>();
+    if (const auto x = core::parse_diffusers_sampler(text)) {
+      into.sampler = *x;
+      return {};
+    }
+    if (const auto x = core::find_stand_in(text)) {
+      into.sampler = *x;
+      into.stands_in_for = text;
+      return {};
+    }
+  }
   return fail(ec::bad_config,
               "{}: _class_name {} is not supported; supported: {}", where,
-              shown(*name), class_names());
+              detail::shown(*name), class_names());
 }
 
 core::result<void> check_together(const scheduler_config& config,
@@ -318,14 +334,13 @@ core::result<void> check_together(const scheduler_config& config,
 
 core::result<scheduler_config> parse_scheduler(std::string_view text,
                                                std::string_view where) {
-  const auto parsed = parse_python_object(text, where);
+  const auto parsed = detail::parse_object(text, where);
   if (!parsed)
     return fail(ec::bad_config, "{}", parsed.why().text);
   const auto& root = *parsed;
-  const auto with = read_class(root, where);
-  if (!with)
-    return with.why();
   scheduler_config out;
+  if (auto ok = read_class(root, where, out); !ok)
+    return ok.why();
   for (const auto& [key, value] : root.items()) {
     if (key.starts_with('_'))
       continue;
@@ -333,12 +348,11 @@ core::result<scheduler_config> parse_scheduler(std::string_view text,
     const auto range = read_key(key, value, out, known);
     if (!known)
       return fail(ec::bad_config, "{}: key {} is not known", where,
-                  shown(json(key)));
+                  detail::shown(json(key)));
     if (!range.empty())
       return fail(ec::bad_config, "{}: {} is {}; supported: {}", where, key,
-                  shown(value), range);
+                  detail::shown(value), range);
   }
-  out.sampler = *with;
   if (row_of(out.sampler).matches_flow)
     out.predicts = prediction::flow;
   if (auto ok = check_together(out, where); !ok)

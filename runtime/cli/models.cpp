@@ -310,7 +310,7 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
   add("--parts-from", into.parts_from, "NAME|DIR|FILE",
       "A model that supplies the parts that this one lacks");
   add("--prediction", into.prediction, "TYPE",
-      "What a single file's denoiser predicts: "
+      "What the denoiser predicts, if its files do not say: "
         + list_choices(choices_of("--prediction")));
   add("--variant", into.variant, "NAME",
       "Variant of the weight files, such as fp16");

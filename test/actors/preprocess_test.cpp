@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(an_image_of_another_size_is_scaled) {
     equal(source().pixels, image::resize(image.view(), {32, 24})->bytes));
 }
 
-BOOST_AUTO_TEST_CASE(transparency_is_dropped) {
+BOOST_AUTO_TEST_CASE(transparent_parts_are_white) {
   const auto image = gradient({32, 24}, 4);
   BOOST_TEST((prepare(file_of(image)).failure.code == ec::none));
   BOOST_TEST(equal(source().pixels, image::opaque(image).bytes));

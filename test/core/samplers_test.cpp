@@ -22,10 +22,14 @@ BOOST_AUTO_TEST_CASE(every_name_of_a_sampler_is_read_back) {
       BOOST_TEST(names.insert(row.webui).second);
       for (const auto name : row.webui_also)
         BOOST_TEST((name.empty() || names.insert(name).second));
-      for (const auto name : row.diffusers)
-        if (!name.empty())
-          BOOST_TEST((parse_diffusers_sampler(name) == row.of));
+      BOOST_TEST((parse_diffusers_sampler(row.diffusers) == row.of));
+      BOOST_TEST((row.has_sigmas || !row.obeys_karras));
     }
+  for (const auto& x : stand_ins) {
+    BOOST_TEST(!parse_diffusers_sampler(x.diffusers), x.diffusers);
+    BOOST_TEST((find_stand_in(x.diffusers) == x.runs), x.diffusers);
+  }
+  BOOST_TEST(!find_stand_in("DDIMScheduler"));
   BOOST_TEST(!parse_diffusers_sampler(""));
   BOOST_TEST((parse_webui_sampler("euler A") == sampler::euler_ancestral));
 }
@@ -39,10 +43,13 @@ BOOST_AUTO_TEST_CASE(other_names_are_no_samplers) {
   BOOST_TEST(to_string(static_cast<sampler>(sampler_count)) == "unknown");
   BOOST_TEST(webui_name(static_cast<sampler>(sampler_count)) == "unknown");
   BOOST_TEST(!has_karras_sigmas(static_cast<sampler>(sampler_count)));
+  BOOST_TEST(!obeys_karras(static_cast<sampler>(sampler_count)));
 }
 
 BOOST_AUTO_TEST_CASE(samplers_of_a_kind_are_listed) {
   BOOST_TEST(list_samplers(&sampler_row::has_sigmas)
+             == "euler, euler_ancestral, dpmpp_2m and flow_match_euler");
+  BOOST_TEST(list_samplers(&sampler_row::obeys_karras)
              == "euler, dpmpp_2m and flow_match_euler");
   BOOST_TEST(list_samplers(&sampler_row::has_eta, &sampler_row::webui)
              == "DDIM");

@@ -172,6 +172,18 @@ BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
              == "euler/");
   BOOST_TEST(sampler({{"sampler_name", "Euler"}, {"scheduler", "Automatic"}})
              == "euler");
+  BOOST_TEST(sampler({{"sampler_name", "Euler a"}, {"scheduler", "Karras"}})
+             == "euler_ancestral+");
+  for (const auto* even : {"Normal", "Simple", "DDIM", "ddim_uniform"})
+    BOOST_TEST(sampler({{"sampler_name", "Euler"}, {"scheduler", even}})
+               == "euler/");
+  // In the web UI, too, DDIM has no scheduler.
+  BOOST_TEST(sampler({{"sampler_name", "DDIM"}, {"scheduler", "Karras"}})
+             == "ddim");
+  BOOST_TEST(
+    r.draw({{"sampler_name", "LCM"}, {"scheduler", "Karras"}})->body()["detail"]
+    == "scheduler 'Karras' is not supported with the sampler LCM; Euler, Euler "
+       "a, DPM++ 2M and Flow match Euler have it");
   const auto got = r.draw({{"sampler_name", "Heun"}});
   BOOST_TEST(got->status() == 404u);
   BOOST_TEST(got->body()["detail"]

@@ -98,6 +98,35 @@ BOOST_AUTO_TEST_CASE(an_edit_takes_its_image_and_mask_from_a_form) {
              == 32);
 }
 
+BOOST_AUTO_TEST_CASE(without_a_mask_the_images_transparent_part_is_edited) {
+  rig r;
+  std::vector<uint8_t> rgba(16 * 8 * 4, 255);
+  for (size_t y = 0; y < 8; ++y)
+    for (size_t x = 0; x < 4; ++x)
+      rgba[(y * 16 + x) * 4 + 3] = x == 3 ? 127 : 0;
+  const auto image = *image::encode({{16, 8}, 4, rgba}, {});
+  r.send("edits", form{}.file("image", image).text("prompt", "p"));
+  const auto asked = r.images->at(1).wanted;
+  BOOST_TEST(asked.image == image);
+  const auto white = image::decode(asked.mask);
+  BOOST_TEST_REQUIRE(white.operator bool());
+  for (size_t x = 0; x < 16; ++x)
+    BOOST_TEST(white->bytes[(3 * 16 + x) * 3] == (x < 4 ? 255 : 0));
+  // A mask of the call's own has its place, and so does an image that hides
+  // nothing.
+  const auto other = api_rig::png(16, 8);
+  r.send(
+    "edits",
+    form{}.file("image", image).file("mask_image", other).text("prompt", "p"));
+  BOOST_TEST(r.images->at(2).wanted.mask == other);
+  for (size_t i = 3; i < rgba.size(); i += 4)
+    rgba[i] = 255;
+  r.send("edits", form{}
+                    .file("image", *image::encode({{16, 8}, 4, rgba}, {}))
+                    .text("prompt", "p"));
+  BOOST_TEST(r.images->at(3).wanted.mask.empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_image_may_come_as_a_list_of_one) {
   rig r;
   const auto image = api_rig::png(16, 8);

@@ -115,8 +115,8 @@ BOOST_DATA_TEST_CASE(what_the_schedule_cannot_run_is_refused_at_once, modes,
      },
      "eta 0.5 outside 0..0 for sampler euler"},
     {[](auto& x) { x.karras = true; },
-     "karras true: sampler ddim has no sigmas; euler, dpmpp_2m and "
-     "flow_match_euler have"},
+     "karras true: sampler ddim has no sigmas; euler, euler_ancestral, "
+     "dpmpp_2m and flow_match_euler have"},
     {[](auto& x) { x.sampler = "flow_match_euler"; },
      "sampler flow_match_euler cannot run a model that does not predict flow"},
     {[](auto& x) { x.steps = 100; },

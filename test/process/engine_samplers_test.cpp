@@ -67,8 +67,7 @@ struct fixture {
           "prediction_type": "v_prediction", "clip_sample": false,
           "steps_offset": 1})";
     folder.write("model/scheduler/scheduler_config.json",
-                 R"({"_class_name": ")" + std::string{with.diffusers[0]}
-                   + rest);
+                 R"({"_class_name": ")" + std::string{with.diffusers} + rest);
     return test::start(
       how,
       {"models=[{name='tiny',path='" + model.string() + "'}]",

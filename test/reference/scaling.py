@@ -44,9 +44,14 @@ for orientation in (None, *range(1, 9)):
             exif[0x0112] = orientation
         exact = {"lossless": True, "exact": True} if form == "webp" else {}
         grain.convert(mode).save(file, form.upper(), exif=exif, **exact)
-        # This is what diffusers' load_image does.
+        # This is what the web UI does with an image to start from: diffusers'
+        # load_image shows what transparent pixels hide.
         upright = ImageOps.exif_transpose(
-            Image.open(io.BytesIO(file.getvalue()))).convert("RGB")
+            Image.open(io.BytesIO(file.getvalue())))
+        if upright.mode == "RGBA":
+            white = Image.new("RGBA", upright.size, "white")
+            white.paste(upright, mask=upright)
+            upright = white.convert("RGB")
         # Only image towers use the other filters, and never for a rotated file.
         for by in FILTERS if orientation is None else ("lanczos",):
             for size in sizes:

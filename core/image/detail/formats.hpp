@@ -16,6 +16,7 @@ core::result<bytes> encode_png(const pixel_view& pixels, std::string_view text);
 core::result<bitmap> decode_png(bytes_view file, const decode_limits& within);
 std::optional<core::extent> read_png_size(bytes_view file);
 std::optional<header> read_png_header(bytes_view file);
+bool png_may_be_transparent(bytes_view file);
 std::optional<std::string> read_png_text(bytes_view file);
 
 core::result<bytes> encode_jpeg(const pixel_view& pixels, uint32_t quality,
@@ -26,9 +27,9 @@ std::optional<std::string> read_jpeg_text(bytes_view file);
 
 core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
                                 std::string_view text);
-core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
-                                 bool colours_only);
+core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within);
 std::optional<header> read_webp_header(bytes_view file);
+bool webp_has_alpha(bytes_view file);
 std::optional<std::string> read_webp_text(bytes_view file);
 
 /// Checks the extent that a file of that format and size claims.

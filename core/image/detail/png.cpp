@@ -147,4 +147,16 @@ std::optional<header> read_png_header(bytes_view file) {
   return found;
 }
 
+bool png_may_be_transparent(bytes_view file) {
+  // The colour type is the tenth byte of the header, and its bit 4 means alpha.
+  // The other types have a chunk that says which colours are transparent.
+  bool found = false;
+  for_each_png_chunk(file, [&](std::string_view type, bytes_view data) {
+    found = type == "tRNS"
+         || (type == "IHDR" && data.size() == 13 && (data[9] & 4) != 0);
+    return !found && type != "IDAT";
+  });
+  return found;
+}
+
 } // namespace atelier::image::detail

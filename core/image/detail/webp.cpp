@@ -158,23 +158,9 @@ core::result<void> check_lossless(bytes_view file, const bitmap& made,
   return verdict;
 }
 
-/// Returns the chunk of a file's lossy colours, without the transparency before
-/// it.
-std::optional<bytes_view> lossy_colours(bytes_view file) {
-  // The chunk includes its type and length: the decoder accepts it as a file.
-  constexpr size_t head = 8;
-  std::optional<bytes_view> found;
-  for_each_chunk(file, [&](std::string_view type, bytes_view data) {
-    if (type == "VP8 ")
-      found = bytes_view{data.data() - head, data.size() + head};
-    return !found && type != "VP8L";
-  });
-  return found;
-}
-
-/// Passes a file, or the stream of its colours, to the decoder in parts, and
-/// checks between them whether to stop. The codes of a lossless stream are read
-/// again with each part, so the parts are few.
+/// Passes a file to the decoder in parts, and checks between them whether to
+/// stop. The codes of a lossless stream are read again with each part, so the
+/// parts are few.
 core::result<void> decode_into(bytes_view file, bitmap& into,
                                const decode_limits& within) {
   constexpr size_t least_part = 1 << 16;
@@ -232,8 +218,13 @@ core::result<bytes> encode_webp(const pixel_view& pixels, uint32_t quality,
   return with_exif(plain, pixels, text);
 }
 
-core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
-                                 bool colours_only) {
+bool webp_has_alpha(bytes_view file) {
+  WebPBitstreamFeatures features;
+  return WebPGetFeatures(file.data(), file.size(), &features) == VP8_STATUS_OK
+      && features.has_alpha != 0;
+}
+
+core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within) {
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK)
     return broken(image_format::webp, "no valid header");
@@ -245,14 +236,11 @@ core::result<bitmap> decode_webp(bytes_view file, const decode_limits& within,
                         static_cast<uint32_t>(features.height)};
   if (auto ok = check_extent(px, within, image_format::webp, file.size()); !ok)
     return ok.why();
-  bitmap result{px, features.has_alpha != 0 && !colours_only ? 4u : 3u, {}};
-  // A plane of transparency would take more memory than the colours.
-  const auto colours = colours_only ? lossy_colours(file) : std::nullopt;
-  if (!colours)
-    if (auto ok = check_lossless(file, result, within); !ok)
-      return ok.why();
+  bitmap result{px, features.has_alpha != 0 ? 4u : 3u, {}};
+  if (auto ok = check_lossless(file, result, within); !ok)
+    return ok.why();
   result.bytes.resize(bytes_of(px, result.channels));
-  if (auto ok = decode_into(colours.value_or(file), result, within); !ok)
+  if (auto ok = decode_into(file, result, within); !ok)
     return ok.why();
   return result;
 }

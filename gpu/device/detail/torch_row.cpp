@@ -453,6 +453,8 @@ void torch_row::make_notes() {
     notes_.insert(notes_.end(), x.notes.begin(), x.notes.end());
   };
   notes_ = notes_on_run(job_.recipe, model_->native_px(), model_->traits());
+  if (auto x = note_on_sampler(job_.recipe, model_->schedule()))
+    notes_.push_back(*std::move(x));
   add(prompt_side::positive, positive_);
   add(prompt_side::negative, negative_);
 }

@@ -19,6 +19,37 @@ core::error io_error(const std::filesystem::path& file, int code) {
                     std::generic_category().message(code));
 }
 
+/// The numbers that Python's json module writes although JSON has none of them.
+constexpr std::string_view python_numbers[] = {"-Infinity", "Infinity", "NaN"};
+
+/// Quotes these numbers outside of strings.
+std::string with_quoted_numbers(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 16);
+  bool inside = false;
+  for (size_t i = 0; i < text.size();) {
+    size_t taken = 1;
+    const auto rest = text.substr(i);
+    std::string_view number;
+    if (!inside)
+      for (const auto x : python_numbers)
+        if (number.empty() && rest.starts_with(x))
+          number = x;
+    if (!number.empty()) {
+      taken = number.size();
+      out.append("\"").append(number).append("\"");
+    } else {
+      if (inside && rest[0] == '\\' && rest.size() > 1)
+        taken = 2;
+      else if (rest[0] == '"')
+        inside = !inside;
+      out.append(rest.substr(0, taken));
+    }
+    i += taken;
+  }
+  return out;
+}
+
 } // namespace
 
 core::result<std::string> read_text(const std::filesystem::path& file,
@@ -89,6 +120,8 @@ core::result<nlohmann::json> parse_object(std::string_view text,
                       "{}: JSON nested deeper than {} levels", where,
                       most_json_levels);
   auto out = nlohmann::json::parse(text, nullptr, false);
+  if (out.is_discarded())
+    out = nlohmann::json::parse(with_quoted_numbers(text), nullptr, false);
   if (!out.is_object())
     return core::fail(core::ec::bad_payload, "{}: not a JSON object", where);
   return out;

@@ -30,7 +30,9 @@ inline constexpr size_t most_json_levels = 16;
 /// tree, whose nodes are many times larger than the text.
 bool json_nests_too_deep(std::string_view text);
 
-/// Parses text as a JSON object of at most 16 levels.
+/// Parses text that Python's json module wrote, as an object of at most 16
+/// levels: JSON plus the numbers NaN, Infinity and -Infinity, which become
+/// strings of that name. A key that takes a number refuses such a string.
 /// Errors: ec::bad_payload; the text names `where`.
 core::result<nlohmann::json> parse_object(std::string_view text,
                                           std::string_view where);

@@ -40,9 +40,15 @@ public:
   core::result<model_check> check() {
     if (auto ok = list_files(); !ok)
       return ok.why();
-    for (const auto& x : out_.files)
+    for (const auto& x : out_.files) {
+      const auto before = out_.findings.size();
       check_file(x.path);
+      const auto folder = x.path.lexically_relative(from_).parent_path();
+      for (auto i = before; !folder.empty() && i < out_.findings.size(); ++i)
+        folders_.emplace(i, folder.string());
+    }
     open();
+    forgive_unused();
     if (options_.scan)
       for (const auto* x : parts_)
         all_ += bytes_of_part(*x);
@@ -220,6 +226,24 @@ private:
     note_unused();
   }
 
+  /// Makes the problems of folders that are no part of the model notes.
+  void forgive_unused() {
+    if (!out_.model || out_.model->class_name.empty())
+      return;
+    const auto& model = *out_.model;
+    for (const auto& [i, folder] : folders_) {
+      const bool named =
+        std::ranges::find(model.named_parts, folder) != model.named_parts.end();
+      const bool skipped =
+        std::ranges::find(model.not_loaded, folder) != model.not_loaded.end();
+      if ((named && !skipped) || folder == "vae_preview")
+        continue;
+      auto& x = out_.findings[i];
+      x.severity = grade::note;
+      x.text += " (not used)";
+    }
+  }
+
   template <class T>
   void check(const core::result<T>& x) {
     if (!x)
@@ -331,6 +355,8 @@ private:
   const check_options& options_;
   model_check out_;
   std::vector<const component*> parts_;
+  /// The folders of findings about a file in one, by number.
+  std::map<size_t, std::string> folders_;
   uint64_t done_ = 0;
   uint64_t all_ = 0;
 };

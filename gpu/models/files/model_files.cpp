@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/guarded.hpp>
+#include <atelier/core/samplers.hpp>
 #include <atelier/gpu/models/files/detail/folder_links.hpp>
 #include <atelier/gpu/models/files/detail/model_folder.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/vae/detail/vae_file.hpp>
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace atelier::gpu {
 
@@ -106,6 +110,31 @@ core::result<void> borrow(model_files& x, const fs::path& from,
   return {};
 }
 
+/// Replaces keys of the noise schedule by what the options say.
+core::result<void> change_schedule(model_files& x,
+                                   const model_file_options& options) {
+  const std::pair<const char*, const std::string*> wanted[] = {
+    {"prediction_type", &options.prediction_type},
+    {"timestep_spacing", &options.timestep_spacing}};
+  for (const auto& [key, value] : wanted) {
+    if (value->empty() || x.scheduler.empty())
+      continue;
+    auto object = detail::parse_object(x.scheduler, x.scheduler_file);
+    if (!object)
+      return object.why();
+    const auto runs =
+      core::parse_diffusers_sampler(detail::text_at(*object, "_class_name"));
+    if (runs && row_of(*runs).matches_flow)
+      return core::fail(ec::invalid_argument,
+                        "{}: '{}' has no meaning for a model that predicts "
+                        "flow",
+                        key, detail::printable(*value));
+    (*object)[key] = *value;
+    x.scheduler = object->dump(2);
+  }
+  return {};
+}
+
 } // namespace
 
 bool setting_of(const model_files& x, std::string_view name) {
@@ -131,6 +160,8 @@ core::result<model_files> open_parts(const fs::path& from,
   if (options.parts_from)
     if (auto ok = borrow(*out, *options.parts_from, options); !ok)
       return ok.why();
+  if (auto ok = change_schedule(*out, options); !ok)
+    return ok.why();
   return out;
 }
 

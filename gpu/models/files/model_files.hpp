@@ -87,10 +87,13 @@ struct model_file_options {
   /// A model that lends the parts which this one lacks, for example if this is
   /// only a denoiser.
   std::optional<std::filesystem::path> parts_from;
-  /// The prediction of a single file's denoiser: "epsilon", "v_prediction" or
-  /// "sample". If empty, the file's own setting is used, or otherwise the
-  /// default of diffusers for its kind.
+  /// The prediction of the denoiser: "epsilon", "v_prediction" or "sample". If
+  /// empty, the model's own setting is used, or otherwise the default of
+  /// diffusers for its kind.
   std::string prediction_type;
+  /// The spacing of the steps: "leading", "trailing" or "linspace"; empty as
+  /// above.
+  std::string timestep_spacing;
   /// Folder with CLIP's own vocab.json and merges.txt, for models without them.
   std::filesystem::path vocabulary;
   /// The preferred variant of weight files, if a folder has several (diffusers'

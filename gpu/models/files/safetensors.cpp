@@ -33,6 +33,10 @@ std::string_view other_format(std::string_view start) {
            "it is read: convert it to .safetensors";
   if (start.starts_with("GGUF"))
     return "it is a GGUF file: only .safetensors is read";
+  if (start.starts_with('<'))
+    return "it is a web page or XML: the download got another file";
+  if (start.starts_with('{') || start.starts_with('['))
+    return "it is JSON without weights";
   if (start.starts_with("version https://git-lfs"))
     return "it is a Git LFS pointer: the file itself was not fetched";
   return {};

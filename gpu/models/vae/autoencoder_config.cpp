@@ -39,7 +39,8 @@ void read_common(detail::network_fields& in, autoencoder_config& out) {
   out.shift_factor =
     in.number_or_null("shift_factor", -most_scale, most_scale).value_or(0.0);
   out.force_upcast = in.flag("force_upcast", out.force_upcast);
-  in.ignore({"_class_name", "_diffusers_version", "_name_or_path"});
+  in.ignore({"_class_name", "_diffusers_version", "_name_or_path",
+             "_use_default_values"});
 }
 
 // SDXL-style files have a mean and a deviation for each channel.

@@ -25,6 +25,16 @@ std::vector<double> euler_timesteps(const planning& from) {
   return out;
 }
 
+void space_as_wanted(const planning& from, const sigma_curve& curve,
+                     euler_schedule& at) {
+  if (!from.choice.karras)
+    return;
+  at.sigmas =
+    karras_sigmas(at.sigmas.front(), at.sigmas.back(), from.choice.steps);
+  for (size_t i = 0; i < at.timesteps.size(); ++i)
+    at.timesteps[i] = curve.timestep_of(at.sigmas[i]);
+}
+
 sampler_plan start_euler_plan(const planning& from, const euler_schedule& at) {
   sampler_plan plan;
   std::vector<noise_level> levels;

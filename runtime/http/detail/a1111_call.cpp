@@ -178,6 +178,7 @@ void read_common(field_reader& r, const a1111_options& set,
   choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
   read_overrides(r, set, with, one);
+  settle_a1111_scheduler(r, with.images->variants(), one);
   read_eta(r, with, one);
   bound_guidance(with, one);
   read_what_is_not_there(r);

@@ -2,6 +2,7 @@
 #include <atelier/core/image/parameters.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,28 @@ std::string sampler_names() {
   return all;
 }
 
+/// The web UI's schedulers that space timesteps evenly, as a model's own
+/// schedule does, by name and by label in lower case. They differ from each
+/// other by the place of the first and the last step.
+/// Source: modules/sd_schedulers.py
+constexpr std::string_view even_schedulers[] = {"uniform", "normal", "simple",
+                                                "ddim", "ddim_uniform"};
+
+void read_scheduler(field_reader& r, generation& into) {
+  const auto name = r.text("scheduler", 100).value_or("");
+  const auto scheduler = lower(name);
+  if (scheduler == "karras")
+    into.karras = true;
+  else if (std::ranges::find(even_schedulers, scheduler)
+           != std::end(even_schedulers))
+    into.karras = false;
+  else if (!scheduler.empty() && scheduler != "automatic")
+    r.refuse("scheduler",
+             fmt::format("scheduler '{}' is not supported; it can be "
+                         "Automatic, Uniform, Normal, Simple, DDIM or Karras",
+                         name));
+}
+
 } // namespace
 
 void read_a1111_sampler(field_reader& r, generation& into) {
@@ -63,16 +86,30 @@ void read_a1111_sampler(field_reader& r, generation& into) {
                            sampler_names()),
                ec::not_found);
   }
-  const auto scheduler = lower(r.text("scheduler", 100).value_or(""));
-  if (scheduler == "karras")
-    into.karras = true;
-  else if (scheduler == "uniform" || scheduler == "normal")
-    into.karras = false;
-  else if (!scheduler.empty() && scheduler != "automatic")
-    r.refuse(
+  read_scheduler(r, into);
+}
+
+void settle_a1111_scheduler(field_reader& r,
+                            const std::vector<variant_status>& known,
+                            generation& into) {
+  const auto* const v = variant_for(known, into);
+  const auto with =
+    core::parse_sampler(into.sampler.value_or(v == nullptr ? "" : v->sampler));
+  if (!into.karras.value_or(false) || !with || core::has_karras_sigmas(*with))
+    return;
+  const auto name = core::webui_name(*with);
+  if (*with != sampler::ddim)
+    return r.refuse(
       "scheduler",
-      fmt::format("scheduler '{}' is not one of automatic, uniform, karras",
-                  scheduler));
+      fmt::format("scheduler 'Karras' is not supported with the sampler {}; {} "
+                  "have it",
+                  name,
+                  core::list_samplers(&core::sampler_row::has_sigmas,
+                                      &core::sampler_row::webui)));
+  // In the web UI, DDIM ignores the scheduler.
+  into.karras.reset();
+  note_ignored_fields(
+    {fmt::format("scheduler Karras: it has no effect on {}", name)}, into);
 }
 
 } // namespace atelier::runtime::http::detail

@@ -22,4 +22,12 @@ core::result<std::vector<uint8_t>> white_mask_of(
   std::span<const uint8_t> file, const core::limits& within,
   const std::function<bool()>& stop = {});
 
+/// Returns the same mask of an image that is edited without a mask of its own:
+/// white where the image is transparent. Returns no bytes if it is opaque.
+/// @param stop is polled during the work; true cancels it
+/// Errors: ec::bad_payload if the file is not an image; ec::out_of_resources.
+core::result<std::vector<uint8_t>> mask_within_image(
+  std::span<const uint8_t> file, const core::limits& within,
+  const std::function<bool()>& stop = {});
+
 } // namespace atelier::runtime::http::detail

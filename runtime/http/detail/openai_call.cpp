@@ -104,15 +104,18 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
     return;
   const auto alpha = take_file(r, body, "mask", with.limits);
   into.mask = take_file(r, body, "mask_image", with.limits);
-  if (alpha.empty() || !r.good())
+  if (!r.good() || (alpha.empty() && !into.mask.empty()))
     return;
-  if (!into.mask.empty())
+  if (!alpha.empty() && !into.mask.empty())
     return r.refuse("mask", "mask and mask_image exclude each other");
-  auto white = white_mask_of(alpha, with.limits, give_up_after(with));
+  const auto stop = give_up_after(with);
+  auto white = alpha.empty() ? mask_within_image(into.image, with.limits, stop)
+                             : white_mask_of(alpha, with.limits, stop);
   if (white)
     into.mask = std::move(*white);
   else
-    r.refuse("mask", white.why().text, white.why().code);
+    r.refuse(alpha.empty() ? "image" : "mask", white.why().text,
+             white.why().code);
 }
 
 /// Reads other servers' fields for features that are not supported, and accepts

@@ -40,7 +40,8 @@ BOOST_AUTO_TEST_CASE(what_a_file_leaves_out_is_the_default) {
 BOOST_AUTO_TEST_CASE(stable_diffusion_1_is_read) {
   const auto x = read(R"({
     "_class_name": "AutoencoderKL", "_diffusers_version": "0.6.0",
-    "act_fn": "silu", "block_out_channels": [128, 256, 512, 512],
+    "_use_default_values": ["scaling_factor"], "act_fn": "silu",
+    "block_out_channels": [128, 256, 512, 512],
     "down_block_types": ["DownEncoderBlock2D", "DownEncoderBlock2D",
                          "DownEncoderBlock2D", "DownEncoderBlock2D"],
     "in_channels": 3, "latent_channels": 4, "layers_per_block": 2,

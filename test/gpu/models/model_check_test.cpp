@@ -2,6 +2,7 @@
 #include "gpu/models/tiny_model.hpp"
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/files/model_facts.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -241,6 +242,49 @@ BOOST_AUTO_TEST_CASE(weights_that_are_not_used_are_noted) {
                        "M/vae/diffusion_pytorch_model.bin is not used",
                        "M/vae/diffusion_pytorch_model.fp16.safetensors is not "
                        "used"}));
+}
+
+BOOST_AUTO_TEST_CASE(faults_of_parts_that_are_not_used_are_notes) {
+  const auto pointer =
+    "version https://git-lfs.github.com/spec/v1\n" + std::string(80, 'x');
+  for (const auto* folder : {"safety_checker", "other_tool"}) {
+    write_at(std::string{folder} + "/model.safetensors", pointer);
+    write_at(std::string{folder} + "/config.json", "[]");
+  }
+  BOOST_TEST(problems() == texts{}, boost::test_tools::per_element());
+  BOOST_TEST(check().sound());
+  const auto notes = told(grade::note);
+  const auto has = [&](const std::string& note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  };
+  BOOST_TEST(has("M/safety_checker/config.json: not a JSON object (not used)"));
+  BOOST_TEST(has("M/other_tool/model.safetensors: it is a Git LFS pointer: the "
+                 "file itself was not fetched (not used)"));
+  // The same faults of a used part are problems.
+  write("vae/config.json", "[]");
+  BOOST_TEST(!check().sound());
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_only_python_writes_are_read) {
+  // save_pretrained of DPMSolverMultistepScheduler writes this number.
+  write_at("scheduler/scheduler_config.json",
+           R"({"_class_name": "DPMSolverMultistepScheduler",
+               "beta_start": 0.00085, "beta_end": 0.012,
+               "lambda_min_clipped": -Infinity, "solver_order": 2})");
+  BOOST_TEST(problems() == texts{}, boost::test_tools::per_element());
+  const auto files = gpu::open_model(path, {});
+  BOOST_REQUIRE_MESSAGE(files, (files ? "" : files.why().text));
+  const auto facts = gpu::facts_of(*files);
+  BOOST_REQUIRE_MESSAGE(facts, (facts ? "" : facts.why().text));
+  BOOST_TEST((facts->schedule.sampler == core::sampler::dpmpp_2m));
+  // Such a number is no value of another key, nor is it read inside of a text.
+  write_at("scheduler/scheduler_config.json",
+           R"({"_class_name": "DDIMScheduler", "_by": "\"NaN, Infinity",
+               "beta_start": NaN})");
+  BOOST_TEST(problems()
+               == texts{"M/scheduler/scheduler_config.json: beta_start is "
+                        "\"NaN\"; supported: above 0, below 1"},
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

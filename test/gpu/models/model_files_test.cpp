@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "changed_folder.hpp"
+#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -291,6 +292,24 @@ BOOST_AUTO_TEST_CASE(what_is_no_model_is_told) {
   BOOST_TEST_REQUIRE(!folder);
   BOOST_TEST((folder.why().code == ec::not_found));
   BOOST_TEST(!gpu::open_model(path / "text_encoder", options));
+}
+
+BOOST_AUTO_TEST_CASE(the_schedule_of_a_folder_can_be_said_by_hand) {
+  options.prediction_type = "v_prediction";
+  options.timestep_spacing = "trailing";
+  const auto facts = gpu::facts_of(opened());
+  BOOST_REQUIRE_MESSAGE(facts, (facts ? "" : facts.why().text));
+  BOOST_TEST((facts->schedule.predicts == gpu::prediction::v_prediction));
+  BOOST_TEST((facts->schedule.spacing == gpu::timestep_spacing::trailing));
+  options.prediction_type.clear();
+  write("scheduler/scheduler_config.json",
+        R"({"_class_name": "FlowMatchEulerDiscreteScheduler"})");
+  const auto flow = open();
+  BOOST_TEST_REQUIRE(!flow);
+  BOOST_TEST((flow.why().code == ec::invalid_argument));
+  BOOST_TEST(flow.why().text
+             == "timestep_spacing: 'trailing' has no meaning for a model that "
+                "predicts flow");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -118,4 +118,19 @@ BOOST_AUTO_TEST_CASE(a_guidance_beyond_the_models_is_told) {
   BOOST_TEST(notes_on_run(run_at(128, 128, 30), native, {}).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_stand_in_for_a_sampler_is_told) {
+  auto how = run_at(512, 512);
+  how.sampler = core::sampler::ddim;
+  scheduler_config schedule;
+  schedule.sampler = core::sampler::ddim;
+  BOOST_TEST(!note_on_sampler(how, schedule));
+  schedule.stands_in_for = "PNDMScheduler";
+  BOOST_TEST((note_on_sampler(how, schedule)
+              == note{note_code::sampler_replaced,
+                      "drawn with ddim: the model's own PNDMScheduler does not "
+                      "exist here"}));
+  how.sampler = core::sampler::euler;
+  BOOST_TEST(!note_on_sampler(how, schedule));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_or_wrong_value_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_header_that_is_no_json_object_is_refused) {
-  for (const auto* header : {"", "x", "[]", "1", "null", " {}", "\"a\""})
+  for (const auto* header : {"", "x", "[]", "1", "null", "  ", " []", "\"a\""})
     BOOST_TEST(refusal_of(header) == "the header does not begin with '{'",
                header);
   for (const auto* header :
@@ -250,6 +250,23 @@ BOOST_AUTO_TEST_CASE(files_of_other_formats_are_called_by_name) {
   BOOST_TEST(refusal().starts_with("it is a GGUF file"));
   write("x.safetensors", "version https://git-lfs.github.com/spec/v1\n" + rest);
   BOOST_TEST(refusal().starts_with("it is a Git LFS pointer"));
+  write("x.safetensors", "<!DOCTYPE html><html>" + rest);
+  BOOST_TEST(refusal().starts_with("it is a web page"));
+  write("x.safetensors", "{\"_class_name\": \"UNet2DConditionModel\"}" + rest);
+  BOOST_TEST(refusal() == "it is JSON without weights");
+}
+
+BOOST_AUTO_TEST_CASE(headers_that_the_reference_reads_are_read) {
+  for (const auto* metadata : {"", "\"__metadata__\":null,"}) {
+    make(std::string{" \n{"} + metadata + entry("a", "U8", "[1]", "[0,1]")
+           + "}",
+         1);
+    const auto sut = open();
+    BOOST_REQUIRE_MESSAGE(sut, (sut ? "" : sut.why().text));
+    BOOST_TEST((*sut)->find("a").has_value());
+    BOOST_TEST((*sut)->metadata().empty());
+  }
+  BOOST_TEST(refusal_of("{\"__metadata__\":nullx}") != "opened");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused) {

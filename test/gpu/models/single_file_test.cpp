@@ -2,6 +2,7 @@
 #include "gpu/models/tiny_model.hpp"
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
+#include <atelier/gpu/samplers/schedule.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,24 @@ struct fixture : test::tiny_folder {
                                            : x.why().text;
   }
 
+  /// Adds the sizes' embedding, by which a denoiser is one of SDXL.
+  void become_xl() {
+    const std::string at = "model.diffusion_model.label_emb.0.";
+    box.add(at + "0.weight", {128, 2816});
+    box.add(at + "0.bias", {128});
+    box.add(at + "2.weight", {128, 128});
+    box.add(at + "2.bias", {128});
+  }
+
+  /// Returns the noise schedule of the file, whose parts may be incomplete.
+  nlohmann::json schedule_of(const std::map<std::string, std::string,
+                                            std::less<>>& metadata = {}) const {
+    box.write(path / "m.safetensors", metadata);
+    const auto x = gpu::open_parts(path / "m.safetensors", options);
+    BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+    return nlohmann::json::parse(x->scheduler);
+  }
+
   static void check_same(const gpu::tensor_source& ours,
                          const test::tensor_box& expected) {
     BOOST_TEST((ours.names() == expected.names()));
@@ -68,6 +87,19 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_shows_the_tensors_of_the_folder) {
   check_same(*x->text_encoder->weights, text);
   BOOST_TEST(x->not_loaded.empty());
   BOOST_TEST(x->tokenizer->vocab == path / "tokenizer/vocab.json");
+}
+
+BOOST_AUTO_TEST_CASE(text_encoders_may_lack_the_name_of_the_inner_module) {
+  const std::string prefix = "cond_stage_model.transformer.";
+  for (const auto& name : text.names()) {
+    BOOST_REQUIRE(name.starts_with("text_model."));
+    box.rename(prefix + name, prefix + name.substr(11));
+  }
+  box.add(prefix + "embeddings.position_ids", {1, 77});
+  const auto x = open();
+  BOOST_REQUIRE_MESSAGE(x, (x ? "" : x.why().text));
+  check_same(*x->text_encoder->weights, text);
+  BOOST_TEST(x->not_loaded.empty());
 }
 
 BOOST_AUTO_TEST_CASE(configurations_are_told_from_the_shapes) {
@@ -157,6 +189,63 @@ BOOST_AUTO_TEST_CASE(the_prediction_is_what_is_said_first) {
                      {{"modelspec.architecture", "stable-diffusion-v1/lora"}})
                .starts_with("modelspec.architecture: stable-diffusion-v1/lora "
                             "is an addition"));
+}
+
+BOOST_AUTO_TEST_CASE(tensors_and_metadata_that_mark_the_prediction_are_obeyed) {
+  const auto type = [&](const auto&... metadata) {
+    return schedule_of(metadata...)["prediction_type"]
+      .template get<std::string>();
+  };
+  using notes = std::map<std::string, std::string, std::less<>>;
+  BOOST_TEST(type(notes{{"modelspec.predict_key", "v"}}) == "v_prediction");
+  BOOST_TEST(type(notes{{"modelspec.architecture", "stable-diffusion-v2-768-v"},
+                        {"modelspec.predict_key", "epsilon"}})
+             == "epsilon");
+  BOOST_TEST(refusal(ec::bad_payload, {{"modelspec.predict_key", "x"}})
+             == "modelspec.predict_key: 'x' is not epsilon, v or sample");
+  become_xl();
+  BOOST_TEST(type() == "epsilon");
+  // Without v_pred, ztsnr means nothing, and is told.
+  box.add("ztsnr", {0});
+  BOOST_TEST(type() == "epsilon");
+  BOOST_TEST((gpu::open_parts(path / "m.safetensors", options)->not_loaded
+              == std::vector<std::string>{"ztsnr"}));
+  box.add("v_pred", {0});
+  BOOST_TEST(type(notes{{"modelspec.prediction_type", "epsilon"}})
+             == "v_prediction");
+  BOOST_TEST(schedule_of()["rescale_betas_zero_snr"] == true);
+  BOOST_TEST(
+    gpu::open_parts(path / "m.safetensors", options)->not_loaded.empty());
+  box.remove("ztsnr");
+  BOOST_TEST(type() == "v_prediction");
+  BOOST_TEST(!schedule_of().contains("rescale_betas_zero_snr"));
+  options.prediction_type = "epsilon";
+  BOOST_TEST(type() == "epsilon");
+  box.add("edm_vpred.sigma_max", {1});
+  BOOST_TEST(refusal(ec::bad_payload)
+             == "tensor edm_vpred.sigma_max: CosXL's noise schedule is not "
+                "supported");
+}
+
+BOOST_AUTO_TEST_CASE(no_sampler_cuts_the_latents_of_a_single_file) {
+  const auto check_uncut = [&] {
+    const auto config = gpu::parse_scheduler(schedule_of().dump(), "schedule");
+    BOOST_REQUIRE_MESSAGE(config, (config ? "" : config.why().text));
+    for (const auto& row : core::samplers) {
+      if (row.matches_flow)
+        continue;
+      gpu::sampler_choice choice;
+      choice.sampler = row.of;
+      choice.steps = 10;
+      const auto plan = gpu::plan_sampler(*config, choice);
+      BOOST_REQUIRE_MESSAGE(plan, (plan ? "" : plan.why().text));
+      for (const auto& step : plan->steps)
+        BOOST_TEST(step.clip == 0, row.name);
+    }
+  };
+  check_uncut();
+  become_xl();
+  check_uncut();
 }
 
 BOOST_AUTO_TEST_CASE(files_of_other_kinds_are_called_by_name) {

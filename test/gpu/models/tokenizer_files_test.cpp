@@ -107,13 +107,19 @@ BOOST_AUTO_TEST_CASE(a_faulty_merge_is_named_with_its_line) {
     check_refused(files.load(), "merges.txt", key);
   };
   refused("#version: 0.2\na t\nat\n", "line 3");
-  refused("a t\n\n", "line 2");
+  refused("a t\n\nx t\n", "line 2");
   refused("a t x\n", "line 1");
   refused("a  t\n", "line 1");
   refused("a t\nq q\n", "line 2: \"qq\"");
   refused("a t\nxyz q\n", "line 2: \"xyz\"");
   refused("a t\nq xyz\n", "line 2: \"xyz\"");
   refused("a \xC3\n", "UTF-8");
+}
+
+BOOST_AUTO_TEST_CASE(blank_lines_after_the_last_merge_are_skipped) {
+  small files;
+  files.merges += "\r\n \n\n";
+  BOOST_TEST(!!files.load());
 }
 
 BOOST_AUTO_TEST_CASE(missing_special_tokens_are_named) {

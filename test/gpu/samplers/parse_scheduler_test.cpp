@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_SUITE(parse_scheduler_test)
 BOOST_AUTO_TEST_CASE(file_of_stable_diffusion_1_is_read_as_ddim) {
   const auto sut = parsed(stable_diffusion_1);
   BOOST_TEST((sut.sampler == sampler::ddim));
+  BOOST_TEST(sut.stands_in_for == "PNDMScheduler");
   BOOST_TEST(*sut.beta_start == 0.00085);
   BOOST_TEST(*sut.beta_end == 0.012);
   BOOST_TEST((sut.betas == beta_schedule::scaled_linear));
@@ -79,6 +80,7 @@ BOOST_AUTO_TEST_CASE(file_with_every_key_of_the_solver_is_read) {
   BOOST_TEST(sut.rescale_betas_zero_snr);
   BOOST_TEST((sut.predicts == prediction::v_prediction));
   BOOST_TEST((sut.spacing == timestep_spacing::trailing));
+  BOOST_TEST(sut.stands_in_for.empty());
 }
 
 BOOST_AUTO_TEST_CASE(classes_name_their_sampler) {
@@ -94,6 +96,23 @@ BOOST_AUTO_TEST_CASE(classes_name_their_sampler) {
   BOOST_TEST((of("LCMScheduler") == sampler::lcm));
   BOOST_TEST(
     (of("FlowMatchEulerDiscreteScheduler") == sampler::flow_match_euler));
+}
+
+BOOST_AUTO_TEST_CASE(classes_without_a_sampler_are_drawn_by_a_similar_one) {
+  for (const auto& x : core::stand_ins) {
+    const auto sut =
+      parsed(R"({"_class_name": ")" + std::string{x.diffusers}
+             + R"(", "prediction_type": "v_prediction", "beta_start": 0.00085,
+          "solver_type": "bh2", "solver_order": 3, "lower_order_final": false,
+          "predict_x0": true, "disable_corrector": []})");
+    BOOST_TEST((sut.sampler == x.runs), x.diffusers);
+    BOOST_TEST(sut.stands_in_for == x.diffusers);
+    BOOST_TEST((sut.predicts == prediction::v_prediction), x.diffusers);
+    BOOST_TEST(*sut.beta_start == 0.00085);
+  }
+  // Such a network has other outputs, whatever the sampler.
+  refusal(R"({"_class_name": "DDPMScheduler",
+              "variance_type": "learned_range"})");
 }
 
 BOOST_AUTO_TEST_CASE(flow_matching_predicts_flow) {

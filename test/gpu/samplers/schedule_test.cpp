@@ -78,6 +78,22 @@ BOOST_AUTO_TEST_CASE(karras_sigmas_move_the_timesteps) {
   BOOST_TEST((timesteps(solver) == std::vector<float>{999, 687, 146, 0}));
 }
 
+BOOST_AUTO_TEST_CASE(ancestral_steps_take_karras_sigmas_from_euler) {
+  for (const float strength : {1.0f, 0.5f}) {
+    auto choice = run_of(sampler::euler, 10, strength);
+    choice.karras = true;
+    const auto euler = planned(stable_diffusion(), choice);
+    choice.sampler = sampler::euler_ancestral;
+    const auto sut = planned(stable_diffusion(), choice);
+    BOOST_TEST((timesteps(sut) == timesteps(euler)));
+    BOOST_TEST(sut.start_noise == euler.start_noise);
+    for (size_t i = 0; i < sut.steps.size(); ++i) {
+      BOOST_TEST(sut.steps[i].keep_noise == euler.steps[i].keep_noise);
+      BOOST_TEST(sut.steps[i].input_scale == euler.steps[i].input_scale);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(terminal_snr_of_zero_begins_at_sigma_4096) {
   auto config = stable_diffusion();
   config.spacing = timestep_spacing::trailing;
@@ -261,8 +277,8 @@ BOOST_AUTO_TEST_CASE(what_has_no_meaning_is_refused) {
   auto choice = run_of(sampler::ddim, 10);
   choice.karras = true;
   BOOST_TEST(refusal(config, choice)
-             == "karras true: sampler ddim has no sigmas; euler, dpmpp_2m and "
-                "flow_match_euler have");
+             == "karras true: sampler ddim has no sigmas; euler, "
+                "euler_ancestral, dpmpp_2m and flow_match_euler have");
   choice = run_of(sampler::euler, 10);
   choice.eta = 0.5f;
   BOOST_TEST(refusal(config, choice)

@@ -80,6 +80,12 @@ bool add_open_clip(tensor_collection& to, std::string_view name,
   return fresh && to.add(layer + *fresh, x);
 }
 
+/// The parts of a text encoder. Older versions of transformers, and trainers
+/// that saved the inner module, wrote them without "text_model.".
+constexpr std::array clip_parts = {std::string_view{"embeddings."},
+                                   std::string_view{"encoder."},
+                                   std::string_view{"final_layer_norm."}};
+
 } // namespace
 
 std::shared_ptr<const tensor_source> name_clip_text(
@@ -90,7 +96,11 @@ std::shared_ptr<const tensor_source> name_clip_text(
   for (const auto& name : from->names()) {
     if (!name.starts_with(prefix))
       continue;
-    const auto fresh = name.substr(prefix.size());
+    auto fresh = name.substr(prefix.size());
+    if (std::ranges::any_of(clip_parts, [&](std::string_view part) {
+          return fresh.starts_with(part);
+        }))
+      fresh.insert(0, "text_model.");
     // Positions 0, 1, 2, ... are a constant that older versions stored.
     if (fresh == "text_model.embeddings.position_ids")
       continue;

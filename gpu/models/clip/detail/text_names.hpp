@@ -12,8 +12,9 @@
 namespace atelier::gpu::detail {
 
 /// Returns the tensors of a text encoder written by transformers, whose names
-/// begin with `prefix`, without that prefix. Adds to `left_over` the names,
-/// with the prefix, that belong to no text encoder.
+/// begin with `prefix`, without that prefix and with "text_model.", which some
+/// files leave out. Adds to `left_over` the names, with the prefix, that belong
+/// to no text encoder.
 /// Source: diffusers 0.42 loaders/single_file_utils.py,
 ///         convert_ldm_clip_checkpoint.
 std::shared_ptr<const tensor_source> name_clip_text(

@@ -71,14 +71,7 @@ core::result<json> parse_document(std::string_view file,
                                   std::string_view text) {
   if (const auto fault = core::find_utf8_fault(text))
     return bad_key(file, {}, fmt::format("byte {} is not UTF-8", *fault));
-  if (json_nests_too_deep(text))
-    return bad_key(
-      file, {},
-      fmt::format("JSON nested deeper than {} levels", most_json_levels));
-  auto out = json::parse(text, nullptr, false);
-  if (!out.is_object())
-    return bad_key(file, {}, "not a JSON object");
-  return out;
+  return parse_object(text, file);
 }
 
 const json* member(const json& object, std::string_view key) {

@@ -32,7 +32,7 @@ core::error bad_key(std::string_view file, std::string_view key,
 /// Errors: ec::not_found, ec::io_failed, ec::bad_payload (too large)
 core::result<std::string> read_text(const std::filesystem::path& file);
 
-/// Parses `text` as a JSON object of at most 16 levels.
+/// Parses UTF-8 text by parse_object.
 /// Errors: ec::bad_payload
 core::result<json> parse_document(std::string_view file, std::string_view text);
 

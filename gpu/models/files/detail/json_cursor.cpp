@@ -28,6 +28,14 @@ bool json_cursor::take(char c) {
   return true;
 }
 
+bool json_cursor::take_word(std::string_view word) {
+  skip_space();
+  if (!text_.substr(at_).starts_with(word))
+    return false;
+  at_ += word.size();
+  return true;
+}
+
 bool json_cursor::expect(char c) {
   return take(c) || fail(fmt::format("'{}' is expected", c));
 }

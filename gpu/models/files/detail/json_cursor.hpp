@@ -19,6 +19,9 @@ public:
   /// Consumes the character if it is next.
   bool take(char c);
 
+  /// Consumes the word if it is next.
+  bool take_word(std::string_view word);
+
   /// Consumes the character or fails.
   bool expect(char c);
 

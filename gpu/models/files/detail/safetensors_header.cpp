@@ -71,7 +71,9 @@ private:
       if (name == "__metadata__") {
         if (std::exchange(noted, true))
           return bad("__metadata__ occurs twice");
-        return read_metadata();
+        // The reference reads null as no metadata.
+        return cursor_.take_word("null") ? core::result<void>{}
+                                         : read_metadata();
       }
       const auto [at, fresh] = out_.tensors.try_emplace(std::move(name));
       if (!fresh)
@@ -234,7 +236,10 @@ std::optional<uint64_t> bytes_for(const std::vector<int64_t>& shape,
 
 core::result<safetensors_header> parse_safetensors_header(
   std::string_view text, uint64_t data_bytes, std::string_view where) {
-  if (!text.starts_with('{'))
+  // The reference reads white space before the header, although the format's
+  // description forbids it.
+  const auto start = text.find_first_not_of(" \t\n\r");
+  if (start == std::string_view::npos || text[start] != '{')
     return core::fail(ec::bad_payload,
                       "{}: the header does not begin with '{{'", where);
   return header_reader{text, data_bytes, where}.read();

@@ -187,6 +187,8 @@ core::result<vocabulary> read_vocabulary(const std::filesystem::path& vocab,
     return bad_key(merges_name, {},
                    fmt::format("byte {} is not UTF-8", *fault));
   std::string_view left = *text;
+  // transformers, too, strips what follows the last merge.
+  left = left.substr(0, left.find_last_not_of(" \t\r\n") + 1);
   for (size_t number = 1; !left.empty(); ++number) {
     const auto end = left.find('\n');
     auto line = left.substr(0, end);

@@ -42,18 +42,42 @@ bool is_known(std::string_view x) {
   return x == "epsilon" || x == "v_prediction" || x == "sample";
 }
 
+/// Returns the type that a key of the metadata names; empty without the key.
+core::result<std::string> noted_type(const safetensors_file& file,
+                                     std::string_view key) {
+  const auto noted = metadata_of(file, key);
+  if (noted == "v")
+    return std::string{"v_prediction"};
+  if (!noted.empty() && !is_known(noted))
+    return core::fail(ec::bad_payload,
+                      "{}: {}: '{}' is not epsilon, v or sample", file.where(),
+                      key, printable(noted));
+  return std::string{noted};
+}
+
 } // namespace
 
-core::result<std::string> find_prediction_type(const safetensors_file& file,
-                                               std::string_view wanted,
-                                               bool may_be_v) {
+bool marks_prediction(std::string_view tensor) {
+  return tensor == "v_pred" || tensor == "ztsnr"
+      || tensor.starts_with("edm_vpred.");
+}
+
+core::result<told_prediction> find_prediction_type(const safetensors_file& file,
+                                                   std::string_view wanted,
+                                                   bool may_be_v) {
+  const bool marked = file.find("v_pred").has_value();
+  const bool rescaled = file.find("ztsnr").has_value();
+  const auto told = [&](std::string_view type) {
+    return told_prediction{std::string{type},
+                           rescaled && type == "v_prediction", true};
+  };
   if (!wanted.empty()) {
     if (!is_known(wanted))
       return core::fail(ec::invalid_argument,
                         "prediction_type: '{}' is not epsilon, v_prediction or "
                         "sample",
                         printable(wanted));
-    return std::string{wanted};
+    return told(wanted);
   }
   const auto architecture = metadata_of(file, "modelspec.architecture");
   if (const auto slash = architecture.find('/');
@@ -62,22 +86,23 @@ core::result<std::string> find_prediction_type(const safetensors_file& file,
                       "{}: modelspec.architecture: {} is an addition to a "
                       "model, not a model",
                       file.where(), printable(architecture));
-  const auto noted = metadata_of(file, "modelspec.prediction_type");
-  if (noted == "v")
-    return std::string{"v_prediction"};
-  if (!noted.empty() && !is_known(noted))
-    return core::fail(ec::bad_payload,
-                      "{}: modelspec.prediction_type: '{}' is not epsilon, v "
-                      "or sample",
-                      file.where(), printable(noted));
-  if (!noted.empty())
-    return std::string{noted};
+  // Merging copies metadata of other models, but it keeps the tensors' names.
+  if (marked)
+    return told("v_prediction");
+  for (const auto* key :
+       {"modelspec.prediction_type", "modelspec.predict_key"}) {
+    const auto noted = noted_type(file, key);
+    if (!noted)
+      return noted.why();
+    if (!noted->empty())
+      return told(*noted);
+  }
   if (architecture == "stable-diffusion-v2-768-v")
-    return std::string{"v_prediction"};
+    return told("v_prediction");
   if (architecture == "stable-diffusion-v2-512")
-    return std::string{"epsilon"};
+    return told("epsilon");
   const bool v = may_be_v && global_step(file) != base_model_steps;
-  return std::string{v ? "v_prediction" : "epsilon"};
+  return told_prediction{v ? "v_prediction" : "epsilon"};
 }
 
 } // namespace atelier::gpu::detail

@@ -130,6 +130,10 @@ private:
       return bad_file(path_,
                       "tensor edm_mean: Playground's noise schedule is not "
                       "supported");
+    if (has_prefix(names_, "edm_vpred."))
+      return bad_file(path_,
+                      "tensor edm_vpred.sigma_max: CosXL's noise schedule is "
+                      "not supported");
     if (has_prefix(names_, "down_blocks.") && has_prefix(names_, "conv_in.")) {
       unet_ = file_;
       unet_alone_ = true;
@@ -143,6 +147,7 @@ private:
     names_list left_over;
     unet_ = name_original_unet(file_, whole ? unet_prefix : std::string_view{},
                                left_over);
+    std::erase_if(left_over, marks_prediction);
     return expect_none(path_, "denoiser", left_over);
   }
 
@@ -210,9 +215,9 @@ private:
       find_prediction_type(*file_, options_.prediction_type, may_be_v_);
     if (!prediction)
       return prediction.why();
-    image_size_ = is_xl() || is_refiner()                    ? 1024
-                : may_be_v_ && *prediction == "v_prediction" ? 768
-                                                             : 512;
+    image_size_ = is_xl() || is_refiner()                         ? 1024
+                : may_be_v_ && prediction->type == "v_prediction" ? 768
+                                                                  : 512;
     const auto levels = count_numbered(
       names_, fmt::format("{}decoder.up.", vae_prefix(names_).value_or("?")));
     const auto factor = uint64_t{1} << (levels == 0 ? 3 : levels - 1);
@@ -224,12 +229,12 @@ private:
       return config.why();
     out_.denoiser =
       inferred_part(*config, unet_, path_, "UNet2DConditionModel");
-    // A standalone denoiser uses the schedule of the model that lends its
-    // parts.
-    const bool lent =
-      unet_alone_ && options_.parts_from && options_.prediction_type.empty();
+    // A standalone denoiser that tells nothing of its schedule uses that of the
+    // model that lends its parts.
+    const bool lent = unet_alone_ && options_.parts_from && !prediction->told;
+    zero_snr_ = prediction->zero_snr;
     if (!lent)
-      write_schedule(*prediction);
+      write_schedule(prediction->type);
     return {};
   }
 
@@ -247,7 +252,6 @@ private:
                   {"timestep_spacing", "leading"}};
     if (is_xl() || is_refiner()) {
       x["_class_name"] = "EulerDiscreteScheduler";
-      x.erase("clip_sample");
       x["interpolation_type"] = "linear";
       x["use_karras_sigmas"] = false;
     } else if (out_.pipeline == &latent_consistency) {
@@ -257,6 +261,8 @@ private:
       x["original_inference_steps"] = 50;
       x["timestep_scaling"] = 10.0;
     }
+    if (zero_snr_)
+      x["rescale_betas_zero_snr"] = true;
     out_.scheduler = x.dump(2);
     out_.scheduler_file =
       fmt::format("{} (its kind's noise schedule)", path_.string());
@@ -329,7 +335,8 @@ private:
       const auto belongs = [&](std::string_view prefix) {
         return name.starts_with(prefix);
       };
-      if (belongs(unet_prefix)
+      if (belongs(unet_prefix) || name == "v_pred"
+          || (name == "ztsnr" && zero_snr_)
           || std::any_of(
             text_layouts.begin(), text_layouts.end(),
             [&](const text_layout& x) { return belongs(x.prefix); }))
@@ -367,6 +374,7 @@ private:
   bool unet_alone_ = false;
   bool sd2_ = false;
   bool may_be_v_ = false;
+  bool zero_snr_ = false;
   uint64_t image_size_ = 512;
   std::set<std::string> left_over_;
   model_files out_;

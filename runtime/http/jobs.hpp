@@ -100,7 +100,8 @@ struct job_view {
   /// The estimated time until it ends, from its pace so far; none until a pace
   /// is known.
   std::optional<core::timespan> remaining;
-  /// The newest preview; null if none was requested or none exists yet.
+  /// The newest preview; null if none was requested, none exists yet, or the
+  /// job's end was reported before.
   std::shared_ptr<const preview> seen;
   /// The index of the image that the preview shows.
   uint32_t seen_of = 0;

@@ -100,6 +100,28 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(image_in_a_file_takes_no_memory) {
+  job_table sut{{}};
+  const auto x = job(1);
+  generated_image large;
+  large.bytes.resize(100'000);
+  large.prompt.assign(5000, 'a');
+  large.negative.assign(5000, 'b');
+  large.model = "tiny";
+  x->known.results = {
+    std::make_shared<const generated_image>(std::move(large))};
+  sut.add(x);
+  end(sut, x, {});
+  BOOST_TEST(sut.kept_bytes() > 110'000u);
+  BOOST_REQUIRE(sut.stored(*x, 0));
+  const auto& kept = *x->known.results[0];
+  BOOST_TEST(kept.bytes.capacity() == 0u);
+  BOOST_TEST(kept.prompt.capacity() < 100u);
+  BOOST_TEST(kept.negative.capacity() < 100u);
+  BOOST_TEST(kept.model == "tiny");
+  BOOST_TEST(sut.kept_bytes() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
   job_table sut{{}};
   const auto x = job(1);

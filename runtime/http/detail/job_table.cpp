@@ -23,6 +23,17 @@ std::pair<core::time_point, uint64_t> end_of(const job_entry& x) {
   return {x.ended_at, x.number};
 }
 
+/// Returns an image that is in a file: its texts and bytes take no memory.
+std::shared_ptr<const generated_image> without_content(
+  const generated_image& x) {
+  auto out = std::make_shared<generated_image>(x);
+  // An empty list that is assigned would leave their memory to them.
+  std::vector<uint8_t>{}.swap(out->bytes);
+  std::string{}.swap(out->prompt);
+  std::string{}.swap(out->negative);
+  return out;
+}
+
 } // namespace
 
 uint64_t weight_of_file(uint64_t bytes) {
@@ -101,11 +112,7 @@ bool job_table::stored(job_entry& x, uint32_t index) {
     return false;
   auto& one = x.known.results[index];
   shelves_.move_into_file(x.number, whole_weight_of(*one), weight_of(*one));
-  auto small = std::make_shared<generated_image>(*one);
-  small->bytes = {};
-  small->prompt = {};
-  small->negative = {};
-  one = std::move(small);
+  one = without_content(*one);
   return true;
 }
 

@@ -317,8 +317,10 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   // Listeners are notified before the table examines the bytes, so that they
   // get the images even if these cannot be kept.
   push(*x, job_news::kind::ended);
+  // Ended jobs are many, and no limit counts their previews.
+  x->known.seen.reset();
   table_.end(x);
-  x->restored.clear();
+  std::vector<generation>{}.swap(x->restored);
   restored_.erase(x->number);
   attendances_.end(x->number);
   note_end(*x);

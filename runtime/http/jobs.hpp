@@ -136,15 +136,16 @@ struct job_listener {
 };
 
 struct job_limits {
-  /// The maximum number of known jobs, ended ones included; the oldest ended
-  /// jobs are removed first. The same limit applies to the remembered names of
-  /// removed jobs.
+  /// The maximum number of known jobs, ended ones included. The jobs that are
+  /// removed are those of the new job's owner of which nothing can be fetched,
+  /// and then the oldest ended ones of the owner that has the most. The same
+  /// limit applies to the remembered names of removed jobs.
   uint32_t jobs = 10'000;
   /// The maximum number of images of one job.
   uint32_t images = 64;
   /// The maximum size of kept images in memory; `kept_disk_bytes` limits those
   /// in files. Above a limit, the jobs whose images were requested least
-  /// recently expire in that place.
+  /// recently, of the owner that holds the most, expire in that place.
   uint64_t kept_bytes = 256ull << 20;
   /// How long images are kept.
   core::timespan kept = std::chrono::hours{1};

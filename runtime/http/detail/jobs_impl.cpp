@@ -110,7 +110,7 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   if (!what.id.empty() && table_.find({what.id, what.owner}))
     return to_failure(
       core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
-  if (!table_.make_room())
+  if (!table_.make_room(what.owner))
     return to_failure(
       core::fail(ec::overloaded,
                  "{} jobs are open, the limit (http.jobs) is {}",

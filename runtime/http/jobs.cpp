@@ -94,6 +94,11 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
   return impl_->list(owner, most);
 }
 
+std::optional<job_view> jobs::find_open(
+  const std::string& owner, std::span<const std::string_view> kinds) const {
+  return impl_->find_open(owner, kinds);
+}
+
 jobs::cancelled jobs::cancel(const job_name& name) {
   return impl_->cancel(name);
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -252,6 +253,11 @@ public:
   /// all.
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
+
+  /// Returns the newest open job of an owner that is of one of these kinds, a
+  /// running one before those that wait; none if no such job is open.
+  std::optional<job_view> find_open(
+    const std::string& owner, std::span<const std::string_view> kinds) const;
 
   enum class cancelled : uint8_t { yes, unknown, ended };
 

@@ -162,6 +162,22 @@ BOOST_AUTO_TEST_CASE(cancelled_jobs_of_a_key_displace_nothing_of_another_key) {
   BOOST_TEST(sut.find(of_ann.front()) == nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(open_jobs_of_an_owner_come_newest_first) {
+  job_table sut{{}};
+  for (uint64_t number = 1; number <= 4; ++number) {
+    const auto x = job(number);
+    x->known.owner = number == 2 ? "bob" : "ann";
+    sut.add(x);
+    if (number == 3)
+      end(sut, x, {});
+  }
+  const auto open = sut.open_of("ann");
+  BOOST_TEST_REQUIRE(open.size() == 2u);
+  BOOST_TEST(open[0]->number == 4u);
+  BOOST_TEST(open[1]->number == 1u);
+  BOOST_TEST(sut.open_of("cid").empty());
+}
+
 BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
   job_table sut{{}};
   const auto x = job(1);

@@ -90,6 +90,15 @@ bool job_table::make_room(const std::string& owner) {
   return index_.size() < within_.jobs;
 }
 
+std::vector<std::shared_ptr<job_entry>> job_table::open_of(
+  const std::string& owner) const {
+  std::vector<std::shared_ptr<job_entry>> out;
+  if (const auto own = of_owner_.find(owner); own != of_owner_.end())
+    for (const auto number : own->second.open)
+      out.push_back(index_.find(number));
+  return out;
+}
+
 void job_table::enter_end(const std::shared_ptr<job_entry>& x) {
   auto& own = of_owner_[x->known.owner];
   own.open.erase(x->number);

@@ -145,6 +145,10 @@ public:
     return index_.size() - ended_.size();
   }
 
+  /// Returns the open jobs of an owner, newest first.
+  std::vector<std::shared_ptr<job_entry>> open_of(
+    const std::string& owner) const;
+
   /// Returns the number of jobs with images that count as kept.
   size_t keeping() const {
     return shelves_.jobs();

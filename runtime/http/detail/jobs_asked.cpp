@@ -4,6 +4,7 @@
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -72,6 +73,23 @@ std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
       found.push_back(view(*x));
   }
   return found;
+}
+
+std::optional<job_view> jobs::impl::find_open(
+  const std::string& owner, std::span<const std::string_view> kinds) const {
+  const std::lock_guard guard{mutex_};
+  entry waiting;
+  for (const auto& x : table_.open_of(owner)) {
+    if (std::ranges::find(kinds, x->known.kind) == kinds.end())
+      continue;
+    if (x->known.state == job_state::running)
+      return view(*x);
+    if (!waiting)
+      waiting = x;
+  }
+  if (!waiting)
+    return std::nullopt;
+  return view(*waiting);
 }
 
 jobs::cancelled jobs::impl::cancel(const job_name& name) {

@@ -57,8 +57,8 @@ struct job_request {
   /// The name of the caller's API key; empty if no key is required.
   std::string owner;
   /// The client's own name for the job: 1..128 of [A-Za-z0-9_.()-], not
-  /// beginning with "job_", unique for its API key. If it is empty, the server
-  /// makes a name that cannot be guessed.
+  /// beginning with "job_", neither "." nor "..", unique for its API key. If it
+  /// is empty, the server makes a name that cannot be guessed.
   std::string id;
   /// The same key from the same owner means the same job. It is empty if the
   /// client sent none.

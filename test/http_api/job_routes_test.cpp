@@ -324,6 +324,17 @@ BOOST_AUTO_TEST_CASE(a_failed_job_tells_what_clients_may_read) {
   BOOST_TEST(v.dump().find("secret") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(names_that_addresses_lose_are_refused) {
+  rig r;
+  for (const auto* id : {".", ".."}) {
+    const auto got = r.post_json("/v1/jobs", {{"prompt", "a"}, {"id", id}});
+    BOOST_TEST(got->status() == 400u);
+    BOOST_TEST(got->body()["error"]["param"] == "id");
+  }
+  BOOST_TEST(r.post_json("/v1/jobs", {{"prompt", "a"}, {"id", "..."}})->status()
+             == 202u);
+}
+
 BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   rig r;
   const auto id = r.submit();

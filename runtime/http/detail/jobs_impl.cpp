@@ -72,7 +72,8 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   if (!what.id.empty() && !detail::is_client_name(what.id))
     return core::fail(ec::invalid_argument,
                       "id '{}' must have 1..128 characters of "
-                      "[A-Za-z0-9_.()-] and must not begin with 'job_'",
+                      "[A-Za-z0-9_.()-], must not begin with 'job_' and must "
+                      "not be '.' or '..'",
                       what.id.substr(0, 128));
   return {};
 }

@@ -107,6 +107,10 @@ jobs::cancelled jobs::cancel_image(const job_name& name, uint32_t index) {
   return impl_->cancel_image(name, index);
 }
 
+bool jobs::forget(const job_name& name) {
+  return impl_->forget(name);
+}
+
 job_view jobs::with_bytes(job_view x) {
   return impl_->with_bytes(std::move(x));
 }

@@ -271,6 +271,10 @@ public:
   /// job or this image has ended.
   cancelled cancel_image(const job_name& name, uint32_t index);
 
+  /// Forgets an ended job and its images, as if they had expired. Returns false
+  /// if it is unknown or open, or if its caller still waits for the journal.
+  bool forget(const job_name& name);
+
   /// Returns the view with the bytes of all its images. If the file of one is
   /// missing, the view says that they expired. This waits for the disk if
   /// lacks_bytes(x), and counts as a request for the images.

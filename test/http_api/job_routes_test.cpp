@@ -324,6 +324,37 @@ BOOST_AUTO_TEST_CASE(a_failed_job_tells_what_clients_may_read) {
   BOOST_TEST(v.dump().find("secret") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(delete_cancels_an_open_job_and_removes_an_ended_one) {
+  rig r;
+  const auto remove = [&](const std::string& id) {
+    request_message x;
+    x.method = "DELETE";
+    x.path = "/v1/jobs/" + id;
+    return r.ask(std::move(x));
+  };
+  const auto done = r.submit();
+  r.images->finish(1);
+  BOOST_TEST(r.get("/v1/jobs/" + done + "/images/0")->status() == 200u);
+  const auto kept = r.all->kept().bytes;
+  BOOST_TEST(kept > 0u);
+  r.key = "bob";
+  BOOST_TEST(remove(done)->status() == 404u);
+  r.key = "ann";
+  const auto got = remove(done);
+  BOOST_TEST(got->status() == 204u);
+  BOOST_TEST(got->answered->body == "");
+  BOOST_TEST(r.all->kept().bytes == 0u);
+  BOOST_TEST(r.get("/v1/jobs/" + done)->status() == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + done + "/images/0")->status() == 410u);
+  BOOST_TEST(remove(done)->status() == 410u);
+
+  const auto open = r.submit();
+  BOOST_TEST(remove(open)->body()["status"] == "cancelled");
+  BOOST_TEST(r.images->at(2).cancelled);
+  BOOST_TEST(remove(open)->status() == 204u);
+  BOOST_TEST(r.get("/v1/jobs")->body()["data"].empty());
+}
+
 BOOST_AUTO_TEST_CASE(names_that_addresses_lose_are_refused) {
   rig r;
   for (const auto* id : {".", ".."}) {
@@ -344,10 +375,6 @@ BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   BOOST_TEST(got->body()["status"] == "cancelled");
   BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.post(path + "/cancel", "")->status() == 409u);
-  request_message again;
-  again.method = "DELETE";
-  again.path = path;
-  BOOST_TEST(r.ask(again)->status() == 409u);
   BOOST_TEST(r.post("/v1/jobs/job_0/cancel", "")->status() == 404u);
   r.now += 2h;
   r.all->tick();

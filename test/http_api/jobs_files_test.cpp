@@ -393,4 +393,18 @@ BOOST_AUTO_TEST_CASE(disk_quota_is_shared_between_keys) {
   BOOST_TEST(r.image_of(of_ann) == 200u);
 }
 
+BOOST_AUTO_TEST_CASE(deleted_job_loses_its_files) {
+  rig r;
+  const auto id = r.done("a");
+  r.filed->put_away();
+  BOOST_TEST(r.count() == 1u);
+  request_message x;
+  x.method = "DELETE";
+  x.path = "/v1/jobs/" + id;
+  BOOST_TEST(r.ask(std::move(x))->status() == 204u);
+  BOOST_TEST(r.image_of(id) == 410u);
+  r.filed->put_away();
+  BOOST_TEST(r.count() == 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

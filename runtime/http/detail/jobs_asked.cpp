@@ -92,6 +92,18 @@ std::optional<job_view> jobs::impl::find_open(
   return view(*waiting);
 }
 
+bool jobs::impl::forget(const job_name& name) {
+  {
+    const std::lock_guard guard{mutex_};
+    const auto x = table_.find(name);
+    if (!x || !x->has_ended() || x->in_doubt)
+      return false;
+    table_.remove(*x);
+  }
+  note_forgotten();
+  return true;
+}
+
 jobs::cancelled jobs::impl::cancel(const job_name& name) {
   entry x;
   std::vector<uint64_t> requests;

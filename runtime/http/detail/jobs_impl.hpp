@@ -75,6 +75,7 @@ public:
     const std::string& owner, std::span<const std::string_view> kinds) const;
   cancelled cancel(const job_name& name);
   cancelled cancel_image(const job_name& name, uint32_t index);
+  bool forget(const job_name& name);
   job_view with_bytes(job_view x);
   void tick();
   void put_away();

@@ -333,6 +333,8 @@ void job_api::fetch(const exchange_ptr& x) const {
     const auto& p = *whole.results[index];
     reply_message reply;
     reply.content_type = detail::content_type_of(p.format);
+    // Keys may have jobs of the same name, and so the same address.
+    reply.headers.emplace_back("Cache-Control", "private, no-store");
     reply.body.assign(p.bytes.begin(), p.bytes.end());
     x->reply(std::move(reply));
   });

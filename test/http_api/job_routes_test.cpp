@@ -355,6 +355,16 @@ BOOST_AUTO_TEST_CASE(delete_cancels_an_open_job_and_removes_an_ended_one) {
   BOOST_TEST(r.get("/v1/jobs")->body()["data"].empty());
 }
 
+BOOST_AUTO_TEST_CASE(image_of_a_job_is_not_stored_by_caches) {
+  rig r;
+  const auto id = r.submit();
+  r.images->finish(1);
+  const auto got = r.get("/v1/jobs/" + id + "/images/0");
+  BOOST_TEST_REQUIRE(got->status() == 200u);
+  BOOST_TEST(find_field(got->answered->headers, "Cache-Control")
+             == "private, no-store");
+}
+
 BOOST_AUTO_TEST_CASE(names_that_addresses_lose_are_refused) {
   rig r;
   for (const auto* id : {".", ".."}) {

@@ -57,6 +57,7 @@ struct job_api {
   void look(const exchange_ptr& x) const;
   void list(const exchange_ptr& x) const;
   void cancel(const exchange_ptr& x) const;
+  void remove(const exchange_ptr& x) const;
   void cancel_image(const exchange_ptr& x) const;
   void listen(const exchange_ptr& x) const;
   void fetch(const exchange_ptr& x) const;
@@ -249,6 +250,19 @@ void job_api::cancel(const exchange_ptr& x) const {
                        fmt::format("job '{}' has ended", v->id)));
 }
 
+/// Cancels an open job, and removes an ended one with its images.
+void job_api::remove(const exchange_ptr& x) const {
+  const auto v = find(*x);
+  if (!v)
+    return;
+  if (v->expired || !all->forget(name_of(*v)))
+    return cancel(x);
+  reply_message reply;
+  reply.status = 204;
+  reply.content_type.clear();
+  x->reply(std::move(reply));
+}
+
 void job_api::cancel_image(const exchange_ptr& x) const {
   const auto v = find(*x);
   if (!v)
@@ -319,6 +333,8 @@ void job_api::fetch(const exchange_ptr& x) const {
     const auto& p = *whole.results[index];
     reply_message reply;
     reply.content_type = detail::content_type_of(p.format);
+    // Keys may have jobs of the same name, and so the same address.
+    reply.headers.emplace_back("Cache-Control", "private, no-store");
     reply.body.assign(p.bytes.begin(), p.bytes.end());
     x->reply(std::move(reply));
   });
@@ -338,7 +354,7 @@ void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
   add("POST", "/v1/jobs", &job_api::submit);
   add("GET", "/v1/jobs", &job_api::list);
   add("GET", "/v1/jobs/{id}", &job_api::look);
-  add("DELETE", "/v1/jobs/{id}", &job_api::cancel);
+  add("DELETE", "/v1/jobs/{id}", &job_api::remove);
   add("POST", "/v1/jobs/{id}/cancel", &job_api::cancel);
   add("GET", "/v1/jobs/{id}/events", &job_api::listen);
   add("GET", "/v1/jobs/{id}/images/{index}", &job_api::fetch);

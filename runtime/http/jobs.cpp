@@ -94,12 +94,21 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
   return impl_->list(owner, most);
 }
 
+std::optional<job_view> jobs::find_open(
+  const std::string& owner, std::span<const std::string_view> kinds) const {
+  return impl_->find_open(owner, kinds);
+}
+
 jobs::cancelled jobs::cancel(const job_name& name) {
   return impl_->cancel(name);
 }
 
 jobs::cancelled jobs::cancel_image(const job_name& name, uint32_t index) {
   return impl_->cancel_image(name, index);
+}
+
+bool jobs::forget(const job_name& name) {
+  return impl_->forget(name);
 }
 
 job_view jobs::with_bytes(job_view x) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +57,8 @@ struct job_request {
   /// The name of the caller's API key; empty if no key is required.
   std::string owner;
   /// The client's own name for the job: 1..128 of [A-Za-z0-9_.()-], not
-  /// beginning with "job_", unique for its API key. If it is empty, the server
-  /// makes a name that cannot be guessed.
+  /// beginning with "job_", neither "." nor "..", unique for its API key. If it
+  /// is empty, the server makes a name that cannot be guessed.
   std::string id;
   /// The same key from the same owner means the same job. It is empty if the
   /// client sent none.
@@ -100,7 +101,8 @@ struct job_view {
   /// The estimated time until it ends, from its pace so far; none until a pace
   /// is known.
   std::optional<core::timespan> remaining;
-  /// The newest preview; null if none was requested or none exists yet.
+  /// The newest preview; null if none was requested, none exists yet, or the
+  /// job's end was reported before.
   std::shared_ptr<const preview> seen;
   /// The index of the image that the preview shows.
   uint32_t seen_of = 0;
@@ -135,15 +137,16 @@ struct job_listener {
 };
 
 struct job_limits {
-  /// The maximum number of known jobs, ended ones included; the oldest ended
-  /// jobs are removed first. The same limit applies to the remembered names of
-  /// removed jobs.
+  /// The maximum number of known jobs, ended ones included. The jobs that are
+  /// removed are those of the new job's owner of which nothing can be fetched,
+  /// and then the oldest ended ones of the owner that has the most. The same
+  /// limit applies to the remembered names of removed jobs.
   uint32_t jobs = 10'000;
   /// The maximum number of images of one job.
   uint32_t images = 64;
   /// The maximum size of kept images in memory; `kept_disk_bytes` limits those
   /// in files. Above a limit, the jobs whose images were requested least
-  /// recently expire in that place.
+  /// recently, of the owner that holds the most, expire in that place.
   uint64_t kept_bytes = 256ull << 20;
   /// How long images are kept.
   core::timespan kept = std::chrono::hours{1};
@@ -251,6 +254,11 @@ public:
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
 
+  /// Returns the newest open job of an owner that is of one of these kinds, a
+  /// running one before those that wait; none if no such job is open.
+  std::optional<job_view> find_open(
+    const std::string& owner, std::span<const std::string_view> kinds) const;
+
   enum class cancelled : uint8_t { yes, unknown, ended };
 
   /// Ends a job and cancels its unfinished images; its listeners receive
@@ -262,6 +270,10 @@ public:
   /// images. Returns `unknown` for an unknown job or index, and `ended` if the
   /// job or this image has ended.
   cancelled cancel_image(const job_name& name, uint32_t index);
+
+  /// Forgets an ended job and its images, as if they had expired. Returns false
+  /// if it is unknown or open, or if its caller still waits for the journal.
+  bool forget(const job_name& name);
 
   /// Returns the view with the bytes of all its images. If the file of one is
   /// missing, the view says that they expired. This waits for the disk if

@@ -91,6 +91,36 @@ BOOST_AUTO_TEST_CASE(asking_for_a_job_moves_it_back_in_files_too) {
   BOOST_TEST(sut.over_disk().value() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(images_go_from_the_owner_that_holds_the_most) {
+  image_shelves sut{100, 100};
+  sut.keep(1, 30, at(1), "ann");
+  sut.keep(2, 40, at(2), "bob");
+  sut.keep(3, 20, at(3), "bob");
+  BOOST_TEST(!sut.over_memory());
+  sut.keep(4, 40, at(4), "bob");
+  BOOST_TEST(sut.over_memory().value() == 2u);
+  sut.use(2, at(5));
+  BOOST_TEST(sut.over_memory().value() == 3u);
+  sut.forget(2);
+  sut.forget(4);
+  sut.keep(5, 60, at(6), "ann");
+  BOOST_TEST(sut.over_memory().value() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(files_go_from_the_owner_that_holds_the_most) {
+  image_shelves sut{100, 100};
+  sut.keep_in_files(1, 50, at(1), "ann");
+  sut.keep_in_files(2, 20, at(2), "bob");
+  sut.keep_in_files(3, 20, at(3), "bob");
+  // What the owner asks for counts as its own.
+  BOOST_TEST(sut.over_disk(20, 3).value() == 2u);
+  BOOST_TEST(sut.over_disk(11, 1).value() == 2u);
+  sut.keep_in_files(4, 5, at(4), "cid");
+  BOOST_TEST(sut.over_disk(6, 4).value() == 1u);
+  BOOST_TEST(sut.forget(1));
+  BOOST_TEST(sut.disk_bytes() == 45u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::runtime::http::detail

@@ -5,6 +5,7 @@
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
+#include <algorithm>
 #include <random>
 
 using namespace std::chrono_literals;
@@ -28,8 +29,8 @@ std::shared_ptr<job_entry> job(uint64_t number, bool keeps = true) {
 }
 
 void end(job_table& to, const std::shared_ptr<job_entry>& x,
-         core::time_point now) {
-  x->known.state = job_state::completed;
+         core::time_point now, job_state how = job_state::completed) {
+  x->known.state = how;
   x->ended_at = now;
   to.end(x);
 }
@@ -54,8 +55,9 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
       switch (draw(7)) {
         case 0:
         case 1:
-          if (sut.make_room()) {
+          if (sut.make_room(draw(2) == 0 ? "ann" : "bob")) {
             const auto x = job(++last, draw(4) > 0);
+            x->known.owner = draw(2) == 0 ? "ann" : "bob";
             x->priority = static_cast<uint32_t>(draw(3));
             x->journalled = draw(2) == 0;
             sut.add(x);
@@ -71,7 +73,8 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
           if (any && !any->has_ended()) {
             for (uint64_t n = draw(3); n > 0; --n)
               any->known.results.push_back(image(draw(1500)));
-            end(sut, any, now);
+            end(sut, any, now,
+                draw(2) == 0 ? job_state::completed : job_state::cancelled);
           }
           break;
         case 4:
@@ -98,6 +101,81 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
       BOOST_REQUIRE_MESSAGE(sut.check().empty(), sut.check());
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(image_in_a_file_takes_no_memory) {
+  job_table sut{{}};
+  const auto x = job(1);
+  generated_image large;
+  large.bytes.resize(100'000);
+  large.prompt.assign(5000, 'a');
+  large.negative.assign(5000, 'b');
+  large.model = "tiny";
+  x->known.results = {
+    std::make_shared<const generated_image>(std::move(large))};
+  sut.add(x);
+  end(sut, x, {});
+  BOOST_TEST(sut.kept_bytes() > 110'000u);
+  BOOST_REQUIRE(sut.stored(*x, 0));
+  const auto& kept = *x->known.results[0];
+  BOOST_TEST(kept.bytes.capacity() == 0u);
+  BOOST_TEST(kept.prompt.capacity() < 100u);
+  BOOST_TEST(kept.negative.capacity() < 100u);
+  BOOST_TEST(kept.model == "tiny");
+  BOOST_TEST(sut.kept_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_jobs_of_a_key_displace_nothing_of_another_key) {
+  job_table sut{{20, 4}};
+  core::time_point now;
+  uint64_t last = 0;
+  const auto enter = [&](const char* owner, job_state how, size_t bytes) {
+    BOOST_REQUIRE(sut.make_room(owner));
+    const auto x = job(++last);
+    x->known.owner = owner;
+    if (bytes > 0)
+      x->known.results = {image(bytes)};
+    sut.add(x);
+    x->known.state = how;
+    x->ended_at = now += 1s;
+    sut.end(x);
+    BOOST_REQUIRE_MESSAGE(sut.check().empty(), sut.check());
+    return x->number;
+  };
+  // Ann has more jobs than Bob at first.
+  std::vector<uint64_t> of_ann;
+  for (int i = 0; i < 14; ++i)
+    of_ann.push_back(enter("ann", job_state::completed, 100));
+  of_ann.push_back(enter("ann", job_state::failed, 0));
+  for (int i = 0; i < 200; ++i)
+    enter("bob", job_state::cancelled, 0);
+  for (const auto number : of_ann)
+    BOOST_TEST(sut.find(number) != nullptr);
+  // Bob's images take their places from whoever has the most jobs: both keys
+  // end with the same number of jobs.
+  for (int i = 0; i < 200; ++i)
+    enter("bob", job_state::completed, 100);
+  const auto ann_has = std::ranges::count_if(
+    of_ann, [&](uint64_t x) { return sut.find(x) != nullptr; });
+  BOOST_TEST(ann_has == 10);
+  BOOST_TEST(sut.find(of_ann.back()) != nullptr);
+  BOOST_TEST(sut.find(of_ann.front()) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(open_jobs_of_an_owner_come_newest_first) {
+  job_table sut{{}};
+  for (uint64_t number = 1; number <= 4; ++number) {
+    const auto x = job(number);
+    x->known.owner = number == 2 ? "bob" : "ann";
+    sut.add(x);
+    if (number == 3)
+      end(sut, x, {});
+  }
+  const auto open = sut.open_of("ann");
+  BOOST_TEST_REQUIRE(open.size() == 2u);
+  BOOST_TEST(open[0]->number == 4u);
+  BOOST_TEST(open[1]->number == 1u);
+  BOOST_TEST(sut.open_of("cid").empty());
 }
 
 BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {

@@ -334,6 +334,27 @@ BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
   BOOST_TEST(v["active"] == false);
 }
 
+BOOST_AUTO_TEST_CASE(running_call_is_found_behind_many_newer_jobs) {
+  rig r;
+  const auto running = r.draw({{"prompt", "a"}, {"force_task_id", "first"}});
+  r.images->step(1, 2, 8);
+  for (int i = 0; i < 300; ++i) {
+    auto other = r.wish();
+    other.owner = r.key;
+    other.keeps = true;
+    r.enter(std::move(other));
+  }
+  BOOST_TEST(r.progress()["state"]["job"] == "first");
+  for (int i = 0; i < 300; ++i)
+    r.draw({{"prompt", "b"}});
+  BOOST_TEST(r.progress()["state"]["job"] == "first");
+  r.images->answers_cancel = true;
+  r.post("/sdapi/v1/interrupt", "");
+  BOOST_TEST(running->status() == 200u);
+  BOOST_TEST(r.images->at(1).cancelled);
+  BOOST_TEST(!r.images->at(r.images->count()).cancelled);
+}
+
 BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   rig r;
   const auto body = json{{"n_iter", 2}, {"width", 64}, {"height", 64}};

@@ -324,6 +324,58 @@ BOOST_AUTO_TEST_CASE(a_failed_job_tells_what_clients_may_read) {
   BOOST_TEST(v.dump().find("secret") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(delete_cancels_an_open_job_and_removes_an_ended_one) {
+  rig r;
+  const auto remove = [&](const std::string& id) {
+    request_message x;
+    x.method = "DELETE";
+    x.path = "/v1/jobs/" + id;
+    return r.ask(std::move(x));
+  };
+  const auto done = r.submit();
+  r.images->finish(1);
+  BOOST_TEST(r.get("/v1/jobs/" + done + "/images/0")->status() == 200u);
+  const auto kept = r.all->kept().bytes;
+  BOOST_TEST(kept > 0u);
+  r.key = "bob";
+  BOOST_TEST(remove(done)->status() == 404u);
+  r.key = "ann";
+  const auto got = remove(done);
+  BOOST_TEST(got->status() == 204u);
+  BOOST_TEST(got->answered->body == "");
+  BOOST_TEST(r.all->kept().bytes == 0u);
+  BOOST_TEST(r.get("/v1/jobs/" + done)->status() == 410u);
+  BOOST_TEST(r.get("/v1/jobs/" + done + "/images/0")->status() == 410u);
+  BOOST_TEST(remove(done)->status() == 410u);
+
+  const auto open = r.submit();
+  BOOST_TEST(remove(open)->body()["status"] == "cancelled");
+  BOOST_TEST(r.images->at(2).cancelled);
+  BOOST_TEST(remove(open)->status() == 204u);
+  BOOST_TEST(r.get("/v1/jobs")->body()["data"].empty());
+}
+
+BOOST_AUTO_TEST_CASE(image_of_a_job_is_not_stored_by_caches) {
+  rig r;
+  const auto id = r.submit();
+  r.images->finish(1);
+  const auto got = r.get("/v1/jobs/" + id + "/images/0");
+  BOOST_TEST_REQUIRE(got->status() == 200u);
+  BOOST_TEST(find_field(got->answered->headers, "Cache-Control")
+             == "private, no-store");
+}
+
+BOOST_AUTO_TEST_CASE(names_that_addresses_lose_are_refused) {
+  rig r;
+  for (const auto* id : {".", ".."}) {
+    const auto got = r.post_json("/v1/jobs", {{"prompt", "a"}, {"id", id}});
+    BOOST_TEST(got->status() == 400u);
+    BOOST_TEST(got->body()["error"]["param"] == "id");
+  }
+  BOOST_TEST(r.post_json("/v1/jobs", {{"prompt", "a"}, {"id", "..."}})->status()
+             == 202u);
+}
+
 BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   rig r;
   const auto id = r.submit();
@@ -333,10 +385,6 @@ BOOST_AUTO_TEST_CASE(jobs_are_taken_back) {
   BOOST_TEST(got->body()["status"] == "cancelled");
   BOOST_TEST(r.images->at(1).cancelled);
   BOOST_TEST(r.post(path + "/cancel", "")->status() == 409u);
-  request_message again;
-  again.method = "DELETE";
-  again.path = path;
-  BOOST_TEST(r.ask(again)->status() == 409u);
   BOOST_TEST(r.post("/v1/jobs/job_0/cancel", "")->status() == 404u);
   r.now += 2h;
   r.all->tick();

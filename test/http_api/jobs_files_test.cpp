@@ -373,4 +373,38 @@ BOOST_AUTO_TEST_CASE(an_end_of_the_server_leaves_no_file) {
   BOOST_TEST(r.count() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(disk_quota_is_shared_between_keys) {
+  job_limits within;
+  within.kept_disk_bytes = 4 * 2100;
+  rig r{within};
+  const auto of_ann = r.done("a");
+  r.filed->put_away();
+  r.key = "bob";
+  std::vector<std::string> of_bob;
+  for (int i = 0; i < 10; ++i) {
+    r.now += 1s;
+    of_bob.push_back(r.done("b"));
+    r.filed->put_away();
+  }
+  BOOST_TEST(r.count() == 4u);
+  BOOST_TEST(r.image_of(of_bob.front()) == 410u);
+  BOOST_TEST(r.image_of(of_bob.back()) == 200u);
+  r.key = "ann";
+  BOOST_TEST(r.image_of(of_ann) == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(deleted_job_loses_its_files) {
+  rig r;
+  const auto id = r.done("a");
+  r.filed->put_away();
+  BOOST_TEST(r.count() == 1u);
+  request_message x;
+  x.method = "DELETE";
+  x.path = "/v1/jobs/" + id;
+  BOOST_TEST(r.ask(std::move(x))->status() == 204u);
+  BOOST_TEST(r.image_of(id) == 410u);
+  r.filed->put_away();
+  BOOST_TEST(r.count() == 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -740,4 +740,20 @@ BOOST_AUTO_TEST_CASE(in_any_order_no_accepted_job_is_lost) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(deleted_job_does_not_return_with_the_next_start) {
+  rig r;
+  const std::string id = r.job({{"prompt", "a"}})->body()["id"];
+  r.engine->finish(1);
+  r.kept->put_away();
+  BOOST_TEST(r.status_of(id) == "completed");
+  request_message x;
+  x.method = "DELETE";
+  x.path = "/v1/jobs/" + id;
+  BOOST_TEST(r.ask(std::move(x))->status() == 204u);
+  BOOST_TEST(r.journal->there.jobs.empty());
+  r.kill();
+  BOOST_TEST(r.status_of(id) == "410");
+  BOOST_TEST(r.image_of(id) == "410");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,10 +12,6 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-bool is_of_web_ui(const job_view& x) {
-  return x.kind == "txt2img" || x.kind == "img2img";
-}
-
 double share_of(const job_view& x) {
   return x.state == job_state::completed ? 1
        : x.steps == 0
@@ -39,19 +35,10 @@ reply_json text_for(const job_view& x) {
 std::optional<job_view> find_a1111_job(const jobs& all,
                                        const request_message& asked,
                                        std::string_view id) {
-  constexpr size_t most = 200;
+  constexpr std::string_view kinds[] = {"txt2img", "img2img"};
   if (!id.empty())
     return find_job(all, asked, std::string{id});
-  std::optional<job_view> waiting;
-  for (auto& v : all.list(asked.key, most)) {
-    if (!is_of_web_ui(v) || v.state >= job_state::completed)
-      continue;
-    if (v.state == job_state::running)
-      return std::move(v);
-    if (!waiting)
-      waiting = std::move(v);
-  }
-  return waiting;
+  return all.find_open(asked.key, kinds);
 }
 
 reply_json progress_json(const std::optional<job_view>& v, bool with_image) {

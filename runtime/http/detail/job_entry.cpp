@@ -70,8 +70,9 @@ bool is_client_name(std::string_view x) {
         || (c >= '0' && c <= '9')
         || std::string_view{"_.()-"}.find(c) != std::string_view::npos;
   };
-  return !x.empty() && x.size() <= most && !x.starts_with("job_")
-      && std::all_of(x.begin(), x.end(), fine);
+  // Clients and proxies drop the segments "." and ".." from an address.
+  return !x.empty() && x.size() <= most && !x.starts_with("job_") && x != "."
+      && x != ".." && std::all_of(x.begin(), x.end(), fine);
 }
 
 } // namespace atelier::runtime::http::detail

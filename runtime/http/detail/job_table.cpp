@@ -23,6 +23,26 @@ std::pair<core::time_point, uint64_t> end_of(const job_entry& x) {
   return {x.ended_at, x.number};
 }
 
+/// Returns whether nothing can be fetched of an ended job, whose client knows
+/// its end.
+bool is_spent(const job_entry& x) {
+  return x.known.expired
+      || (x.known.state == job_state::cancelled
+          && std::ranges::none_of(x.known.results,
+                                  [](const auto& p) { return p != nullptr; }));
+}
+
+/// Returns an image that is in a file: its texts and bytes take no memory.
+std::shared_ptr<const generated_image> without_content(
+  const generated_image& x) {
+  auto out = std::make_shared<generated_image>(x);
+  // An empty list that is assigned would leave their memory to them.
+  std::vector<uint8_t>{}.swap(out->bytes);
+  std::string{}.swap(out->prompt);
+  std::string{}.swap(out->negative);
+  return out;
+}
+
 } // namespace
 
 uint64_t weight_of_file(uint64_t bytes) {
@@ -30,31 +50,73 @@ uint64_t weight_of_file(uint64_t bytes) {
   return bytes + overhead;
 }
 
-std::shared_ptr<job_entry> job_table::oldest_ended() const {
-  const auto at = std::ranges::find_if(
-    ended_, [](const auto& x) { return !x.second->in_doubt; });
-  return at == ended_.end() ? nullptr : at->second;
+std::shared_ptr<job_entry> job_table::oldest_of(const ended_jobs& in) {
+  const auto at =
+    std::ranges::find_if(in, [](const auto& x) { return !x.second->in_doubt; });
+  return at == in.end() ? nullptr : at->second;
 }
 
-bool job_table::make_room() {
+std::shared_ptr<job_entry> job_table::next_to_go(
+  const std::string& owner) const {
+  if (const auto own = of_owner_.find(owner); own != of_owner_.end())
+    if (auto x = oldest_of(own->second.spent))
+      return x;
+  std::shared_ptr<job_entry> next;
+  size_t most = 0;
+  for (const auto& [name, held] : of_owner_) {
+    const auto jobs =
+      held.open.size() + held.ended.size() + (name == owner ? 1 : 0);
+    if (jobs <= most)
+      continue;
+    auto x = oldest_of(held.spent);
+    if (!x)
+      x = oldest_of(held.ended);
+    if (!x)
+      continue;
+    next = std::move(x);
+    most = jobs;
+  }
+  return next;
+}
+
+bool job_table::make_room(const std::string& owner) {
   // An earlier server may have had room for more jobs.
   while (index_.size() >= within_.jobs) {
-    const auto oldest = oldest_ended();
-    if (!oldest)
+    const auto next = next_to_go(owner);
+    if (!next)
       break;
-    remove(*oldest);
+    remove(*next);
   }
   return index_.size() < within_.jobs;
 }
 
+std::vector<std::shared_ptr<job_entry>> job_table::open_of(
+  const std::string& owner) const {
+  std::vector<std::shared_ptr<job_entry>> out;
+  if (const auto own = of_owner_.find(owner); own != of_owner_.end())
+    for (const auto number : own->second.open)
+      out.push_back(index_.find(number));
+  return out;
+}
+
+void job_table::enter_end(const std::shared_ptr<job_entry>& x) {
+  auto& own = of_owner_[x->known.owner];
+  own.open.erase(x->number);
+  own.ended.emplace(end_of(*x), x);
+  ended_.emplace(end_of(*x), x);
+  if (is_spent(*x))
+    own.spent.emplace(end_of(*x), x);
+}
+
 void job_table::add(const std::shared_ptr<job_entry>& x) {
   index_.add(x);
+  of_owner_[x->known.owner].open.insert(x->number);
   waiting_.enter(x->priority, x->number);
 }
 
 void job_table::end(const std::shared_ptr<job_entry>& x) {
   begin(*x);
-  ended_.emplace(end_of(*x), x);
+  enter_end(x);
   if (!x->keeps)
     return;
   uint64_t bytes = 0;
@@ -63,7 +125,7 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
       bytes += whole_weight_of(*done);
   if (bytes == 0)
     return;
-  shelves_.keep(x->number, bytes, x->ended_at);
+  shelves_.keep(x->number, bytes, x->ended_at, x->known.owner);
   while (const auto next = shelves_.over_memory())
     drop_images(*next);
 }
@@ -71,10 +133,10 @@ void job_table::end(const std::shared_ptr<job_entry>& x) {
 void job_table::restore(const std::shared_ptr<job_entry>& x,
                         uint64_t disk_bytes) {
   index_.add(x);
-  ended_.emplace(end_of(*x), x);
+  enter_end(x);
   if (disk_bytes == 0)
     return;
-  shelves_.keep_in_files(x->number, disk_bytes, x->ended_at);
+  shelves_.keep_in_files(x->number, disk_bytes, x->ended_at, x->known.owner);
   while (const auto next = shelves_.over_disk())
     drop_images(*next);
 }
@@ -101,11 +163,7 @@ bool job_table::stored(job_entry& x, uint32_t index) {
     return false;
   auto& one = x.known.results[index];
   shelves_.move_into_file(x.number, whole_weight_of(*one), weight_of(*one));
-  auto small = std::make_shared<generated_image>(*one);
-  small->bytes = {};
-  small->prompt = {};
-  small->negative = {};
-  one = std::move(small);
+  one = without_content(*one);
   return true;
 }
 
@@ -137,6 +195,7 @@ void job_table::drop_images(uint64_t number) {
   x->known.expired = true;
   for (auto& done : x->known.results)
     done.reset();
+  of_owner_[x->known.owner].spent.emplace(end_of(*x), x);
   if (x->journalled)
     expired_.push_back(x);
 }
@@ -146,6 +205,12 @@ void job_table::remove(const job_entry& x) {
   if (!held)
     return;
   begin(*held);
+  auto& own = of_owner_[held->known.owner];
+  own.open.erase(held->number);
+  own.ended.erase(end_of(*held));
+  own.spent.erase(end_of(*held));
+  if (own.open.empty() && own.ended.empty())
+    of_owner_.erase(held->known.owner);
   if (held->journalled && held->has_ended_for_good())
     removed_.push_back(held->number);
   if (ended_.erase(end_of(*held)) == 0)
@@ -157,7 +222,7 @@ void job_table::remove(const job_entry& x) {
 }
 
 void job_table::expire(core::time_point now) {
-  while (const auto oldest = oldest_ended()) {
+  while (const auto oldest = oldest_of(ended_)) {
     if (now < core::after(oldest->ended_at, within_.kept))
       break;
     remove(*oldest);
@@ -183,6 +248,14 @@ std::string job_table::check() const {
       return name + ": it is to be stored and keeps no images";
     if (x->known.expired && shelves_.keeps(number))
       return name + ": its images expired and are still kept";
+    const auto own = of_owner_.find(x->known.owner);
+    if (own == of_owner_.end()
+        || own->second.open.contains(number) == x->has_ended()
+        || own->second.ended.contains(end_of(*x)) != x->has_ended())
+      return name + ": its owner does not hold it";
+    if (own->second.spent.contains(end_of(*x))
+        != (x->has_ended() && is_spent(*x)))
+      return name + ": what can be fetched of it does not match its images";
   }
   if (waiting != waiting_.size())
     return "an unknown job waits";

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,10 +54,12 @@ public:
     return index_.find_twin(owner, key);
   }
 
-  /// Forgets the jobs that ended first until a new job fits. Returns false if
-  /// too many jobs are open, or ended and not in the journal yet: their records
-  /// are in memory until they are.
-  bool make_room();
+  /// Forgets ended jobs until a new job of `owner` fits. The owner's own jobs
+  /// of which nothing can be fetched go first, then those of the owner that has
+  /// the most jobs, then its other jobs; of each of these the one that ended
+  /// first. Returns false if too many jobs are open, or ended and not in the
+  /// journal yet: their records are in memory until they are.
+  bool make_room(const std::string& owner = {});
 
   /// Enters a job that waits.
   /// @pre a job fits, and its name is free
@@ -142,6 +145,10 @@ public:
     return index_.size() - ended_.size();
   }
 
+  /// Returns the open jobs of an owner, newest first.
+  std::vector<std::shared_ptr<job_entry>> open_of(
+    const std::string& owner) const;
+
   /// Returns the number of jobs with images that count as kept.
   size_t keeping() const {
     return shelves_.jobs();
@@ -165,17 +172,33 @@ public:
   std::string check() const;
 
 private:
+  /// Jobs by time of their end, then by number.
+  using ended_jobs =
+    std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>;
+
+  /// The jobs of one owner.
+  struct holding {
+    /// The numbers of its open jobs, newest first.
+    std::set<uint64_t, std::greater<>> open;
+    ended_jobs ended;
+    /// The ended jobs of which nothing can be fetched: cancelled ones without
+    /// images, and those whose images expired.
+    ended_jobs spent;
+  };
+
   /// Returns the job that ended first and is not in doubt; null if none is.
-  std::shared_ptr<job_entry> oldest_ended() const;
+  static std::shared_ptr<job_entry> oldest_of(const ended_jobs& in);
+  /// Returns the job that makes room for one of `owner`; null if none can.
+  std::shared_ptr<job_entry> next_to_go(const std::string& owner) const;
+  void enter_end(const std::shared_ptr<job_entry>& x);
   void forget_images(const job_entry& x);
   void drop_images(uint64_t number);
 
   const job_limits within_;
   job_index index_;
   waiting_line waiting_;
-  /// The jobs by time of their end, then by number.
-  std::map<std::pair<core::time_point, uint64_t>, std::shared_ptr<job_entry>>
-    ended_;
+  ended_jobs ended_;
+  std::map<std::string, holding> of_owner_;
   /// The images of ended jobs.
   image_shelves shelves_;
   forgotten_names forgotten_;

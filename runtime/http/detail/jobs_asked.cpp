@@ -4,6 +4,7 @@
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -72,6 +73,35 @@ std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
       found.push_back(view(*x));
   }
   return found;
+}
+
+std::optional<job_view> jobs::impl::find_open(
+  const std::string& owner, std::span<const std::string_view> kinds) const {
+  const std::lock_guard guard{mutex_};
+  entry waiting;
+  for (const auto& x : table_.open_of(owner)) {
+    if (std::ranges::find(kinds, x->known.kind) == kinds.end())
+      continue;
+    if (x->known.state == job_state::running)
+      return view(*x);
+    if (!waiting)
+      waiting = x;
+  }
+  if (!waiting)
+    return std::nullopt;
+  return view(*waiting);
+}
+
+bool jobs::impl::forget(const job_name& name) {
+  {
+    const std::lock_guard guard{mutex_};
+    const auto x = table_.find(name);
+    if (!x || !x->has_ended() || x->in_doubt)
+      return false;
+    table_.remove(*x);
+  }
+  note_forgotten();
+  return true;
 }
 
 jobs::cancelled jobs::impl::cancel(const job_name& name) {

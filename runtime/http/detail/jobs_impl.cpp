@@ -72,7 +72,8 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   if (!what.id.empty() && !detail::is_client_name(what.id))
     return core::fail(ec::invalid_argument,
                       "id '{}' must have 1..128 characters of "
-                      "[A-Za-z0-9_.()-] and must not begin with 'job_'",
+                      "[A-Za-z0-9_.()-], must not begin with 'job_' and must "
+                      "not be '.' or '..'",
                       what.id.substr(0, 128));
   return {};
 }
@@ -110,7 +111,7 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   if (!what.id.empty() && table_.find({what.id, what.owner}))
     return to_failure(
       core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
-  if (!table_.make_room())
+  if (!table_.make_room(what.owner))
     return to_failure(
       core::fail(ec::overloaded,
                  "{} jobs are open, the limit (http.jobs) is {}",
@@ -317,8 +318,10 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   // Listeners are notified before the table examines the bytes, so that they
   // get the images even if these cannot be kept.
   push(*x, job_news::kind::ended);
+  // Ended jobs are many, and no limit counts their previews.
+  x->known.seen.reset();
   table_.end(x);
-  x->restored.clear();
+  std::vector<generation>{}.swap(x->restored);
   restored_.erase(x->number);
   attendances_.end(x->number);
   note_end(*x);

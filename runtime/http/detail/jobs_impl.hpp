@@ -71,8 +71,11 @@ public:
   bool forgotten_of_anyone(const std::string& id) const;
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
+  std::optional<job_view> find_open(
+    const std::string& owner, std::span<const std::string_view> kinds) const;
   cancelled cancel(const job_name& name);
   cancelled cancel_image(const job_name& name, uint32_t index);
+  bool forget(const job_name& name);
   job_view with_bytes(job_view x);
   void tick();
   void put_away();

@@ -467,7 +467,7 @@ private:
   /// Recounts a row's work on devices, or stops counting it.
   void count_work(row& r);
   void uncount_work(row& r);
-  std::optional<core::error> no_room_for(core::variant_id variant,
+  std::optional<core::error> no_room_for(const row& r, core::variant_id variant,
                                          core::timespan& retry_after) const;
   /// Returns why the plan does not admit a row now.
   std::optional<core::error> not_admitted(const row& r,

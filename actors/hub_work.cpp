@@ -35,7 +35,7 @@ void hub::expire_in_time(row& r) {
 }
 
 void hub::uncount_work(row& r) {
-  forecast_.remove(r.work_for, r.work);
+  forecast_.remove(r.work_for, r.work, r.request->tenant);
   r.work = {};
 }
 
@@ -45,13 +45,15 @@ void hub::count_work(row& r) {
     return;
   cluster();
   r.work_for = r.recipe.variant;
-  r.work = forecast_.add(r.recipe, steps_left(r));
+  r.work = forecast_.add(r.recipe, steps_left(r), r.request->tenant);
 }
 
-std::optional<core::error> hub::no_room_for(core::variant_id variant,
+std::optional<core::error> hub::no_room_for(const row& r,
+                                            core::variant_id variant,
                                             core::timespan& retry_after) const {
   cluster();
-  const auto wait = forecast_.wait_beyond(variant, config_.limits.queue);
+  const auto wait =
+    forecast_.wait_beyond(variant, config_.limits.queue, r.request->tenant);
   // No request is refused on a guess.
   if (!wait)
     return std::nullopt;
@@ -73,7 +75,11 @@ std::optional<core::error> hub::not_admitted(const row& r,
     return std::nullopt;
   const auto of = config_.policy->admission_class(*r.request, r.known,
                                                   *config_.profile, *plan_);
-  const auto wait = admission_.admit(of, r.request->prio, now);
+  using claim = planning::admission::claim;
+  const auto wait = admission_.admit(of, r.request->prio, now,
+                                     requests_.is_below_mean(r.request->tenant)
+                                       ? claim::below_share
+                                       : claim::usual);
   if (wait == core::timespan{0})
     return std::nullopt;
   retry_after = std::max(plan_->retry_after, wait);

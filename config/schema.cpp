@@ -85,7 +85,9 @@ const option all_options[] = {
    ATELIER_AT(limits.side_px), core::grid_px, 65'536},
   {"limits", "picture_px", "Maximum size of an image, width times height.",
    ATELIER_AT(limits.picture_px), core::grid_px* core::grid_px, 4'294'967'296},
-  {"limits", "requests", "Maximum number of open requests.",
+  {"limits", "requests",
+   "Maximum number of open requests. All keys together may reach twice this "
+   "limit and the other limits on open requests; one key may not.",
    ATELIER_AT(limits.requests), 1, 10'000'000},
   {"limits", "queue_s",
    "Maximum predicted time until all open requests are answered; above it a "

@@ -15,8 +15,8 @@ inline constexpr uint32_t grid_px = 8;
 /// Longest name that a caller's own trace may give a request, in bytes.
 inline constexpr uint32_t most_trace_bytes = 128;
 
-/// Limits on one request and on the queue. The defaults are those of the
-/// configuration.
+/// Limits on one request and on the queue; several tenants may reach twice the
+/// latter (planning::is_granted). The configuration has the same defaults.
 struct limits {
   /// Longest prompt, and longest negative prompt, in bytes of UTF-8.
   uint32_t prompt_bytes = 128 * 1024;

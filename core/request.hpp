@@ -32,8 +32,8 @@ enum class request_kind : uint8_t {
   probe,
 };
 
-/// Orders requests: all requests of a higher priority run before any of a lower
-/// one, except for ageing.
+/// Orders the requests of one tenant: those of a higher priority run before any
+/// of a lower one, except for ageing. Tenants take turns.
 enum class priority : uint8_t { low, normal, high };
 
 /// The format of the finished image.

@@ -41,7 +41,8 @@ void admission::follow(const plan& in_force, core::time_point now) {
     store& x = stores_[i];
     x.rate = std::max(rates[i], 0.0);
     x.most = std::max(x.rate * burst_seconds, least_burst);
-    x.left = anew || std::isinf(x.most) ? x.most : std::min(x.left, x.most);
+    x.left =
+      anew || std::isinf(x.most) ? x.most : std::clamp(x.left, -x.most, x.most);
     if (x.rate <= 0)
       x.left = std::max(x.left, 1 + kept_from(core::priority::low) * x.most);
   }
@@ -57,7 +58,7 @@ void admission::fill(core::time_point now) {
 }
 
 core::timespan admission::admit(core::class_id of, core::priority prio,
-                                core::time_point now) {
+                                core::time_point now, claim whose) {
   if (stores_.empty())
     return {};
   const size_t at = stores_.size() == 1 ? 0 : of.value;
@@ -65,7 +66,8 @@ core::timespan admission::admit(core::class_id of, core::priority prio,
     return {};
   fill(now);
   store& x = stores_[at];
-  const double needs = 1 + kept_from(prio) * x.most;
+  const double kept = whose == claim::below_share ? -1 : kept_from(prio);
+  const double needs = 1 + kept * x.most;
   if (x.left >= needs) {
     x.left -= 1;
     return {};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/planning/backlog.hpp>
+#include <atelier/planning/fair_shares.hpp>
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace atelier::planning {
 
@@ -25,6 +27,7 @@ core::timespan times(core::timespan x, double by) {
 
 backlog::backlog(size_t variants)
   : by_variant_(variants),
+    of_tenants_(variants),
     group_of_(variants),
     groups_(variants),
     hosts_(variants) {
@@ -72,14 +75,25 @@ void backlog::see(const cluster_view& there) {
   }
 }
 
-void backlog::add(core::variant_id variant, core::timespan work) {
+void backlog::add(core::variant_id variant, core::timespan work,
+                  core::tenant_id whose) {
   by_variant_[variant.value] += work;
+  if (work > core::timespan{0})
+    of_tenants_[variant.value][whose] += work;
   groups_[group_of_[variant.value]].work += work;
 }
 
-void backlog::remove(core::variant_id variant, core::timespan work) {
-  ATELIER_EXPECTS(by_variant_[variant.value] >= work,
+void backlog::remove(core::variant_id variant, core::timespan work,
+                     core::tenant_id whose) {
+  if (work == core::timespan{0})
+    return;
+  auto& tenants = of_tenants_[variant.value];
+  const auto own = tenants.find(whose);
+  ATELIER_EXPECTS(own != tenants.end() && own->second >= work,
                   "what is removed was added");
+  own->second -= work;
+  if (own->second == core::timespan{0})
+    tenants.erase(own);
   by_variant_[variant.value] -= work;
   groups_[group_of_[variant.value]].work -= work;
 }
@@ -89,6 +103,28 @@ std::optional<core::timespan> backlog::wait(core::variant_id variant) const {
   if (g.workers == 0)
     return std::nullopt;
   return g.work / g.workers;
+}
+
+bool backlog::grants(core::variant_id variant, core::tenant_id whose,
+                     core::timespan most) const {
+  const auto competing = group_of_[variant.value];
+  const auto workers = groups_[competing].workers;
+  ATELIER_EXPECTS(workers > 0, "a worker hosts the variant");
+  core::timespan own{0};
+  std::set<core::tenant_id> tenants{whose};
+  for (size_t v = 0; v < group_of_.size(); ++v)
+    if (group_of_[v] == competing)
+      for (const auto& [who, work] : of_tenants_[v]) {
+        tenants.insert(who);
+        if (who == whose)
+          own += work;
+      }
+  const auto spread = [&](core::timespan work) {
+    return static_cast<uint64_t>((work / workers).count());
+  };
+  return is_granted({static_cast<uint64_t>(most.count()),
+                     spread(groups_[competing].work), spread(own), 0,
+                     tenants.size()});
 }
 
 std::optional<core::timespan> backlog::longest_wait() const {

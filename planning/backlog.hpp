@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,9 @@ namespace atelier::planning {
 /// without a clock.
 /// Work counts for the variant that it waits for. The same workers do the work
 /// of variants that they host together: a fluid model spreads the work of such
-/// a group evenly over its workers. Every change takes constant time except
-/// `see`, whose cost is proportional to the number of hostings.
+/// a group evenly over its workers. Every change takes the logarithm of the
+/// number of tenants, except `see`, whose cost is proportional to the number of
+/// hostings.
 class backlog {
 public:
   explicit backlog(size_t variants);
@@ -30,14 +32,23 @@ public:
   /// Replaces the workers with the current ones.
   void see(const cluster_view& there);
 
-  void add(core::variant_id variant, core::timespan work);
+  void add(core::variant_id variant, core::timespan work,
+           core::tenant_id whose = {});
 
-  /// @pre this amount was added before
-  void remove(core::variant_id variant, core::timespan work);
+  /// @pre this amount of the tenant was added before
+  void remove(core::variant_id variant, core::timespan work,
+              core::tenant_id whose = {});
 
   /// Returns the time when the work that competes with `variant` will be done;
   /// nothing if no worker hosts it, so that no prediction is possible.
   std::optional<core::timespan> wait(core::variant_id variant) const;
+
+  /// Returns whether a tenant may add work for `variant` when the limit on that
+  /// time is `most`: below the limit, or within the tenant's fair share of it
+  /// (see is_granted).
+  /// @pre a worker hosts it
+  bool grants(core::variant_id variant, core::tenant_id whose,
+              core::timespan most) const;
 
   /// Returns the longest of these times; nothing if no worker hosts a variant.
   std::optional<core::timespan> longest_wait() const;
@@ -61,6 +72,8 @@ private:
   };
 
   std::vector<core::timespan> by_variant_;
+  /// By variant; only tenants with work.
+  std::vector<std::map<core::tenant_id, core::timespan>> of_tenants_;
   /// Index of a variant's group.
   std::vector<size_t> group_of_;
   std::vector<group> groups_;

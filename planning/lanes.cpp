@@ -228,21 +228,17 @@ struct turn {
 
 bool goes_before(turn& a, turn& b, core::time_point now,
                  core::timespan ageing) {
-  const auto level = [&](const turn& x, const waiting_node& head) {
-    const auto prio = static_cast<int64_t>(head.entry.prio);
-    return ageing.count() > 0 && x.unserved < now
-           ? prio + (now - x.unserved) / ageing
-           : prio;
+  const auto raises = [&](const turn& x) -> int64_t {
+    return ageing.count() > 0 && x.unserved < now ? (now - x.unserved) / ageing
+                                                  : 0;
   };
-  const waiting_node& first = *a.rows.peek();
-  const waiting_node& second = *b.rows.peek();
-  const auto one = level(a, first);
-  const auto other = level(b, second);
+  const auto one = raises(a);
+  const auto other = raises(b);
   if (one != other)
     return one > other;
   if (a.used != b.used)
     return a.used < b.used;
-  return more_urgent(first, second);
+  return more_urgent(*a.rows.peek(), *b.rows.peek());
 }
 
 } // namespace
@@ -357,6 +353,10 @@ void lanes::charge(core::tenant_id tenant, core::timespan work,
     return;
   at->second.used += core::to_seconds(work);
   at->second.served = now;
+  const double least =
+    at->second.used - core::to_seconds(std::max(work, most_behind));
+  for (auto& [who, own] : accounts_)
+    own.used = std::max(own.used, least);
 }
 
 void lanes::enter(core::tenant_id tenant) {

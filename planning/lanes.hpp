@@ -43,16 +43,22 @@ public:
   /// Returns the entries of the lanes `served`, best first, at most `most`. One
   /// tenant's entries are ordered by priority (raised by one after `ageing` of
   /// waiting; never if it is 0), then the earlier deadline, then arrival.
-  /// Tenants are ordered by the priority of their best entry (raised by one
-  /// after `ageing` without service), then by the least work received
-  /// (start-time fair queueing by seconds of `still_needs`: a new tenant begins
-  /// with the minimum of the waiting ones).
+  /// Tenants take turns, whatever priorities they ask for: those without
+  /// service for `ageing` go first, by the number of such times, then the least
+  /// work received (start-time fair queueing by seconds of `still_needs`: a new
+  /// tenant begins with the minimum of the waiting ones).
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
 
+  /// The most work by which a tenant that waits may be behind another one. It
+  /// does not make up for more that others received while its own could not
+  /// run.
+  static constexpr core::timespan most_behind = std::chrono::minutes{1};
+
   /// Notes that a tenant received this amount of work: others take their turn
-  /// before its next one.
+  /// before its next one. No tenant is behind it by more than `most_behind`, or
+  /// by more than this amount if that is larger.
   void charge(core::tenant_id tenant, core::timespan work,
               core::time_point now);
 

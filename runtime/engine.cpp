@@ -294,13 +294,14 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
       core::fail(ec::overloaded,
                  "{} requests are accepted and not answered, the limit "
                  "(limits.requests) is {}",
-                 most, most),
+                 x.clients->open(), most),
       std::clamp<core::timespan>(wait, std::chrono::seconds{1},
                                  std::chrono::hours{1}));
   };
-  if (const auto open = x.clients->open(); open >= most)
+  const auto whose = core::tenant_of(wanted.tenant);
+  if (!x.clients->admits(whose, most))
     return full();
-  else if (open == 0)
+  if (x.clients->open() == 0)
     x.rouse();
   const core::request_id id{x.next_id++};
   uint64_t seed = 0;
@@ -320,7 +321,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
   const bool keeps_suspicion = static_cast<bool>(calls.suspected);
   submission s;
   s.request = id.value;
-  auto result = x.clients->expect(id, std::move(calls), most);
+  auto result = x.clients->expect(id, std::move(calls), whose, most);
   if (!result)
     return full();
   s.result = std::move(*result);

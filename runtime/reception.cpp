@@ -84,22 +84,25 @@ bool reception::knows(core::request_id id) const {
 }
 
 std::future<answer> reception::expect(core::request_id id, callbacks calls) {
-  return *expect(id, std::move(calls), std::numeric_limits<size_t>::max());
+  return *expect(id, std::move(calls), {}, std::numeric_limits<size_t>::max());
 }
 
 std::optional<std::future<answer>> reception::expect(core::request_id id,
                                                      callbacks calls,
+                                                     core::tenant_id whose,
                                                      size_t most) {
   clients own;
   auto& x = own.emplace_back();
   x.request = id.value;
+  x.whose = whose;
   x.calls = std::move(calls);
   x.in = &quiet_;
   auto result = x.result.get_future();
   const std::lock_guard guard{mutex_};
-  if (by_request_.size() >= most)
+  if (!entered_.grants(whose, 1, most))
     return std::nullopt;
   by_request_.emplace(id.value, own.begin());
+  entered_.add(whose, 1);
   quiet_.splice(quiet_.end(), own);
   return result;
 }
@@ -112,7 +115,13 @@ void reception::withdraw(core::request_id id) {
     return;
   own.splice(own.end(), *i->second->in, i->second);
   by_request_.erase(i);
+  entered_.remove(own.front().whose, 1);
   changed_.notify_all();
+}
+
+bool reception::admits(core::tenant_id whose, size_t most) const {
+  const std::lock_guard guard{mutex_};
+  return entered_.grants(whose, 1, most);
 }
 
 size_t reception::open() const {

@@ -4,6 +4,7 @@
 #include <atelier/actors/ports.hpp>
 #include <atelier/atelier.hpp>
 #include <atelier/ipc/slot_store.hpp>
+#include <atelier/planning/fair_shares.hpp>
 #include <atelier/planning/profile.hpp>
 
 #include <condition_variable>
@@ -73,9 +74,14 @@ public:
   /// Enters a request before the scheduler receives it.
   std::future<answer> expect(core::request_id id, callbacks calls);
 
-  /// Enters a request if fewer than `most` are entered; otherwise returns none.
+  /// Enters a tenant's request if `admits` allows it; otherwise returns none.
   std::optional<std::future<answer>> expect(core::request_id id,
-                                            callbacks calls, size_t most);
+                                            callbacks calls,
+                                            core::tenant_id whose, size_t most);
+
+  /// Returns whether a tenant may enter one more request: fewer than `most` are
+  /// entered, or it is below its fair share (see planning::is_granted).
+  bool admits(core::tenant_id whose, size_t most) const;
 
   /// Removes a request that the scheduler did not receive, without an answer.
   void withdraw(core::request_id id);
@@ -115,6 +121,7 @@ private:
   /// A request that is not answered yet, and its news.
   struct client {
     uint64_t request = 0;
+    core::tenant_id whose = {};
     std::promise<answer> result;
     callbacks calls;
     std::optional<held_against> held;
@@ -168,6 +175,7 @@ private:
   clients with_news_;
   clients answered_;
   std::unordered_map<uint64_t, clients::iterator> by_request_;
+  planning::fair_shares entered_;
   core::time_point last_answer_;
   double seconds_per_answer_ = 0;
   /// Whether a client's call is in progress.

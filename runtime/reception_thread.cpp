@@ -261,6 +261,7 @@ void reception::deliver_answer(std::unique_lock<std::mutex>& guard) {
   clients own;
   auto& x = answered_.front();
   by_request_.erase(x.request);
+  entered_.remove(x.whose, 1);
   own.splice(own.end(), answered_, answered_.begin());
   const auto now = std::chrono::steady_clock::now();
   if (last_answer_ != core::time_point{})

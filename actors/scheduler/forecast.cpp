@@ -27,7 +27,8 @@ void forecast::came(const std::string& kind) {
   kinds_.insert(kind);
 }
 
-core::timespan forecast::add(const core::recipe& how, uint32_t steps_left) {
+core::timespan forecast::add(const core::recipe& how, uint32_t steps_left,
+                             core::tenant_id whose) {
   const auto variant = how.variant;
   const auto on = [&](std::string_view kind) {
     const auto& x = tables_.of(variant, kind);
@@ -46,12 +47,13 @@ core::timespan forecast::add(const core::recipe& how, uint32_t steps_left) {
       times.push_back({static_cast<double>(g.count), on(g.kind)});
     work = planning::mean_time(times);
   }
-  backlog_.add(variant, work);
+  backlog_.add(variant, work, whose);
   return work;
 }
 
-void forecast::remove(core::variant_id variant, core::timespan work) {
-  backlog_.remove(variant, work);
+void forecast::remove(core::variant_id variant, core::timespan counted,
+                      core::tenant_id whose) {
+  backlog_.remove(variant, counted, whose);
 }
 
 core::timespan forecast::work() const {
@@ -151,10 +153,11 @@ core::timespan forecast::silence(const work_left& x,
        + table.costs.text + table.costs.decode;
 }
 
-std::optional<core::timespan> forecast::wait_beyond(core::variant_id variant,
-                                                    core::timespan most) const {
+std::optional<core::timespan> forecast::wait_beyond(
+  core::variant_id variant, core::timespan most, core::tenant_id whose) const {
   const auto wait = backlog_.wait(variant);
-  if (!wait || !pace_.known(variant) || *wait <= most)
+  if (!wait || !pace_.known(variant) || *wait <= most
+      || backlog_.grants(variant, whose, most))
     return std::nullopt;
   return wait;
 }

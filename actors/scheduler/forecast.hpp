@@ -62,11 +62,13 @@ public:
   void came(const std::string& kind);
 
   /// Counts a request's work on devices; returns that work.
-  core::timespan add(const core::recipe& how, uint32_t steps_left);
+  core::timespan add(const core::recipe& how, uint32_t steps_left,
+                     core::tenant_id whose = {});
 
   /// Stops counting a request's work.
-  /// @pre `add` returned this work for this variant
-  void remove(core::variant_id variant, core::timespan work);
+  /// @pre `add` returned this work for this variant and tenant
+  void remove(core::variant_id variant, core::timespan counted,
+              core::tenant_id whose = {});
 
   /// Returns the total work that is counted, for checks.
   core::timespan work() const;
@@ -105,9 +107,11 @@ public:
                          uint32_t run_steps) const;
 
   /// Returns the time of the work that is queued before a variant, if it is
-  /// known to be more than `most`.
+  /// known to be more than `most` and the tenant is not below its fair share of
+  /// that limit (see planning::is_granted).
   std::optional<core::timespan> wait_beyond(core::variant_id variant,
-                                            core::timespan most) const;
+                                            core::timespan most,
+                                            core::tenant_id whose = {}) const;
 
   /// Returns when a refused request may be retried: when a tenth of the
   /// accepted ones have ended.

@@ -29,34 +29,34 @@ requests::requests(core::limits limits) : limits_(std::move(limits)) {}
 
 std::optional<core::error> requests::too_much(const core::request& x) const {
   using core::ec;
-  if (open_ >= limits_.requests)
+  if (!open_.grants(x.tenant, 1, limits_.requests))
     return core::fail(ec::overloaded,
                       "{} requests are accepted and not answered, the limit "
                       "(limits.requests) is {}",
-                      open_, limits_.requests);
+                      open_.total(), limits_.requests);
   if (const auto bytes = text_size(x);
-      text_bytes_ + bytes > limits_.request_bytes)
+      !texts_.grants(x.tenant, bytes, limits_.request_bytes))
     return core::fail(
       ec::overloaded,
       "accepted prompts hold {} bytes, {} more exceed the limit "
       "(limits.request_mib) of {}",
-      text_bytes_, bytes, limits_.request_bytes);
+      texts_.total(), bytes, limits_.request_bytes);
   if (const auto files = source_size(x);
-      source_bytes_ + files > limits_.sources_bytes)
+      !sources_.grants(x.tenant, files, limits_.sources_bytes))
     return core::fail(
       ec::overloaded,
       "accepted source images hold {} bytes, {} more exceed the "
       "limit (limits.sources_mib) of {}",
-      source_bytes_, files, limits_.sources_bytes);
+      sources_.total(), files, limits_.sources_bytes);
   return std::nullopt;
 }
 
 row& requests::accept(std::shared_ptr<const core::request> what) {
   const auto id = what->id;
   auto& r = rows_[id];
-  text_bytes_ += text_size(*what);
-  source_bytes_ += source_size(*what);
-  ++open_;
+  texts_.add(what->tenant, text_size(*what));
+  sources_.add(what->tenant, source_size(*what));
+  open_.add(what->tenant, 1);
   r.due = what->deadline;
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
@@ -71,9 +71,10 @@ void requests::end(row& r, row_state as) {
     asking_.erase({r.asks_until, r.request->id});
   r.state = as;
   set_due(r, core::never);
-  text_bytes_ -= text_size(*r.request);
-  source_bytes_ -= source_size(*r.request);
-  --open_;
+  const auto whose = r.request->tenant;
+  texts_.remove(whose, text_size(*r.request));
+  sources_.remove(whose, source_size(*r.request));
+  open_.remove(whose, 1);
 }
 
 void requests::forget(core::request_id id) {
@@ -117,7 +118,11 @@ const std::unordered_map<core::request_id, row>& requests::all() const {
 }
 
 size_t requests::open() const {
-  return open_;
+  return open_.total();
+}
+
+bool requests::is_below_mean(core::tenant_id whose) const {
+  return open_.is_below_mean(whose);
 }
 
 // -- times --------------------------------------------------------------------
@@ -186,9 +191,9 @@ bool requests::far_ahead(core::tenant_id whose, uint32_t device_seats) const {
 }
 
 std::string requests::check() const {
-  size_t open = 0;
-  uint64_t texts = 0;
-  uint64_t sources = 0;
+  planning::fair_shares open;
+  planning::fair_shares texts;
+  planning::fair_shares sources;
   size_t due = 0;
   size_t asking = 0;
   for (const auto& [id, r] : rows_) {
@@ -204,11 +209,12 @@ std::string requests::check() const {
     }
     if (is_terminal(r.state))
       continue;
-    ++open;
-    texts += text_size(*r.request);
-    sources += source_size(*r.request);
+    const auto whose = r.request->tenant;
+    open.add(whose, 1);
+    texts.add(whose, text_size(*r.request));
+    sources.add(whose, source_size(*r.request));
   }
-  if (texts != text_bytes_ || sources != source_bytes_)
+  if (texts != texts_ || sources != sources_)
     return "the bytes of accepted requests are not conserved";
   if (open != open_)
     return "open rows are not counted";

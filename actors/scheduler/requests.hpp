@@ -7,6 +7,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/fair_shares.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,8 @@ public:
   // -- rows -------------------------------------------------------------------
 
   /// Returns why a request exceeds the bounds, given those that have not ended.
+  /// A tenant below its fair share of a bound may exceed it: see
+  /// planning::is_granted.
   std::optional<core::error> too_much(const core::request& x) const;
 
   /// Creates a request's row.
@@ -67,6 +70,10 @@ public:
 
   /// Returns the number of rows that have not ended.
   size_t open() const;
+
+  /// Returns whether a tenant has fewer such rows than the mean of those that
+  /// have some.
+  bool is_below_mean(core::tenant_id whose) const;
 
   // -- times ------------------------------------------------------------------
 
@@ -115,9 +122,10 @@ private:
   uint32_t ahead_ = 0;
   /// Only tenants that have such rows.
   std::map<core::tenant_id, uint32_t> ahead_of_;
-  uint64_t text_bytes_ = 0;
-  uint64_t source_bytes_ = 0;
-  size_t open_ = 0;
+  // What the rows that have not ended hold: bytes, and themselves.
+  planning::fair_shares texts_;
+  planning::fair_shares sources_;
+  planning::fair_shares open_;
 };
 
 } // namespace atelier::actors

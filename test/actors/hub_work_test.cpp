@@ -78,6 +78,28 @@ BOOST_AUTO_TEST_CASE(predicted_work_is_bounded) {
   BOOST_TEST(!rig.answered(later));
 }
 
+BOOST_AUTO_TEST_CASE(who_fills_the_queue_shuts_out_no_other_tenant) {
+  measured rig{with_queue(100ms)};
+  const auto accepts = [&](uint32_t tenant) {
+    return !rig.answered(rig.submit(
+      [&](core::request& x) { x.tenant = core::tenant_id{tenant}; }));
+  };
+  // Each row takes 47 ms.
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(accepts(1));
+  BOOST_TEST(!accepts(1));
+  // The share of the second tenant is 50 ms.
+  BOOST_TEST(accepts(2));
+  BOOST_TEST(accepts(2));
+  BOOST_TEST(!accepts(2));
+  // All together are predicted to take more than twice the limit.
+  BOOST_TEST(!accepts(3));
+  BOOST_REQUIRE(rig.work_off());
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(accepts(3));
+  BOOST_TEST(!accepts(3));
+}
+
 BOOST_AUTO_TEST_CASE(a_guess_refuses_nobody) {
   hub_rig rig{with_queue(1ms)};
   rig.add_cpu();

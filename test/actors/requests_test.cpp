@@ -62,6 +62,33 @@ BOOST_AUTO_TEST_CASE(so_many_are_accepted_and_no_more) {
   BOOST_TEST(sut.check() == "");
 }
 
+BOOST_AUTO_TEST_CASE(who_has_nothing_is_accepted_beside_another_tenants_crowd) {
+  const auto of = [](core::tenant_id whose, uint64_t id, std::string text) {
+    auto x = request_of(id, std::move(text));
+    x.tenant = whose;
+    return x;
+  };
+  accept(of(ann, 1, "12345"));
+  auto& second = accept(of(ann, 2, "12345"));
+  BOOST_TEST(sut.too_much(of(ann, 3, "1")).has_value());
+  BOOST_TEST(!sut.too_much(of(ben, 3, "12345")).has_value());
+  accept(of(ben, 3, "12345"));
+  BOOST_TEST(sut.is_below_mean(ben));
+  BOOST_TEST(!sut.is_below_mean(ann));
+  // A second one would exceed the half of the limit that is its share.
+  BOOST_TEST(sut.too_much(of(ben, 4, ""))->text
+             == "3 requests are accepted and not answered, the limit "
+                "(limits.requests) is 2");
+  BOOST_TEST(!sut.too_much(of(nobody, 4, "12345")).has_value());
+  // The texts would exceed twice their limit.
+  BOOST_TEST(sut.too_much(of(nobody, 4, "123456")).has_value());
+  accept(of(nobody, 4, ""));
+  BOOST_TEST(sut.too_much(of(core::tenant_id{3}, 5, "")).has_value());
+  sut.end(second, row_state::answered);
+  BOOST_TEST(!sut.too_much(of(core::tenant_id{3}, 5, "")).has_value());
+  BOOST_TEST(sut.check() == "");
+}
+
 BOOST_AUTO_TEST_CASE(prompts_and_sources_are_bounded_by_their_bytes) {
   auto& first = accept(request_of(1, "12345678"));
   BOOST_TEST(sut.too_much(request_of(2, "123"))->text

@@ -9,6 +9,7 @@ using namespace atelier;
 using namespace atelier::planning;
 using namespace std::chrono_literals;
 using core::priority;
+using claim = admission::claim;
 
 namespace {
 
@@ -23,9 +24,9 @@ struct scene {
   }
 
   /// Submits until a request is refused; returns how many were admitted.
-  int admitted(core::class_id of, priority prio) {
+  int admitted(core::class_id of, priority prio, claim whose = claim::usual) {
     for (int n = 0;; ++n)
-      if (n == 10'000 || sut.admit(of, prio, now) != 0s)
+      if (n == 10'000 || sut.admit(of, prio, now, whose) != 0s)
         return n;
   }
 
@@ -70,6 +71,19 @@ BOOST_AUTO_TEST_CASE(low_priorities_leave_room_for_higher_ones) {
   BOOST_TEST(admitted(one, priority::low) == 50);
   BOOST_TEST(admitted(one, priority::normal) == 25);
   BOOST_TEST(admitted(one, priority::high) == 25);
+}
+
+BOOST_AUTO_TEST_CASE(a_tenant_below_its_share_goes_before_others_priorities) {
+  follow({10});
+  BOOST_TEST(admitted(one, priority::high) == 100);
+  BOOST_TEST(admitted(one, priority::low, claim::below_share) == 100);
+  BOOST_TEST((sut.admit(one, priority::high, now, claim::below_share) > 0s));
+  // The others pay it back: the rate holds.
+  BOOST_TEST((sut.admit(one, priority::high, now) > 10s));
+  now += 10s;
+  BOOST_TEST(admitted(one, priority::high) == 0);
+  now += 1s;
+  BOOST_TEST(admitted(one, priority::high) == 10);
 }
 
 BOOST_AUTO_TEST_CASE(the_time_to_come_back_is_that_of_the_next_admission) {

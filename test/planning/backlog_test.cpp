@@ -85,6 +85,33 @@ BOOST_AUTO_TEST_CASE(variants_on_one_worker_compete) {
   BOOST_TEST(!sut.wait(variant_id{2}).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(tenants_share_the_limit_on_what_competes) {
+  constexpr core::tenant_id ann{1};
+  constexpr core::tenant_id ben{2};
+  backlog sut{3};
+  sut.see({{worker(1, {0, 1}), worker(2, {1}), worker(3, {2})}});
+  sut.add(variant_id{0}, 6s, ann);
+  sut.add(variant_id{1}, 6s, ann);
+  BOOST_TEST(sut.grants(variant_id{0}, ann, 6s));
+  BOOST_TEST(!sut.grants(variant_id{0}, ann, 5s));
+  BOOST_TEST(sut.grants(variant_id{0}, ben, 5s));
+  // Work that does not compete has no share.
+  sut.add(variant_id{2}, 9s, ben);
+  BOOST_TEST(sut.grants(variant_id{0}, ben, 5s));
+  BOOST_TEST(!sut.grants(variant_id{2}, ben, 5s));
+  sut.add(variant_id{1}, 5s, ben);
+  BOOST_TEST((*sut.wait(variant_id{0}) == 8500ms));
+  BOOST_TEST(sut.grants(variant_id{0}, ben, 5s));
+  sut.add(variant_id{0}, 1s, ben);
+  BOOST_TEST(!sut.grants(variant_id{0}, ben, 5s));
+  BOOST_TEST(sut.grants(variant_id{0}, core::tenant_id{3}, 5s));
+  // Twice the limit is the most.
+  BOOST_TEST(!sut.grants(variant_id{0}, core::tenant_id{3}, 4s));
+  sut.remove(variant_id{0}, 1s, ben);
+  sut.remove(variant_id{1}, 5s, ben);
+  BOOST_TEST(!sut.grants(variant_id{0}, ann, 5s));
+}
+
 BOOST_AUTO_TEST_CASE(work_is_conserved_whoever_comes_and_goes) {
   for (size_t loop = 0; loop < test::scaled(2'000); ++loop) {
     auto random = test::random_of(loop);

@@ -340,16 +340,83 @@ BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
   BOOST_TEST((best_of(same) == ids{1, 11, 2, 12, 3, 13, 4, 14}));
 }
 
-BOOST_AUTO_TEST_CASE(priority_goes_before_shares_and_nobody_starves) {
+BOOST_AUTO_TEST_CASE(priority_orders_only_a_tenants_own_requests) {
   lanes sut;
   for (uint64_t i = 1; i <= 9; ++i)
     sut.push(first, of_tenant(heavy, i, 0, core::priority::high));
   sut.push(first, of_tenant(light, 20, 0, core::priority::low));
+  sut.push(first, of_tenant(light, 21, 0, core::priority::high));
+  sut.push(first, of_tenant(light, 22, 0, core::priority::normal));
+  BOOST_TEST((best_of(sut) == ids{1, 21, 2, 22, 3, 20, 4, 5, 6, 7, 8, 9}));
+  BOOST_TEST((taken_from(sut, 5, 7) == ids{1, 21, 2, 22, 3, 20, 4}));
+}
+
+BOOST_AUTO_TEST_CASE(who_was_not_served_for_long_goes_first) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 9; ++i)
+    sut.push(first, of_tenant(heavy, i, 0, core::priority::high));
+  // Its long work, in another lane, counts for many turns.
+  sut.push(core::lane_id{9}, of_tenant(light, 19));
+  sut.charge(light, 50s, at_s(0));
+  sut.push(first, of_tenant(light, 20, 0, core::priority::low));
   BOOST_TEST((taken_from(sut, 5, 2) == ids{1, 2}));
-  BOOST_TEST((taken_from(sut, 10, 1) == ids{3}));
-  BOOST_TEST((taken_from(sut, 15, 1) == ids{4}));
-  // Raised twice, the entry ties with the others, and its tenant has had less.
-  BOOST_TEST((taken_from(sut, 20, 2) == ids{20, 5}));
+  BOOST_TEST((taken_from(sut, 9, 1) == ids{3}));
+  BOOST_TEST((taken_from(sut, 10, 2) == ids{20, 4}));
+}
+
+// A tenant whose work cannot run while another's does, as its variant has no
+// free device, does not save up turns without bound.
+BOOST_AUTO_TEST_CASE(work_that_others_receive_is_made_up_for_at_most_a_minute) {
+  lanes sut;
+  sut.push(second, of_tenant(light, 1));
+  for (uint64_t i = 1; i <= 1000; ++i)
+    sut.push(first, of_tenant(heavy, 1000 + i));
+  constexpr core::lane_id one[] = {first};
+  for (int i = 0; i < 300; ++i) {
+    const auto next = sut.best(one, at_s(0), 0s, 1).front();
+    sut.remove(next.request);
+    sut.charge(heavy, 1s, at_s(0));
+  }
+  for (uint64_t i = 2; i <= 200; ++i)
+    sut.push(second, of_tenant(light, i));
+  const auto some = best_of(sut, 0, 0s, 80);
+  BOOST_TEST(
+    std::count_if(some.begin(), some.end(), [](uint64_t x) { return x <= 200; })
+    == 70);
+}
+
+BOOST_AUTO_TEST_CASE(a_tenant_with_long_work_gets_fewer_turns) {
+  for (size_t loop = 0; loop < test::scaled(200); ++loop) {
+    auto random = test::random_of(loop);
+    const uint64_t tenants = 2 + random.below(4);
+    std::vector<core::timespan> needs(tenants);
+    for (auto& x : needs)
+      x = std::chrono::seconds{1 + random.below(100)};
+    lanes sut;
+    std::vector<core::timespan> received(tenants, 0s);
+    uint64_t last = 0;
+    const auto enter = [&](uint64_t who) {
+      auto x = of_tenant(core::tenant_id{who}, ++last, 0,
+                         static_cast<core::priority>(random.below(3)));
+      x.still_needs = needs[who];
+      sut.push(first, x);
+    };
+    for (uint64_t who = 0; who < tenants; ++who)
+      for (int i = 0; i < 3; ++i)
+        enter(who);
+    for (int i = 0; i < 200; ++i) {
+      const auto next = sut.best(both, at_s(0), 0s, 1).front();
+      sut.remove(next.request);
+      sut.charge(next.tenant, next.still_needs, at_s(0));
+      received[next.tenant.low] += next.still_needs;
+      enter(next.tenant.low);
+      // No tenant is ahead of another by more than one turn.
+      const auto [least, most] =
+        std::minmax_element(received.begin(), received.end());
+      BOOST_REQUIRE(
+        (*most - *least <= *std::max_element(needs.begin(), needs.end())));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nobody_saves_up_turns_while_nothing_waits) {

@@ -329,6 +329,12 @@ BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
   BOOST_TEST(why.code == "overloaded");
   BOOST_TEST(why.text.find("limits.requests") != std::string::npos);
   BOOST_TEST((why.retry_after >= 1s));
+  // A key that has nothing queued is accepted beside them.
+  auto other = small(1);
+  other.tenant = "ben";
+  auto beside = sut->submit(other);
+  BOOST_TEST_REQUIRE(std::holds_alternative<submission>(beside));
+  test::image_in(std::get<submission>(beside).result.get());
   // A client with an answer may submit its next request at once.
   for (auto& x : accepted) {
     test::image_in(x.result.get());

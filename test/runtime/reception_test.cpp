@@ -136,10 +136,33 @@ core::request_id id_of(uint64_t id) {
 
 BOOST_AUTO_TEST_SUITE(reception_test)
 
+BOOST_AUTO_TEST_CASE(
+  who_has_nothing_entered_enters_beside_another_tenants_crowd) {
+  constexpr core::tenant_id ann{1};
+  constexpr core::tenant_id ben{2};
+  desk d;
+  BOOST_TEST(d.sut.expect(id_of(1), {}, ann, 2).has_value());
+  BOOST_TEST(d.sut.expect(id_of(2), {}, ann, 2).has_value());
+  BOOST_TEST(!d.sut.admits(ann, 2));
+  BOOST_TEST(!d.sut.expect(id_of(3), {}, ann, 2));
+  BOOST_TEST(d.sut.admits(ben, 2));
+  BOOST_TEST(d.sut.expect(id_of(3), {}, ben, 2).has_value());
+  BOOST_TEST(!d.sut.expect(id_of(4), {}, ben, 2));
+  // What was answered or withdrawn counts no more.
+  d.sut.withdraw(id_of(2));
+  d.sut.answered(image_of(1, d.put(0, "file")));
+  BOOST_TEST(d.sut.wait_until_empty(0s) == false);
+  d.sut.withdraw(id_of(3));
+  BOOST_TEST(d.sut.wait_until_empty(1min));
+  BOOST_TEST(d.sut.expect(id_of(5), {}, ann, 2).has_value());
+  BOOST_TEST(d.sut.expect(id_of(6), {}, ann, 2).has_value());
+  BOOST_TEST(!d.sut.expect(id_of(7), {}, ann, 2));
+}
+
 BOOST_AUTO_TEST_CASE(a_image_is_copied_and_its_slot_given_back) {
   desk d;
   auto result = d.sut.expect(id_of(1), {});
-  BOOST_TEST(!d.sut.expect(id_of(2), {}, 1));
+  BOOST_TEST(!d.sut.expect(id_of(2), {}, {}, 1));
   BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.open() == 1u);
   BOOST_TEST(d.sut.knows(id_of(1)));

@@ -16,21 +16,34 @@ build_jobs() {
   printf '%s\n' "$((cores < memory ? cores : memory))"
 }
 
+# time_left DONE ALL SECONDS: how long ALL steps may still take after DONE of them
+# have taken SECONDS; nothing while that says too little.
+time_left() {
+  local left
+  (($1 < 5 || $3 < 20)) && return
+  left=$(($3 * ($2 - $1) / $1))
+  ((left == 0)) || printf ', about %s min left' "$(((left + 59) / 60))"
+}
+
 # show_progress PRESET: copy ninja's lines to standard output, and show on
 # standard error how far it is.
 show_progress() {
-  local preset=$1 line shown=0 quarter
+  local preset=$1 line shown=0 quarter began=$SECONDS
   while IFS= read -r line; do
     printf '%s\n' "$line"
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (.*)$ ]] || continue
-    local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    local done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} what=${BASH_REMATCH[3]}
     if [[ -t 2 ]]; then
       printf '\r\033[K%.*s' "$(($(tput cols 2> /dev/null || echo 80) - 1))" \
-        "building $preset $line" >&2
+        "building $preset: $done of $all$(
+          time_left "$done" "$all" "$((SECONDS - began))"
+        ): $what" >&2
     else
       quarter=$((4 * done / all))
       if ((quarter > shown)); then
-        say "building $preset: $done of $all steps"
+        say "building $preset: $done of $all steps$(
+          time_left "$done" "$all" "$((SECONDS - began))"
+        )"
         shown=$quarter
       fi
     fi
@@ -38,9 +51,15 @@ show_progress() {
   [[ ! -t 2 ]] || printf '\r\033[K' >&2
 }
 
+# has_newer_source FILE: whether a source has changed since FILE.
+has_newer_source() {
+  [[ -n $(find "$root" -path "$root/build" -prune -o \
+    -name '*.[ch]pp' -newer "$1" -print -quit) ]]
+}
+
 # configure_preset PRESET [CMAKE-ARGUMENT...]: unless that was done before with
 # the same arguments. Ninja itself sees to changed CMake files. Which sources are
-# compiled together may change with any of them.
+# compiled together may change with any source.
 configure_preset() {
   local preset=$1
   shift
@@ -49,9 +68,11 @@ configure_preset() {
   wanted="$root $* $(cksum < "$root/CMakePresets.json")"
   : > "$log"
   if [[ -f $dir/build.ninja && -f $stamp && $(< "$stamp") == "$wanted" ]]; then
-    if grep -q '^ATELIER_UNITY:.*=ON$' "$dir/CMakeCache.txt"; then
+    if grep -q '^ATELIER_UNITY:.*=ON$' "$dir/CMakeCache.txt" \
+      && has_newer_source "$stamp"; then
       cmake "$dir" > "$log" 2>&1 < /dev/null \
         || fail_with_log "$log" "configuring $preset failed"
+      touch "$stamp"
     fi
     return
   fi

@@ -4,6 +4,7 @@
 // queues: one for each variant; in the paper's variant one for each worker
 // take:   as vanilla
 // memory: phase of the change between both ladders, saturation
+// Long, because plans and choices depend on the same phase and its routes.
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/argus.hpp>
 #include <atelier/planning/policies/argus/argus_memory.hpp>
@@ -11,10 +12,12 @@
 #include <atelier/planning/policies/argus/settled.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
+#include <atelier/planning/policies/nirvana/step_choice.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace atelier::planning {
 
@@ -40,6 +43,17 @@ constexpr double drain_seconds = 60;
 // undo them.
 constexpr double settled_serves = 0.95;
 constexpr double settled_head_room = 1.1;
+
+// Returns the similarities from which on steps may be skipped; none: the
+// profile says nothing of them, and any state will do.
+std::optional<skip_table> thresholds_in(const profile& known) {
+  const auto& reuse = known.reuse;
+  // A measurement may have found that no skip keeps the quality.
+  if (!reuse || (reuse->latents.empty() && !reuse->measured))
+    return std::nullopt;
+  return nirvana::scaled_to(reuse->latents,
+                            known.variants[reuse->full.value].steps);
+}
 
 // Counts each retrieval once, although several windows may report it.
 void hear(argus_memory& memory, std::span<const retrieval_sample> what,
@@ -337,11 +351,40 @@ choice argus_policy::choose(const decision_context& by) const {
     n.near = true;
     return n;
   }
-  for (uint32_t i = 0; i < by.known.near->size(); ++i)
-    for (const uint32_t k : (*by.known.near)[i].stored)
-      if (k > 0 && k <= first.skip)
-        return go{core::route_id{at}, i};
+  const auto thresholds = thresholds_in(by.costs);
+  for (uint32_t i = 0; i < by.known.near->size(); ++i) {
+    const match& found = (*by.known.near)[i];
+    const uint32_t allowed =
+      thresholds
+        ? allowed_skip(*thresholds, found.similarity, threshold_rule::above)
+        : first.skip;
+    // The level, or else the nearest one that skips no more than allowed.
+    std::optional<uint32_t> best;
+    uint32_t most = 0;
+    const auto end = std::min<size_t>(
+      size_t{memory->first_route} + memory->levels, by.in_force.routes.size());
+    for (uint32_t route = memory->first_route; route < end; ++route) {
+      if (by.in_force.routes[route].legs.empty())
+        continue;
+      const leg& level = by.in_force.routes[route].legs.front();
+      if (level.from == origin::latent && level.skip > most
+          && level.skip <= std::min(first.skip, allowed)) {
+        most = level.skip;
+        best = route;
+      }
+    }
+    for (const uint32_t k : found.stored)
+      if (best && k > 0 && k <= most)
+        return go{core::route_id{*best}, i};
+  }
   return go{core::route_id{memory->first_route}, {}};
+}
+
+compared argus_policy::compares(const profile& known) const {
+  const bool skips =
+    rules_.latents && thresholds_in(known)
+    && detail::ladder_of(known, ladder_kind::cached_latents) != nullptr;
+  return skips ? compared::prompts : compared::nothing;
 }
 
 core::lane_id argus_policy::place(const leg& next,

@@ -81,6 +81,8 @@ public:
 
   choice choose(const decision_context& by) const override;
 
+  compared compares(const profile& known) const override;
+
   core::lane_id place(const leg& next,
                       const decision_context& by) const override;
 

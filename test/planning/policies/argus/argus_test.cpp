@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+
 using namespace atelier;
 using namespace atelier::planning;
 
@@ -19,7 +21,7 @@ test::scene scene_at(std::string_view name, double rate) {
 }
 
 facts all_near(uint32_t level) {
-  auto f = test::near_one(0.9, {5, 10, 25});
+  auto f = test::near_one(0.96, {5, 10, 25});
   f.tolerated = std::vector<uint32_t>{level, level};
   return f;
 }
@@ -86,6 +88,32 @@ BOOST_AUTO_TEST_CASE(misses_and_failed_predictions_run_in_full) {
   deterministic.deterministic = true;
   for (uint64_t id = 0; id < 50; ++id)
     BOOST_TEST(s.route(all_near(2), deterministic, id).legs[0].skip == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(no_more_is_skipped_than_the_similarity_allows) {
+  auto s = scene_at("argus", 3.4);
+  const auto most_skipped = [&](double similarity) {
+    uint32_t most = 0;
+    auto f = all_near(2);
+    f.near->front().similarity = similarity;
+    for (uint64_t id = 0; id < 100; ++id)
+      most = std::max(most, s.route(f, {}, id).legs[0].skip);
+    return most;
+  };
+  BOOST_TEST(most_skipped(0.96) == 25u);
+  BOOST_TEST(most_skipped(0.8) == 10u);
+  BOOST_TEST(most_skipped(0.3) == 0u);
+  BOOST_TEST((s.sut->compares(s.known) == compared::prompts));
+  // A nearest state that may not be used hides no other one.
+  auto two = all_near(2);
+  two.near->insert(two.near->begin(), match{1, 0.97, {}, 0});
+  const auto c = s.choose(two);
+  BOOST_TEST((std::get<go>(c).match.value_or(1) == 1u));
+  s.known.reuse->latents.clear();
+  BOOST_TEST(most_skipped(0.3) == 25u);
+  BOOST_TEST((s.sut->compares(s.known) == compared::nothing));
+  s.known.reuse->measured.emplace();
+  BOOST_TEST(most_skipped(0.96) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(overload_is_told_after_two_periods_and_taken_back) {

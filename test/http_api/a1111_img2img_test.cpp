@@ -260,7 +260,8 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   api_rig r;
   std::vector<std::function<void()>> work;
   auto with = r.context();
-  with.elsewhere = [&](std::function<void()> x) {
+  with.elsewhere = [&](const std::string& whose, std::function<void()> x) {
+    BOOST_TEST(whose == "ann");
     work.push_back(std::move(x));
   };
   add_a1111_routes(r.routes, r.all, with);

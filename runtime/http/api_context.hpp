@@ -21,6 +21,8 @@ struct api_context {
   core::limits limits;
   /// The maximum number of images of one call.
   uint32_t images_of_call = 64;
+  /// The maximum number of pixels of all images that one call returns.
+  uint64_t answer_px = 256ull << 20;
   std::function<std::chrono::system_clock::time_point()> wall;
   /// A clock that never goes backwards; empty: work on pixels may take any
   /// time.

@@ -81,6 +81,7 @@ doors doors::make(door_context from) {
   with.images = images;
   with.limits = from.settings.limits;
   with.images_of_call = http.images;
+  with.answer_px = uint64_t{http.answer_mpx} << 20;
   with.wall = wall_now;
   with.steady = steady_now;
   with.draw = draw;

@@ -274,4 +274,30 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   BOOST_TEST(got->status() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(answer_of_too_many_pixels_is_refused_before_it_is_drawn) {
+  for (const bool masked : {true, false}) {
+    api_rig r;
+    auto with = r.context();
+    with.answer_px = 50'000;
+    add_a1111_routes(r.routes, r.all, with);
+    json body{{"init_images", {to_base64(r.png(160, 120, 100))}},
+              {"width", 64},
+              {"height", 64},
+              {"resize_mode", 1},
+              {"batch_size", 3}};
+    // The answer has the size of the whole image.
+    if (masked)
+      body["mask"] = rig::mask(160, 120, 40, 40, 80, 80);
+    const auto got = r.post_json("/sdapi/v1/img2img", body);
+    BOOST_TEST(got->status() == (masked ? 400u : 0u));
+    BOOST_TEST(r.images->count() == (masked ? 0u : 3u));
+    if (masked)
+      BOOST_TEST(got->body()["detail"]
+                 == "n 3 of 160x120 pixels is more than 50000 pixels in one "
+                    "answer (http.answer_mpx)");
+    body["batch_size"] = 2;
+    BOOST_TEST(r.post_json("/sdapi/v1/img2img", body)->status() == 0u);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -218,8 +218,9 @@ bool loose_flag(field_reader& r, const char* name, bool otherwise) {
   return r.flag(name).value_or(otherwise);
 }
 
-void read_source(field_reader& r, const api_context& with, a1111_call& call,
-                 generation& one) {
+/// Returns the size of the client's image; 0x0: that of `one`.
+core::extent read_source(field_reader& r, const api_context& with,
+                         a1111_call& call, generation& one) {
   constexpr double most_blur = 64;
   inpaint_plan plan;
   plan.image = read_init_image(r, with.limits);
@@ -252,19 +253,21 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   one.strength =
     static_cast<float>(r.real("denoising_strength", 0.001, 1).value_or(0.75));
   if (!r.good())
-    return;
+    return {};
   if (plan.mask.empty() && plan.resize == resize_mode::stretch) {
     // The engine scales the image in the same way.
     one.image = std::move(plan.image);
-    return;
+    return {};
   }
-  if (auto good = prepare(plan, with.limits, one, give_up_after(with)); !good) {
-    r.refuse(good.why().text.starts_with("mask") ? "mask" : "init_images",
-             good.why().text, good.why().code);
-    return;
+  const auto px = prepare(plan, with.limits, one, give_up_after(with));
+  if (!px) {
+    r.refuse(px.why().text.starts_with("mask") ? "mask" : "init_images",
+             px.why().text, px.why().code);
+    return {};
   }
   if (!plan.mask.empty())
     call.plan = std::make_shared<const inpaint_plan>(std::move(plan));
+  return *px;
 }
 
 } // namespace
@@ -309,8 +312,9 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   field_reader r{*object};
   generation one;
   read_common(r, set, with, call, one);
+  core::extent answer;
   if (kind == a1111_kind::img2img)
-    read_source(r, with, call, one);
+    answer = read_source(r, with, call, one);
   const int64_t most = with.images_of_call;
   const auto batch = r.whole("batch_size", 1, most).value_or(1);
   const auto rounds = r.whole("n_iter", 1, most).value_or(1);
@@ -323,8 +327,8 @@ std::variant<a1111_call, reply_message> read_a1111_call(
       std::min(set.show_progress_every_n_steps,
                std::max(1u, steps_that_run(with.images->variants(), one) / 4));
   if (r.good())
-    call.job.images =
-      spread(r, with, std::move(one), static_cast<uint32_t>(batch * rounds));
+    call.job.images = spread(r, with, std::move(one),
+                             static_cast<uint32_t>(batch * rounds), answer);
   if (!r.good())
     return fault_reply(shape, r.why());
   call.batch_size = static_cast<uint32_t>(batch);

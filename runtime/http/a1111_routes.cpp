@@ -97,6 +97,7 @@ private:
   void add_next(const ended_call_ptr& to);
   void paste_next(const ended_call_ptr& to);
   a1111_options options_of(const std::string& owner);
+  void keep_options(const std::string& owner, a1111_options set);
   void read_option(field_reader& r, a1111_options& into) const;
 
   std::shared_ptr<jobs> all_;
@@ -152,6 +153,8 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::refusal_reply(shape, *why));
   detail::note_handed_in(with_, asked);
+  if (call->options)
+    keep_options(asked.key, *call->options);
   x->on_gone([all = std::weak_ptr{all_}, gone,
               number = std::get<jobs::attendance>(got).number] {
     *gone = true;
@@ -267,6 +270,11 @@ a1111_options a1111_api::options_of(const std::string& owner) {
   return i == options_.end() ? a1111_options{} : i->second;
 }
 
+void a1111_api::keep_options(const std::string& owner, a1111_options set) {
+  const std::lock_guard guard{mutex_};
+  options_[owner] = std::move(set);
+}
+
 void a1111_api::get_options(const exchange_ptr& x) {
   const auto set = options_of(x->asked().key);
   const auto known = variants();
@@ -333,10 +341,7 @@ void a1111_api::set_options(const exchange_ptr& x) {
   read_option(r, set);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  {
-    const std::lock_guard guard{mutex_};
-    options_[asked.key] = std::move(set);
-  }
+  keep_options(asked.key, std::move(set));
   x->reply(detail::json_reply(reply_json()));
 }
 

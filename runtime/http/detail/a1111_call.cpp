@@ -9,6 +9,7 @@
 #include <atelier/runtime/http/detail/a1111_infotext.hpp>
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/hints.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
@@ -33,11 +34,13 @@ uint32_t side(field_reader& r, const char* name, const core::limits& within) {
 }
 
 /// Reads the call's override_settings, and the hints among the options that
-/// were set before.
+/// were set before. The overrides become options if the call says so.
 void read_overrides(field_reader& r, const a1111_options& set,
-                    const api_context& with, generation& into) {
+                    const api_context& with, a1111_call& call,
+                    generation& into) {
   const auto* const all = r.find("override_settings");
-  r.ignore({"override_settings_restore_afterwards"});
+  const bool restores =
+    r.flag("override_settings_restore_afterwards").value_or(true);
   if (all != nullptr && !all->is_object())
     return r.refuse(
       "override_settings",
@@ -71,6 +74,16 @@ void read_overrides(field_reader& r, const a1111_options& set,
     return r.refuse("override_settings", "override_settings: " + o.why().text,
                     o.why().code);
   note_ignored_fields(o.notes(), into);
+  if (restores || all == nullptr)
+    return;
+  call.options = set;
+  if (!model.empty())
+    call.options->sd_model_checkpoint = model;
+  call.options->samples_format = into.format;
+  call.options->jpeg_quality = into.quality;
+  for (const auto& x : hints())
+    if (x.api == "a1111 options" && both.contains(x.field))
+      call.options->hints[std::string{x.field}] = both[std::string{x.field}];
 }
 
 /// Reads the web UI's fields that are not supported, and accepts the values
@@ -177,7 +190,7 @@ void read_common(field_reader& r, const a1111_options& set,
   one.quality = set.jpeg_quality;
   choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
-  read_overrides(r, set, with, one);
+  read_overrides(r, set, with, call, one);
   read_eta(r, with, one);
   bound_guidance(with, one);
   read_what_is_not_there(r);

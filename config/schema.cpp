@@ -447,6 +447,10 @@ const option all_options[] = {
    ATELIER_AT(http.jobs), 1, 10'000'000},
   {"http", "pictures", "Maximum number of images in one call.",
    ATELIER_AT(http.images), 1, 1'024},
+  {"http", "answer_mpx",
+   "Maximum size of all images that one call returns, in units of 1024x1024 "
+   "pixels.",
+   ATELIER_AT(http.answer_mpx), 1, 1'048'576},
   {"http", "results_mib",
    "Memory for images of finished jobs that are not in files yet, or cannot "
    "be.",

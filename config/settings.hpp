@@ -258,6 +258,9 @@ struct http_settings {
   uint32_t jobs = 10'000;
   /// The maximum number of images in one call.
   uint32_t images = 64;
+  /// The maximum size of all images that one call returns, in units of
+  /// 1024x1024 pixels.
+  uint32_t answer_mpx = 256;
   /// Limits of the images kept for their clients, in memory and in files, and
   /// the time that they are kept.
   uint64_t results_bytes = 256ull << 20;

@@ -308,6 +308,7 @@ private:
       return started.why();
     server_ = std::move(*started);
     pixels_ = std::move(doors.pixels);
+    files_ = std::move(doors.files);
     chores_ = std::move(doors.chores);
     disk_chores_ = std::move(doors.disk_chores);
     chores_.emplace_back(
@@ -439,7 +440,8 @@ private:
   server_claim claim_;
   /// Empty where another server has it.
   std::filesystem::path file_;
-  std::shared_ptr<thread_offload> pixels_;
+  std::shared_ptr<http::caller_turns> pixels_;
+  std::shared_ptr<http::caller_turns> files_;
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
   std::optional<http::housekeeper> archivist_;

@@ -28,7 +28,6 @@ using detail::a1111_options;
 using detail::field_reader;
 using detail::reply_json;
 using exchange_ptr = std::shared_ptr<exchange>;
-using files_type = std::vector<std::vector<uint8_t>>;
 
 constexpr auto shape = error_shape::a1111;
 
@@ -58,6 +57,21 @@ private:
   uint64_t sum_;
 };
 
+/// The answer to a call whose job has ended, while it is made.
+struct ended_call {
+  exchange_ptr x;
+  job_view v;
+  std::shared_ptr<const detail::a1111_call> call;
+  std::shared_ptr<const held_bytes> held;
+  /// Whether the client has left.
+  std::shared_ptr<const std::atomic<bool>> gone;
+  detail::a1111_reply reply;
+  /// The index of the next image.
+  size_t next = 0;
+};
+
+using ended_call_ptr = std::shared_ptr<ended_call>;
+
 class a1111_api : public std::enable_shared_from_this<a1111_api> {
 public:
   a1111_api(std::shared_ptr<jobs> all, api_context with)
@@ -76,13 +90,14 @@ public:
   }
 
 private:
-  /// Runs `work` on the threads that process pixels; replies with the error if
-  /// it throws.
-  void elsewhere(const exchange_ptr& x, std::function<void()> work);
   void hand_in(const exchange_ptr& x, a1111_kind kind);
-  void answer(const exchange_ptr& x, const job_view& v,
-              const detail::a1111_echo& how, const detail::a1111_call& call);
+  /// Answers a call, in a file's or a pixel's turn where it needs these.
+  void answer(const ended_call_ptr& to);
+  void read_files(const ended_call_ptr& to);
+  void add_next(const ended_call_ptr& to);
+  void paste_next(const ended_call_ptr& to);
   a1111_options options_of(const std::string& owner);
+  void keep_options(const std::string& owner, a1111_options set);
   void read_option(field_reader& r, a1111_options& into) const;
 
   std::shared_ptr<jobs> all_;
@@ -94,10 +109,6 @@ private:
   /// Options by key: what one caller sets does not affect others.
   std::map<std::string, a1111_options> options_;
 };
-
-void a1111_api::elsewhere(const exchange_ptr& x, std::function<void()> work) {
-  detail::run_elsewhere(with_, x, shape, std::move(work));
-}
 
 void a1111_api::make(const exchange_ptr& x, a1111_kind kind) {
   if (kind == a1111_kind::txt2img)
@@ -130,55 +141,78 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
   const auto how =
     std::make_shared<const detail::a1111_echo>(detail::echo_of(*call));
   call->job = {};
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
   job_listener news;
-  news.ended = [me = weak_from_this(), x, call, how, held](const job_view& v) {
-    const auto alive = me.lock();
-    if (!alive)
-      return;
-    if ((!call->plan && !lacks_bytes(v)) || v.state == job_state::failed)
-      return alive->answer(x, v, *how, *call);
-    // The images of a repeated call may be in files.
-    alive->elsewhere(x, [alive, x, v, call, how, held] {
-      const auto whole = alive->all_->with_bytes(v);
-      if (!v.expired && whole.expired)
-        return x->reply(detail::failure_reply(
-          shape, to_failure(core::fail(
-                   ec::internal, "an image of the earlier call is gone"))));
-      alive->answer(x, whole, *how, *call);
-    });
+  news.ended = [me = weak_from_this(), x, call, how, held,
+                gone](const job_view& v) {
+    if (const auto alive = me.lock())
+      alive->answer(std::make_shared<ended_call>(
+        ended_call{x, v, call, held, gone, {how, v.results.size()}}));
   };
   const auto got = all_->attend(std::move(what), std::move(news));
   if (const auto* why = std::get_if<failure>(&got))
     return x->reply(detail::refusal_reply(shape, *why));
   detail::note_handed_in(with_, asked);
-  x->on_gone([all = std::weak_ptr{all_},
+  if (call->options)
+    keep_options(asked.key, *call->options);
+  x->on_gone([all = std::weak_ptr{all_}, gone,
               number = std::get<jobs::attendance>(got).number] {
+    *gone = true;
     if (const auto alive = all.lock())
       alive->abandon(number);
   });
 }
 
-void a1111_api::answer(const exchange_ptr& x, const job_view& v,
-                       const detail::a1111_echo& how,
-                       const detail::a1111_call& call) {
-  if (v.state == job_state::failed)
-    return x->reply(detail::failure_reply(shape, v.why));
-  files_type files;
-  for (const auto& p : v.results) {
-    if (!p)
+void a1111_api::answer(const ended_call_ptr& to) {
+  if (to->v.state == job_state::failed)
+    return to->x->reply(detail::failure_reply(shape, to->v.why));
+  const auto me = shared_from_this();
+  // The images of a repeated call may be in files.
+  if (lacks_bytes(to->v))
+    detail::run_at_files(with_, to->x, shape, [me, to] { me->read_files(to); });
+  else
+    add_next(to);
+}
+
+void a1111_api::read_files(const ended_call_ptr& to) {
+  auto whole = all_->with_bytes(to->v);
+  if (!to->v.expired && whole.expired)
+    return to->x->reply(detail::failure_reply(
+      shape, to_failure(core::fail(ec::internal,
+                                   "an image of the earlier call is gone"))));
+  to->v = std::move(whole);
+  add_next(to);
+}
+
+/// Adds the images from the next one on. Each that must be pasted into the
+/// client's has a turn of its own, so that other calls have theirs in between.
+void a1111_api::add_next(const ended_call_ptr& to) {
+  const auto& all = to->v.results;
+  for (; to->next < all.size(); ++to->next) {
+    if (!all[to->next])
       continue;
-    if (!call.plan) {
-      files.push_back(p->bytes);
-      continue;
-    }
-    const auto stop = detail::give_up_after(with_);
-    auto whole =
-      detail::paste_back(*call.plan, with_.limits, *p, call.quality, stop);
-    if (!whole)
-      return x->reply(detail::failure_reply(shape, to_failure(whole.why())));
-    files.push_back(std::move(*whole));
+    if (to->call->plan)
+      return detail::run_elsewhere(
+        with_, to->x, shape,
+        [me = shared_from_this(), to] { me->paste_next(to); });
+    to->reply.add(all[to->next]->bytes);
   }
-  x->reply(detail::a1111_reply(v, how, files));
+  to->x->reply(to->reply.finish(to->v));
+}
+
+void a1111_api::paste_next(const ended_call_ptr& to) {
+  // What is drawn has no deadline: only a client that has left ends this.
+  const auto stop = [gone = to->gone] { return gone->load(); };
+  auto whole = stop() ? core::result<std::vector<uint8_t>>{core::fail(
+                 ec::cancelled, "the client left")}
+                      : detail::paste_back(*to->call->plan, with_.limits,
+                                           *to->v.results[to->next],
+                                           to->call->quality, stop);
+  if (!whole)
+    return to->x->reply(detail::failure_reply(shape, to_failure(whole.why())));
+  to->reply.add(*whole);
+  ++to->next;
+  add_next(to);
 }
 
 /// Returns the job that a request names, in its query or body.
@@ -234,6 +268,11 @@ a1111_options a1111_api::options_of(const std::string& owner) {
   const std::lock_guard guard{mutex_};
   const auto i = options_.find(owner);
   return i == options_.end() ? a1111_options{} : i->second;
+}
+
+void a1111_api::keep_options(const std::string& owner, a1111_options set) {
+  const std::lock_guard guard{mutex_};
+  options_[owner] = std::move(set);
 }
 
 void a1111_api::get_options(const exchange_ptr& x) {
@@ -302,10 +341,7 @@ void a1111_api::set_options(const exchange_ptr& x) {
   read_option(r, set);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  {
-    const std::lock_guard guard{mutex_};
-    options_[asked.key] = std::move(set);
-  }
+  keep_options(asked.key, std::move(set));
   x->reply(detail::json_reply(reply_json()));
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace atelier::runtime::http {
 
@@ -20,15 +21,22 @@ struct api_context {
   core::limits limits;
   /// The maximum number of images of one call.
   uint32_t images_of_call = 64;
+  /// The maximum number of pixels of all images that one call returns.
+  uint64_t answer_px = 256ull << 20;
   std::function<std::chrono::system_clock::time_point()> wall;
   /// A clock that never goes backwards; empty: work on pixels may take any
   /// time.
   std::function<core::time_point()> steady;
   /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
-  /// Runs work on pixels away from the threads that read sockets; empty: on the
-  /// calling thread. Work may run in any order.
-  std::function<void(std::function<void()>)> elsewhere;
+  /// Runs work of the key of this name away from the threads that read sockets;
+  /// empty: on the calling thread. Work may run in any order.
+  using runner =
+    std::function<void(const std::string& key, std::function<void()> work)>;
+  /// Runs work on pixels.
+  runner elsewhere;
+  /// Runs work that waits for the files of images, and not behind pixels.
+  runner at_files;
   /// Called for each submitted call with the moment at which its request had
   /// arrived; may be empty.
   std::function<void(core::time_point)> handed_in;

@@ -48,12 +48,15 @@ job_limits limits_of(const config::http_settings& x) {
 /// Threads that work on pixels for the APIs: masks, crops, partial images.
 constexpr unsigned pixel_threads = 1;
 
+/// Threads that read the files of finished images.
+constexpr unsigned file_threads = 1;
+
 /// What is under way holds the context, but must not be what ends the threads.
-std::function<void(std::function<void()>)> run_on(
-  const std::shared_ptr<thread_offload>& threads) {
-  return [weak = std::weak_ptr{threads}](std::function<void()> work) {
+api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
+  return [weak = std::weak_ptr{threads}](const std::string& key,
+                                         std::function<void()> work) {
     if (const auto alive = weak.lock())
-      alive->run({}, std::move(work));
+      alive->run(key, std::move(work));
   };
 }
 
@@ -72,16 +75,18 @@ doors doors::make(door_context from) {
   all->restore(std::move(from.restored));
 
   // A connection has one request at a time.
-  out.pixels =
-    std::make_shared<thread_offload>(pixel_threads, http.connections);
+  out.pixels = std::make_shared<caller_turns>(pixel_threads, http.connections);
+  out.files = std::make_shared<caller_turns>(file_threads, http.connections);
   api_context with;
   with.images = images;
   with.limits = from.settings.limits;
   with.images_of_call = http.images;
+  with.answer_px = uint64_t{http.answer_mpx} << 20;
   with.wall = wall_now;
   with.steady = steady_now;
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
+  with.at_files = run_on(out.files);
   with.handed_in = [counted = out.counted](core::time_point received) {
     counted->count_door(metrics::door::submit,
                         core::to_seconds(steady_now() - received));

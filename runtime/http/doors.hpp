@@ -3,13 +3,13 @@
 
 #include <atelier/config/settings.hpp>
 #include <atelier/runtime/http/access.hpp>
+#include <atelier/runtime/http/caller_turns.hpp>
 #include <atelier/runtime/http/health.hpp>
 #include <atelier/runtime/http/image_service.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 #include <atelier/runtime/http/route_table.hpp>
-#include <atelier/runtime/thread_offload.hpp>
 
 #include <functional>
 #include <memory>
@@ -40,8 +40,10 @@ struct doors {
   /// Work with the same period, on a thread of its own: it waits for the disk,
   /// perhaps for long.
   std::vector<std::function<void()>> disk_chores;
-  /// Works on pixels; must be kept until the server has ended.
-  std::shared_ptr<thread_offload> pixels;
+  // These work on pixels and read the files of images; they must be kept until
+  // the server has ended.
+  std::shared_ptr<caller_turns> pixels;
+  std::shared_ptr<caller_turns> files;
   /// Receives the server's exchanges and counts.
   std::shared_ptr<metrics> counted;
 

@@ -75,7 +75,7 @@ struct job_api {
       then(whole);
     };
     if (lacks_bytes(v))
-      detail::run_elsewhere(context, x, shape, std::move(read));
+      detail::run_at_files(context, x, shape, std::move(read));
     else
       read();
   }
@@ -312,7 +312,7 @@ void job_api::listen(const exchange_ptr& x) const {
   };
   // A late subscriber may receive images that are in files.
   if (*how == image_form::b64_json)
-    detail::run_elsewhere(context, x, shape, begin);
+    detail::run_at_files(context, x, shape, begin);
   else
     begin();
 }

@@ -47,7 +47,7 @@ std::function<void(const job_view&)> openai_api::with_whole(
           then = std::move(then)](const job_view& v) {
     if (!lacks_bytes(v))
       return then(v);
-    detail::run_elsewhere(with, x, shape, [jobs, v, then] {
+    detail::run_at_files(with, x, shape, [jobs, v, then] {
       const auto alive = jobs.lock();
       auto whole = alive ? alive->with_bytes(v) : v;
       if (!alive || whole.expired) {
@@ -248,7 +248,7 @@ void openai_api::fetch(const exchange_ptr& x) const {
     x->reply(std::move(reply));
   };
   if (lacks_bytes(*v))
-    detail::run_elsewhere(context, x, shape, std::move(tell));
+    detail::run_at_files(context, x, shape, std::move(tell));
   else
     tell();
 }

@@ -5,6 +5,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
+#include <functional>
+#include <vector>
+
 using namespace atelier;
 using namespace atelier::runtime::http;
 using nlohmann::json;
@@ -260,7 +264,8 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   api_rig r;
   std::vector<std::function<void()>> work;
   auto with = r.context();
-  with.elsewhere = [&](std::function<void()> x) {
+  with.elsewhere = [&](const std::string& whose, std::function<void()> x) {
+    BOOST_TEST(whose == "ann");
     work.push_back(std::move(x));
   };
   add_a1111_routes(r.routes, r.all, with);
@@ -271,6 +276,121 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   work[0]();
   BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(got->status() == 0u);
+}
+
+/// A masked call of several images, of which each is pasted into the client's.
+struct pasting_rig : api_rig {
+  pasting_rig() {
+    images->bytes_of = [](const generation&) { return png(64, 64, 255); };
+  }
+
+  /// Draws `n` images, with the work on pixels so far.
+  exchange_ptr draw(const api_context& with, int n) {
+    add_a1111_routes(routes, all, with);
+    const auto got = post_json(
+      "/sdapi/v1/img2img", {{"init_images", {to_base64(png(160, 120, 100))}},
+                            {"mask", rig::mask(160, 120, 40, 40, 80, 80)},
+                            {"inpaint_full_res", true},
+                            {"width", 64},
+                            {"height", 64},
+                            {"batch_size", n}});
+    while (!work.empty())
+      run_one();
+    return got;
+  }
+
+  void run_one() {
+    const auto next = std::move(work.front());
+    work.erase(work.begin());
+    next();
+  }
+
+  api_context with_work() {
+    auto with = context();
+    with.elsewhere = [this](const std::string&, std::function<void()> x) {
+      work.push_back(std::move(x));
+    };
+    return with;
+  }
+
+  std::vector<std::function<void()>> work;
+};
+
+BOOST_AUTO_TEST_CASE(drawn_image_is_pasted_however_long_that_takes) {
+  pasting_rig r;
+  auto with = r.context();
+  core::timespan each{0};
+  with.steady = [&] { return r.now += each; };
+  const auto got = r.draw(with, 2);
+  BOOST_TEST_REQUIRE(got->status() == 0u);
+  // From now on time passes whenever it is looked at.
+  each = std::chrono::hours{1};
+  r.images->finish(1);
+  r.images->finish(2);
+  BOOST_TEST(got->status() == 200u);
+  BOOST_TEST(got->body()["images"].size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(each_pasted_image_has_a_turn_of_its_own) {
+  pasting_rig r;
+  const auto got = r.draw(r.with_work(), 3);
+  for (uint64_t i = 1; i <= 3; ++i)
+    r.images->finish(i);
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(got->status() == 0u);
+    BOOST_TEST_REQUIRE(r.work.size() == 1u);
+    r.run_one();
+  }
+  BOOST_TEST(r.work.empty());
+  BOOST_TEST(got->status() == 200u);
+  const auto body = got->body();
+  BOOST_TEST_REQUIRE(body["images"].size() == 3u);
+  for (const auto& x : body["images"]) {
+    const auto file = from_base64("x", x.get<std::string>(), 1 << 20);
+    BOOST_TEST((image::decode(*file)->px == core::extent{160, 120}));
+  }
+  const auto info = json::parse(body["info"].get<std::string>());
+  BOOST_TEST(info["infotexts"].size() == 3u);
+  BOOST_TEST(body["parameters"]["batch_size"] == 3);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_pasted_for_a_client_that_left) {
+  pasting_rig r;
+  const auto got = r.draw(r.with_work(), 3);
+  for (uint64_t i = 1; i <= 3; ++i)
+    r.images->finish(i);
+  r.run_one();
+  got->leave();
+  BOOST_TEST_REQUIRE(r.work.size() == 1u);
+  r.run_one();
+  BOOST_TEST(r.work.empty());
+  BOOST_TEST(got->status() == 499u);
+}
+
+BOOST_AUTO_TEST_CASE(answer_of_too_many_pixels_is_refused_before_it_is_drawn) {
+  for (const bool masked : {true, false}) {
+    api_rig r;
+    auto with = r.context();
+    with.answer_px = 50'000;
+    add_a1111_routes(r.routes, r.all, with);
+    json body{{"init_images", {to_base64(r.png(160, 120, 100))}},
+              {"width", 64},
+              {"height", 64},
+              {"resize_mode", 1},
+              {"batch_size", 3}};
+    // The answer has the size of the whole image.
+    if (masked)
+      body["mask"] = rig::mask(160, 120, 40, 40, 80, 80);
+    const auto got = r.post_json("/sdapi/v1/img2img", body);
+    BOOST_TEST(got->status() == (masked ? 400u : 0u));
+    BOOST_TEST(r.images->count() == (masked ? 0u : 3u));
+    if (masked)
+      BOOST_TEST(got->body()["detail"]
+                 == "n 3 of 160x120 pixels is more than 50000 pixels in one "
+                    "answer (http.answer_mpx)");
+    body["batch_size"] = 2;
+    BOOST_TEST(r.post_json("/sdapi/v1/img2img", body)->status() == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -429,6 +429,16 @@ BOOST_AUTO_TEST_CASE(options_are_the_callers_own) {
   g = r.order_of({{"override_settings", {{"sd_model_checkpoint", "tiny@50"}}}});
   BOOST_TEST(*g.variant == "tiny@50");
   BOOST_TEST(!g.model.has_value());
+  // Overrides stay only if the call says so.
+  BOOST_TEST(options()["sd_model_checkpoint"] == "other");
+  r.order_of({{"override_settings",
+               {{"sd_model_checkpoint", "tiny@50"}, {"jpeg_quality", 70}}},
+              {"override_settings_restore_afterwards", false}});
+  BOOST_TEST(options()["sd_model_checkpoint"] == "tiny@50");
+  g = r.order_of(json::object());
+  BOOST_TEST(*g.variant == "tiny@50");
+  BOOST_TEST(g.format == "jpeg");
+  BOOST_TEST(g.quality == 70u);
   BOOST_TEST(set({{"sd_model_checkpoint", "flux"}}) == 404u);
   BOOST_TEST(set({{"jpeg_quality", 0}}) == 400u);
   r.key = "bob";

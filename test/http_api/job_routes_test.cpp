@@ -355,6 +355,29 @@ BOOST_AUTO_TEST_CASE(delete_cancels_an_open_job_and_removes_an_ended_one) {
   BOOST_TEST(r.get("/v1/jobs")->body()["data"].empty());
 }
 
+BOOST_AUTO_TEST_CASE(pixels_of_a_job_are_bounded) {
+  test::api_rig r;
+  auto with = r.context();
+  with.answer_px = 64 * 64 * 2;
+  add_job_routes(r.routes, r.all, with);
+  const auto status = [&](const json& body) {
+    return r.post_json("/v1/jobs", body)->status();
+  };
+  BOOST_TEST(status({{"prompt", "a"}, {"n", 2}}) == 202u);
+  // The variant's own size, a named size, and that of the image.
+  BOOST_TEST(status({{"prompt", "a"}, {"n", 3}}) == 400u);
+  BOOST_TEST(status({{"prompt", "a"}, {"n", 2}, {"size", "64x72"}}) == 400u);
+  const auto file = to_base64(r.png(64, 72));
+  BOOST_TEST(status({{"prompt", "a"}, {"image", file}, {"n", 1}}) == 202u);
+  const auto got =
+    r.post_json("/v1/jobs", {{"prompt", "a"}, {"image", file}, {"n", 2}});
+  BOOST_TEST(got->status() == 400u);
+  BOOST_TEST(got->body()["error"]["param"] == "n");
+  BOOST_TEST(got->body()["error"]["message"]
+             == "n 2 of 64x72 pixels is more than 8192 pixels in one answer "
+                "(http.answer_mpx)");
+}
+
 BOOST_AUTO_TEST_CASE(image_of_a_job_is_not_stored_by_caches) {
   rig r;
   const auto id = r.submit();

@@ -373,6 +373,30 @@ BOOST_AUTO_TEST_CASE(an_end_of_the_server_leaves_no_file) {
   BOOST_TEST(r.count() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
+  rig r;
+  const auto id = r.done("a");
+  r.filed->put_away();
+  auto with = r.context();
+  with.elsewhere = [](const std::string&, std::function<void()>) {
+    BOOST_ERROR("a file is read where pixels are processed");
+  };
+  std::vector<std::string> read;
+  with.at_files = [&](const std::string& key, std::function<void()> work) {
+    read.push_back(key);
+    work();
+  };
+  r.routes = {};
+  add_job_routes(r.routes, r.filed, with);
+  add_openai_routes(r.routes, r.filed, with);
+  for (const auto& path : {"/v1/jobs/" + id + "/images/0", "/v1/jobs/" + id,
+                           "/v1/images/" + id + "-0/content"})
+    BOOST_TEST(r.get(path)->status() == 200u);
+  r.get("/v1/jobs/" + id + "/events?images=b64_json");
+  BOOST_TEST(read == std::vector<std::string>(4, "ann"),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(disk_quota_is_shared_between_keys) {
   job_limits within;
   within.kept_disk_bytes = 4 * 2100;

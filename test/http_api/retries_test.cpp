@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_call_whose_client_went_in_the_queue_is_not_begun) {
   std::vector<std::function<void()>> waiting;
   rig r;
   auto with = r.context();
-  with.elsewhere = [&](std::function<void()> x) {
+  with.elsewhere = [&](const std::string&, std::function<void()> x) {
     waiting.push_back(std::move(x));
   };
   r.routes = {};

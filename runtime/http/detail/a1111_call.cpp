@@ -9,6 +9,7 @@
 #include <atelier/runtime/http/detail/a1111_infotext.hpp>
 #include <atelier/runtime/http/detail/a1111_sampler.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/hints.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
@@ -33,11 +34,13 @@ uint32_t side(field_reader& r, const char* name, const core::limits& within) {
 }
 
 /// Reads the call's override_settings, and the hints among the options that
-/// were set before.
+/// were set before. The overrides become options if the call says so.
 void read_overrides(field_reader& r, const a1111_options& set,
-                    const api_context& with, generation& into) {
+                    const api_context& with, a1111_call& call,
+                    generation& into) {
   const auto* const all = r.find("override_settings");
-  r.ignore({"override_settings_restore_afterwards"});
+  const bool restores =
+    r.flag("override_settings_restore_afterwards").value_or(true);
   if (all != nullptr && !all->is_object())
     return r.refuse(
       "override_settings",
@@ -71,6 +74,16 @@ void read_overrides(field_reader& r, const a1111_options& set,
     return r.refuse("override_settings", "override_settings: " + o.why().text,
                     o.why().code);
   note_ignored_fields(o.notes(), into);
+  if (restores || all == nullptr)
+    return;
+  call.options = set;
+  if (!model.empty())
+    call.options->sd_model_checkpoint = model;
+  call.options->samples_format = into.format;
+  call.options->jpeg_quality = into.quality;
+  for (const auto& x : hints())
+    if (x.api == "a1111 options" && both.contains(x.field))
+      call.options->hints[std::string{x.field}] = both[std::string{x.field}];
 }
 
 /// Reads the web UI's fields that are not supported, and accepts the values
@@ -177,7 +190,7 @@ void read_common(field_reader& r, const a1111_options& set,
   one.quality = set.jpeg_quality;
   choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
-  read_overrides(r, set, with, one);
+  read_overrides(r, set, with, call, one);
   settle_a1111_scheduler(r, with.images->variants(), one);
   read_eta(r, with, one);
   bound_guidance(with, one);
@@ -219,8 +232,9 @@ bool loose_flag(field_reader& r, const char* name, bool otherwise) {
   return r.flag(name).value_or(otherwise);
 }
 
-void read_source(field_reader& r, const api_context& with, a1111_call& call,
-                 generation& one) {
+/// Returns the size of the client's image; 0x0: that of `one`.
+core::extent read_source(field_reader& r, const api_context& with,
+                         a1111_call& call, generation& one) {
   constexpr double most_blur = 64;
   inpaint_plan plan;
   plan.image = read_init_image(r, with.limits);
@@ -253,19 +267,21 @@ void read_source(field_reader& r, const api_context& with, a1111_call& call,
   one.strength =
     static_cast<float>(r.real("denoising_strength", 0.001, 1).value_or(0.75));
   if (!r.good())
-    return;
+    return {};
   if (plan.mask.empty() && plan.resize == resize_mode::stretch) {
     // The engine scales the image in the same way.
     one.image = std::move(plan.image);
-    return;
+    return {};
   }
-  if (auto good = prepare(plan, with.limits, one, give_up_after(with)); !good) {
-    r.refuse(good.why().text.starts_with("mask") ? "mask" : "init_images",
-             good.why().text, good.why().code);
-    return;
+  const auto px = prepare(plan, with.limits, one, give_up_after(with));
+  if (!px) {
+    r.refuse(px.why().text.starts_with("mask") ? "mask" : "init_images",
+             px.why().text, px.why().code);
+    return {};
   }
   if (!plan.mask.empty())
     call.plan = std::make_shared<const inpaint_plan>(std::move(plan));
+  return *px;
 }
 
 } // namespace
@@ -310,8 +326,9 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   field_reader r{*object};
   generation one;
   read_common(r, set, with, call, one);
+  core::extent answer;
   if (kind == a1111_kind::img2img)
-    read_source(r, with, call, one);
+    answer = read_source(r, with, call, one);
   const int64_t most = with.images_of_call;
   const auto batch = r.whole("batch_size", 1, most).value_or(1);
   const auto rounds = r.whole("n_iter", 1, most).value_or(1);
@@ -324,8 +341,8 @@ std::variant<a1111_call, reply_message> read_a1111_call(
       std::min(set.show_progress_every_n_steps,
                std::max(1u, steps_that_run(with.images->variants(), one) / 4));
   if (r.good())
-    call.job.images =
-      spread(r, with, std::move(one), static_cast<uint32_t>(batch * rounds));
+    call.job.images = spread(r, with, std::move(one),
+                             static_cast<uint32_t>(batch * rounds), answer);
   if (!r.good())
     return fault_reply(shape, r.why());
   call.batch_size = static_cast<uint32_t>(batch);

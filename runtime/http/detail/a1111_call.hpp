@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -36,6 +37,8 @@ struct a1111_call {
   uint32_t quality = 95;
   /// The call without its images.
   json echo;
+  /// The caller's options from now on; none: as they are.
+  std::optional<a1111_options> options;
   /// Null if the image is returned as it was made.
   std::shared_ptr<const inpaint_plan> plan;
 };

@@ -57,7 +57,7 @@ void show(const generated_image& p, generated_image& shown) {
 /// Returns the reply's `info`: the values of the images that were drawn, or
 /// those of the request if none was.
 reply_json info_of(const job_view& v, const a1111_echo& how,
-                   const std::vector<std::vector<uint8_t>>& files) {
+                   const reply_json& infotexts) {
   generated_image shown;
   shown.prompt = how.first.prompt;
   shown.negative = how.first.negative;
@@ -71,7 +71,6 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   auto negatives = reply_json::array();
   auto seeds = reply_json::array();
   auto subseeds = reply_json::array();
-  auto texts = reply_json::array();
   for (const auto& p : v.results) {
     if (!p)
       continue;
@@ -87,8 +86,6 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
     seeds.push_back(p->seed);
     subseeds.push_back(0);
   }
-  for (const auto& file : files)
-    texts.push_back(image::read_text(file).value_or(""));
   reply_json info{{"prompt", shown.prompt},
                   {"all_prompts", prompts},
                   {"negative_prompt", shown.negative},
@@ -118,7 +115,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   info["extra_generation_params"] = reply_json::object();
   info["comments"] = comments_of(v);
   info["index_of_first_image"] = 0;
-  info["infotexts"] = texts;
+  info["infotexts"] = infotexts;
   info["styles"] = reply_json::array();
   info["job_timestamp"] = stamp_of(v.created);
   info["clip_skip"] = 1;
@@ -160,25 +157,37 @@ a1111_echo echo_of(const a1111_call& call) {
   return x;
 }
 
-reply_message a1111_reply(const job_view& v, const a1111_echo& how,
-                          const std::vector<std::vector<uint8_t>>& files) {
-  std::string images = "[";
-  const auto add = [&](const std::vector<uint8_t>& file) {
-    images += images.size() > 1 ? ",\"" : "\"";
-    images += to_base64(file);
-    images += '"';
-  };
-  if (how.send_images) {
-    for (const auto& file : files)
-      add(file);
-    if (files.empty() && v.seen)
-      add(half_done(*v.seen, how.first));
+void a1111_reply::append(std::span<const uint8_t> file) {
+  const auto text = to_base64(file);
+  // The images of a call are about as large as its first one: a text that grew
+  // by itself would take its memory twice.
+  if (body_.capacity() < body_.size() + text.size())
+    body_.reserve(body_.size() + (text.size() + text.size() / 16) * left_
+                  + how_->parameters.size() + (64u << 10));
+  body_ += body_.back() == '[' ? "\"" : ",\"";
+  body_ += text;
+  body_ += '"';
+}
+
+void a1111_reply::add(std::span<const uint8_t> file) {
+  if (how_->send_images)
+    append(file);
+  infotexts_.push_back(image::read_text(file).value_or(""));
+  left_ -= std::min<size_t>(left_, 1);
+}
+
+reply_message a1111_reply::finish(const job_view& v) {
+  if (how_->send_images && infotexts_.empty() && v.seen) {
+    left_ = 1;
+    append(half_done(*v.seen, how_->first));
   }
-  images += "]";
+  body_ += "],\"parameters\":";
+  body_ += how_->parameters;
+  body_ += ",\"info\":";
+  body_ += text_of(reply_json(text_of(info_of(v, *how_, infotexts_))));
+  body_ += '}';
   reply_message reply;
-  reply.body = fmt::format(
-    "{{\"images\":{},\"parameters\":{},\"info\":{}}}", images, how.parameters,
-    text_of(reply_json(text_of(info_of(v, how, files)))));
+  reply.body = std::move(body_);
   reply.ready = v.ready;
   return reply;
 }

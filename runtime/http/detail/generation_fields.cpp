@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/image/codec.hpp>
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
+#include <atelier/runtime/http/detail/inpaint.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
 
 #include <fmt/format.h>
@@ -75,6 +77,20 @@ void read_sides(field_reader& r, const api_context& with, generation& into) {
   }
   into.width = w;
   into.height = h;
+}
+
+/// Returns the size that an image will have, as far as it is known; 0x0: not
+/// at all.
+core::extent answer_size(const api_context& with, const generation& wanted) {
+  if (wanted.width > 0)
+    return {wanted.width, wanted.height};
+  if (!wanted.image.empty()) {
+    const auto head = image::read_header(wanted.image);
+    return head ? own_size(head->upright_px(), with.limits) : core::extent{};
+  }
+  const auto known = with.images->variants();
+  const auto* const v = variant_for(known, wanted);
+  return v == nullptr ? core::extent{} : core::extent{v->width, v->height};
 }
 
 } // namespace
@@ -202,7 +218,16 @@ uint32_t steps_that_run(const std::vector<variant_status>& known,
 }
 
 std::vector<generation> spread(field_reader& r, const api_context& with,
-                               generation one, uint32_t n) {
+                               generation one, uint32_t n,
+                               core::extent answer) {
+  if (answer == core::extent{})
+    answer = answer_size(with, one);
+  if (answer.pixels() * n > with.answer_px) {
+    r.refuse("n", fmt::format("n {} of {}x{} pixels is more than {} pixels in "
+                              "one answer (http.answer_mpx)",
+                              n, answer.width, answer.height, with.answer_px));
+    return {};
+  }
   const auto files = uint64_t{one.image.size()} + one.mask.size();
   if (files * n > with.limits.sources_bytes) {
     r.refuse("n", fmt::format("n {} of {} bytes of images are more than {} "

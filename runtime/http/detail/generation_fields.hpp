@@ -50,8 +50,11 @@ uint32_t steps_that_run(const std::vector<variant_status>& known,
 
 /// Returns n copies with consecutive seeds. Without a seed, the first one is a
 /// random number of 32 bits. Rejects the call if the files of all copies are
-/// larger than the engine accepts.
+/// larger than the engine accepts, or the images of its answer have too many
+/// pixels.
+/// @param answer the size of each of these; 0x0: as `one` asks for
 std::vector<generation> spread(field_reader& r, const api_context& with,
-                               generation one, uint32_t n);
+                               generation one, uint32_t n,
+                               core::extent answer = {});
 
 } // namespace atelier::runtime::http::detail

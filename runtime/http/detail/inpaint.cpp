@@ -46,18 +46,6 @@ core::result<soft_mask> decode_mask(const std::vector<uint8_t>& file,
   return mask_of(std::move(*mask));
 }
 
-core::extent own_size(core::extent px, const core::limits& within) {
-  const auto scale = std::min(
-    {1.0, static_cast<double>(within.side_px) / std::max(px.width, px.height),
-     std::sqrt(static_cast<double>(within.picture_px)
-               / static_cast<double>(px.pixels()))});
-  const auto on_grid = [&](uint32_t side) {
-    const auto whole = static_cast<uint32_t>(side * scale);
-    return std::max(whole / core::grid_px * core::grid_px, core::grid_px);
-  };
-  return {on_grid(px.width), on_grid(px.height)};
-}
-
 /// The image that is painted on, and where.
 struct easel {
   image::bitmap canvas;
@@ -119,11 +107,25 @@ core::result<easel> set_up(const inpaint_plan& how, const core::limits& within,
 
 } // namespace
 
-core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
-                           generation& into, const stop_predicate& stop) {
+core::extent own_size(core::extent px, const core::limits& within) {
+  const auto scale = std::min(
+    {1.0, static_cast<double>(within.side_px) / std::max(px.width, px.height),
+     std::sqrt(static_cast<double>(within.picture_px)
+               / static_cast<double>(px.pixels()))});
+  const auto on_grid = [&](uint32_t side) {
+    const auto whole = static_cast<uint32_t>(side * scale);
+    return std::max(whole / core::grid_px * core::grid_px, core::grid_px);
+  };
+  return {on_grid(px.width), on_grid(px.height)};
+}
+
+core::result<core::extent> prepare(const inpaint_plan& how,
+                                   const core::limits& within, generation& into,
+                                   const stop_predicate& stop) {
   auto x = set_up(how, within, stop);
   if (!x)
     return x.why();
+  const auto answer = how.mask.empty() ? x->px : x->canvas.px;
   into.width = x->px.width;
   into.height = x->px.height;
   auto source = resize_as(resize_mode::stretch,
@@ -146,7 +148,7 @@ core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
   if (!file)
     return file.why();
   into.image = std::move(*file);
-  return {};
+  return answer;
 }
 
 core::result<std::vector<uint8_t>> paste_back(const inpaint_plan& how,

@@ -32,14 +32,19 @@ struct inpaint_plan {
   uint32_t padding = 0;
 };
 
-/// Sets the image, mask and size that the engine receives. If only the masked
-/// part is drawn, the answer has the size of the whole image, which may have
-/// four times the pixels of the largest image.
+/// Returns the size of an image that is drawn from one of `px` if its call
+/// names no size.
+core::extent own_size(core::extent px, const core::limits& within);
+
+/// Sets the image, mask and size that the engine receives, and returns the size
+/// of the client's image. If only the masked part is drawn, that is the size of
+/// the whole image, which may have four times the pixels of the largest image.
 /// @param stop is polled during the work; true cancels it
 /// Errors:  ec::bad_payload, ec::out_of_resources, with "image" or "mask".
 /// Threads: any; takes as long as decoding and scaling.
-core::result<void> prepare(const inpaint_plan& how, const core::limits& within,
-                           generation& into, const stop_predicate& stop = {});
+core::result<core::extent> prepare(const inpaint_plan& how,
+                                   const core::limits& within, generation& into,
+                                   const stop_predicate& stop = {});
 
 /// Returns a finished image's file in which the unmasked part is restored and
 /// the parameters are kept.

@@ -132,8 +132,11 @@ void note_handed_in(const api_context& with, const request_message& asked) {
     with.handed_in(asked.received);
 }
 
-void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
-                   error_shape how, std::function<void()> work) {
+namespace {
+
+void run_at(const api_context::runner& place,
+            const std::shared_ptr<exchange>& x, error_shape how,
+            std::function<void()> work) {
   auto guarded = [x, how, work = std::move(work)] {
     try {
       work();
@@ -142,10 +145,22 @@ void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
         how, to_failure(core::fail(core::ec::internal, "{}", e.what()))));
     }
   };
-  if (with.elsewhere)
-    with.elsewhere(std::move(guarded));
+  if (place)
+    place(x->asked().key, std::move(guarded));
   else
     guarded();
+}
+
+} // namespace
+
+void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
+                   error_shape how, std::function<void()> work) {
+  run_at(with.elsewhere, x, how, std::move(work));
+}
+
+void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
+                  error_shape how, std::function<void()> work) {
+  run_at(with.at_files, x, how, std::move(work));
 }
 
 std::function<bool()> give_up_after(const api_context& with) {

@@ -77,6 +77,10 @@ void note_handed_in(const api_context& with, const request_message& asked);
 void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
                    error_shape how, std::function<void()> work);
 
+/// Does the same where files of images are read, which waits for no pixels.
+void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
+                  error_shape how, std::function<void()> work);
+
 /// Returns a function that returns true once the files of one request have been
 /// processed for the maximum time, from now on (limits.decode_ms).
 std::function<bool()> give_up_after(const api_context& with);

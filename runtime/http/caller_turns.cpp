@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/caller_turns.hpp>
+
+#include <utility>
+
+namespace atelier::runtime::http {
+
+bool caller_turns::run(const std::string& key, std::function<void()> work) {
+  {
+    const std::lock_guard guard{mutex_};
+    if (count_ >= most_)
+      return false;
+    auto& own = waiting_[key];
+    if (own.empty())
+      turns_.push_back(key);
+    own.push_back(std::move(work));
+    ++count_;
+  }
+  return threads_.run({}, [this] { run_next(); });
+}
+
+void caller_turns::run_next() {
+  std::function<void()> work;
+  {
+    const std::lock_guard guard{mutex_};
+    auto key = std::move(turns_.front());
+    turns_.pop_front();
+    const auto own = waiting_.find(key);
+    work = std::move(own->second.front());
+    own->second.pop_front();
+    --count_;
+    if (own->second.empty())
+      waiting_.erase(own);
+    else
+      turns_.push_back(std::move(key));
+  }
+  work();
+}
+
+} // namespace atelier::runtime::http

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/runtime/thread_offload.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace atelier::runtime::http {
+
+/// Runs work of the callers' keys on its own threads. The keys with waiting
+/// work take turns, so that a key with much of it delays others by one work
+/// each. Threads: any. The destructor drops work that has not begun and joins.
+class caller_turns {
+public:
+  /// @param most the maximum number of waiting works, at least 1
+  caller_turns(unsigned threads, size_t most)
+    : most_(most), threads_(threads, most) {}
+
+  /// Runs `work` later, in a turn of this key. Returns false if too much work
+  /// waits.
+  bool run(const std::string& key, std::function<void()> work);
+
+private:
+  void run_next();
+
+  const size_t most_;
+  std::mutex mutex_;
+  // The mutex guards these: the waiting work of each key, oldest first, how
+  // much there is, and the keys in the order of their turns.
+  std::map<std::string, std::deque<std::function<void()>>> waiting_;
+  size_t count_ = 0;
+  std::deque<std::string> turns_;
+  /// The threads are last: they end before the members that they use. They run
+  /// run_next once for each work.
+  thread_offload threads_;
+};
+
+} // namespace atelier::runtime::http

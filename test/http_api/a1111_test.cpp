@@ -198,6 +198,60 @@ BOOST_AUTO_TEST_CASE(what_webuiapi_sends_by_default_is_fine) {
     "send_images": true, "save_images": false, "alwayson_scripts": {}})"));
 }
 
+BOOST_AUTO_TEST_CASE(scripts_that_are_off_are_accepted) {
+  rig r;
+  for (const auto* scripts :
+       {R"({"ADetailer": {"args": [false]}})",
+        R"({"ADetailer": {"args": [false, {"ad_model": "x"}]}})",
+        R"({"controlnet": {"args": []}, "Refiner": {"args": null}})",
+        R"({"controlnet": {"args": [{"enabled": false}]}, "x": {}})"})
+    r.order_of({{"alwayson_scripts", json::parse(scripts)}});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_and_flags_may_be_texts) {
+  rig r;
+  const auto g = r.order_of({{"steps", "12"},
+                             {"cfg_scale", "6.5"},
+                             {"seed", "77"},
+                             {"width", "64"},
+                             {"height", "128"},
+                             {"enable_hr", "false"}});
+  BOOST_TEST(*g.steps == 12u);
+  BOOST_TEST(*g.guidance == 6.5f);
+  BOOST_TEST(*g.seed == 77u);
+  BOOST_TEST(g.width == 64u);
+  BOOST_TEST(g.height == 128u);
+  BOOST_TEST(r.draw({{"steps", "many"}})->status() == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(the_other_side_is_the_models) {
+  rig r;
+  const auto wide = r.order_of({{"width", 128}});
+  BOOST_TEST(wide.width == 128u);
+  BOOST_TEST(wide.height == r.images->known[0].height);
+  const auto tall = r.order_of({{"height", 128}});
+  BOOST_TEST(tall.width == r.images->known[0].width);
+  BOOST_TEST(tall.height == 128u);
+}
+
+BOOST_AUTO_TEST_CASE(karras_without_effect_is_noted) {
+  rig r;
+  for (const auto& body :
+       {json{{"sampler_name", "Euler a"}, {"scheduler", "Karras"}},
+        json{{"sampler_name", "Euler a Karras"}}}) {
+    const auto g = r.order_of(body);
+    BOOST_TEST(*g.sampler == "euler_ancestral");
+    BOOST_TEST(!g.karras);
+    BOOST_TEST_REQUIRE(g.notes.size() == 1u);
+    BOOST_TEST(g.notes[0].code == "field_ignored");
+    BOOST_TEST(g.notes[0].text
+               == "scheduler Karras: it has no effect with Euler a");
+  }
+  BOOST_TEST(
+    *r.order_of({{"sampler_name", "DPM++ 2M"}, {"scheduler", "Karras"}})
+       .karras);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   rig r;
   for (const auto& [field, value] : std::vector<std::pair<std::string, json>>{
@@ -207,6 +261,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
          {"styles", {"nice"}},
          {"script_name", "xyz"},
          {"alwayson_scripts", {{"ControlNet", {{"args", {1}}}}}},
+         {"alwayson_scripts", {{"ADetailer", {{"args", {true, false}}}}}},
+         {"alwayson_scripts",
+          {{"controlnet", {{"args", {{{"enabled", true}}}}}}}},
+         {"alwayson_scripts", {{"ADetailer", {{"model", "x"}}}}},
+         {"alwayson_scripts", 5},
          {"refiner_checkpoint", "x"},
          {"subseed_strength", 0.5},
          {"s_churn", 3},

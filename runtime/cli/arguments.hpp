@@ -112,6 +112,10 @@ core::result<std::vector<std::string>> read_common(
 /// Returns the key for a server: the given one, otherwise that of ATELIER_KEY.
 std::optional<std::string> server_key(const std::optional<std::string>& given);
 
+/// Returns whether ATELIER_INSECURE_KEY is 1: the key may be sent to other
+/// machines without TLS.
+bool key_may_be_seen();
+
 /// Returns the data folder: --data, or atelier in XDG_DATA_HOME, or that
 /// variable's default. The path is empty if the environment names no home.
 std::filesystem::path data_folder(const common_arguments& arguments);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/console.hpp>
 
+#include <fmt/format.h>
+
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,6 +26,26 @@ uint32_t columns_of(int fd) {
 
 void console::complain(std::string_view text) const {
   err << "atelier: " << text << '\n';
+}
+
+std::string without_controls(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next =
+      i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    // Terminals also obey U+0080 to U+009F, which have two bytes in UTF-8.
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      out += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 bool reader_has_left() {

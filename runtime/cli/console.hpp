@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <string>
 #include <string_view>
 
 namespace atelier::runtime::cli {
@@ -19,6 +20,11 @@ struct console {
   /// Writes "atelier: TEXT" as a line for people.
   void complain(std::string_view text) const;
 };
+
+/// Returns a text of another program, such as a server, in which control
+/// characters are written as \xNN, so that it can neither control the terminal
+/// nor forge a line.
+std::string without_controls(std::string_view text);
 
 /// Returns whether standard output is a pipe or a terminal whose other end was
 /// closed, so that no reader is left.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Long, because one class owns the way of an image, from its submission to its
+// file or its cancellation.
 #include <atelier/core/sha256.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/generation_json.hpp>
 #include <atelier/runtime/cli/job_service.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -98,6 +101,13 @@ core::timespan wait_of(const http::client_reply& reply) {
   std::from_chars(text.data(), text.data() + text.size(), seconds);
   return std::min<core::timespan>(std::chrono::seconds{std::max(seconds, 1u)},
                                   longest_wait);
+}
+
+/// Whether a request about an accepted job is only to be repeated: the key has
+/// used its requests of this minute, or the server is short of something.
+bool comes_later(const http::client_reply& reply) {
+  return (reply.status == 429 || reply.status == 503)
+      && !http::find_field(reply.headers, "retry-after").empty();
 }
 
 struct task {
@@ -270,51 +280,71 @@ private:
     }
   }
 
+  /// Waits for a job's end. A job that is given up before is cancelled.
   answer await(const task& x, const std::string& job) {
     bool told = false;
     core::timespan between = first_pause;
     for (;;) {
       const auto reply = ask(x, "GET", job + "?images=url");
       if (!reply)
-        return broken(reply.why());
+        return give_up(job, broken(reply.why()));
       if (reply->status == 404 || reply->status == 410)
         return failure{"unavailable",
                        "the server no longer knows the job: it was "
                        "restarted, or keeps too few results",
                        {}};
-      if (reply->status != 200)
-        return failure_in(*reply);
-      const auto seen = json::parse(reply->body, nullptr, false);
-      const auto state = said<std::string>(seen, "status");
-      if (state == "completed")
-        return take(x, job, seen);
-      if (state == "failed" || state == "cancelled")
-        return failure_in(*reply);
-      if (state != "queued" && state != "running")
-        return failure{"io_failed", "the server's reply has no job status", {}};
-      if (x.calls.progressed && state == "running")
-        x.calls.progressed({x.request,
-                            said<uint32_t>(seen, "step"),
-                            said<uint32_t>(seen, "steps"),
-                            {}});
-      if (!pause(x, between) && !std::exchange(told, true)) {
+      auto wait = between;
+      if (comes_later(*reply)) {
+        wait = wait_of(*reply);
+      } else if (reply->status != 200) {
+        return give_up(job, failure_in(*reply));
+      } else {
+        const auto seen = json::parse(reply->body, nullptr, false);
+        const auto state = said<std::string>(seen, "status");
+        if (state == "completed")
+          return take(x, job, seen);
+        if (state == "failed" || state == "cancelled")
+          return failure_in(*reply);
+        if (state != "queued" && state != "running")
+          return give_up(
+            job,
+            failure{"io_failed", "the server's reply has no job status", {}});
+        if (x.calls.progressed && state == "running")
+          x.calls.progressed({x.request,
+                              said<uint32_t>(seen, "step"),
+                              said<uint32_t>(seen, "steps"),
+                              {}});
+      }
+      if (!pause(x, wait) && !std::exchange(told, true)) {
         // The end of a cancelled job is seen like any other end. If the server
         // does not respond, the wait ends.
         const auto heard = caller_.ask("POST", job + "/cancel");
         if (!heard)
           return broken(heard.why());
+        if (comes_later(*heard)) {
+          told = false;
+          std::this_thread::sleep_for(wait_of(*heard));
+        }
       } else if (told) {
-        std::this_thread::sleep_for(between);
+        std::this_thread::sleep_for(wait);
       }
       between = std::min<core::timespan>(between * 3 / 2, longest_pause);
     }
+  }
+
+  /// Cancels a job that nobody waits for any longer, as far as one call can.
+  failure give_up(const std::string& job, failure why) const {
+    static_cast<void>(caller_.ask("POST", job + "/cancel"));
+    return why;
   }
 
   answer take(const task& x, const std::string& job, const json& seen) {
     const auto images = said<json>(said<json>(seen, "result"), "images");
     if (!images.is_array() || images.size() != 1 || !images[0].is_object())
       return failure{"io_failed", "the server's reply has no image", {}};
-    const auto reply = ask(x, "GET", job + "/images/0");
+    auto reply = ask(x, "GET", job + "/images/0");
+    while (reply && comes_later(*reply) && pause(x, wait_of(*reply)))
+      reply = ask(x, "GET", job + "/images/0");
     if (!reply)
       return broken(reply.why());
     if (reply->status != 200)
@@ -327,10 +357,10 @@ private:
     out.prompt = x.wanted.prompt;
     out.negative = x.wanted.negative;
     out.seed = said<uint64_t>(from, "seed");
-    out.model = said<std::string>(from, "model");
-    out.variant = said<std::string>(from, "variant");
-    out.route = said<std::string>(from, "route");
-    out.sampler = said<std::string>(from, "sampler");
+    out.model = without_controls(said<std::string>(from, "model"));
+    out.variant = without_controls(said<std::string>(from, "variant"));
+    out.route = without_controls(said<std::string>(from, "route"));
+    out.sampler = without_controls(said<std::string>(from, "sampler"));
     out.steps = said<uint32_t>(from, "steps");
     out.steps_run = said<uint32_t>(from, "steps_run");
     out.guidance = said<float>(from, "guidance");
@@ -340,6 +370,8 @@ private:
     out.drawn_width = said<uint32_t>(from, "drawn_width");
     out.drawn_height = said<uint32_t>(from, "drawn_height");
     out.notes = said<std::vector<note>>(from, "notes");
+    for (auto& one : out.notes)
+      one.text = without_controls(one.text);
     out.prompt_class = said<std::vector<ladder_level>>(from, "prompt_class");
     if (from.contains("reused"))
       out.reused = said<reuse>(from, "reused");

@@ -87,7 +87,8 @@ void print_job(const json& job, bool as_json, std::ostream& out) {
     field_of<std::vector<uint32_t>>(job, "cancelled_images");
   out << fmt::format(
     "{}  {:<9}  {} of {} images{}, step {} of {}\n",
-    field_of<std::string>(job, "id"), field_of<std::string>(job, "status"),
+    without_controls(field_of<std::string>(job, "id")),
+    without_controls(field_of<std::string>(job, "status")),
     field_of<uint32_t>(job, "pictures_done"),
     field_of<uint32_t>(job, "pictures"),
     cancelled.empty() ? "" : fmt::format(", {} cancelled", cancelled.size()),

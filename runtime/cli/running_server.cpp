@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/running_server.hpp>
@@ -43,7 +44,7 @@ std::string text_at(const json& in, const char* name) {
   const auto i = in.find(name);
   if (i == in.end())
     return "?";
-  return i->is_string() ? i->get<std::string>() : i->dump();
+  return without_controls(i->is_string() ? i->get<std::string>() : i->dump());
 }
 
 void print(const std::string& url, const json& x, std::ostream& out) {
@@ -107,6 +108,7 @@ result<http::client_request> request_to(const server_arguments& arguments,
                 "--cacert: it has no effect without --server");
   http::client_request request;
   request.authorities = arguments.authorities.value_or("");
+  request.key_in_clear = key_may_be_seen();
   if (arguments.server) {
     request.url = *arguments.server;
   } else {

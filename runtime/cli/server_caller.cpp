@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/cli/arguments.hpp>
+#include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/server_caller.hpp>
 
@@ -27,6 +29,8 @@ failure failure_in(const http::client_reply& reply) {
   }
   if (why.code.empty())
     why.code = fmt::format("status_{}", reply.status);
+  why.code = without_controls(why.code);
+  why.text = without_controls(why.text);
   return why;
 }
 
@@ -45,6 +49,7 @@ result<http::client_reply> server_caller::ask(std::string_view method,
   what.url = options_.url + std::string{path};
   what.headers = std::move(headers);
   what.authorities = options_.authorities;
+  what.key_in_clear = key_may_be_seen();
   if (options_.key)
     what.headers.emplace_back("Authorization", "Bearer " + *options_.key);
   if (!body.empty()) {

@@ -67,6 +67,15 @@ std::string_view openai_type(unsigned status) {
   }
 }
 
+/// Whether the same request would fail again. OpenAI's clients repeat requests
+/// with these statuses unless they are told not to: a conflict, what the server
+/// lacks, a request that ended its worker, and one that is late.
+bool fails_again(unsigned status, std::string_view code) {
+  return status == 409 || status == 501 || status == 505
+      || code == core::to_string(ec::poison)
+      || code == core::to_string(ec::deadline_missed);
+}
+
 json body_of(error_shape how, unsigned status, std::string_view code,
              std::string_view text, std::string_view param) {
   if (how == error_shape::a1111)
@@ -136,6 +145,8 @@ reply_message error_reply(error_shape how, unsigned status,
                           std::string_view param) {
   reply_message reply;
   reply.status = status;
+  if (fails_again(status, code))
+    reply.headers.emplace_back("x-should-retry", "false");
   // The text may contain bytes that a client sent and that are not UTF-8.
   reply.body = body_of(how, status, code, text, param)
                  .dump(-1, ' ', false, json::error_handler_t::replace);

@@ -31,7 +31,8 @@ std::string public_text(const failure& why,
                         std::optional<uint64_t> number = std::nullopt);
 
 /// Returns a reply with the reason for a failure, in the format of the API.
-/// Adds Retry-After if the failure carries a time. Texts of codes that only
+/// Adds Retry-After if the failure carries a time, and "x-should-retry: false"
+/// if the same request would fail again. Texts of codes that only
 /// operators can act on stay in the log; the reply has a number to find them
 /// by.
 /// @param param the field that is wrong, if any

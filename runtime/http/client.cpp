@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
 #include <atelier/runtime/http/client.hpp>
+#include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/tls_doubt.hpp>
 
 #include <boost/asio/connect.hpp>
@@ -70,6 +71,13 @@ result<place> read_url(const std::string& url) {
   return out;
 }
 
+bool sends_key(const client_request& x) {
+  return std::any_of(x.headers.begin(), x.headers.end(), [](const auto& field) {
+    const auto name = detail::lower_case(field.first);
+    return name == "authorization" || name == "x-api-key";
+  });
+}
+
 /// Makes one call, from the look-up to the reply.
 class call {
 public:
@@ -124,6 +132,7 @@ private:
 
   void shake_hands() {
     error_code error;
+    SSL_CTX_set_min_proto_version(context_.native_handle(), TLS1_2_VERSION);
     if (what_.any_certificate) {
       context_.set_verify_mode(asio::ssl::verify_none, error);
     } else {
@@ -254,6 +263,12 @@ result<client_reply> ask_server(const client_request& what) {
   auto to = read_url(what.url);
   if (!to)
     return to.why();
+  if (!to->tls && !what.key_in_clear && sends_key(what)
+      && !detail::is_loopback_host(to->authority))
+    return fail(ec::invalid_argument,
+                "--key: it would reach {} without encryption; use https://, or "
+                "set ATELIER_INSECURE_KEY=1 to send it all the same",
+                to->authority);
   try {
     return call{what, std::move(*to)}.run();
   } catch (const std::exception& e) {

@@ -25,6 +25,9 @@ struct client_request {
   /// Whether any certificate is accepted over TLS. This is only for this
   /// machine's own server, which no other program can impersonate.
   bool any_certificate = false;
+  /// Whether a key may be sent to another machine without TLS, where anyone on
+  /// the way can read it.
+  bool key_in_clear = false;
   /// A PEM file of the certificates to trust instead of this machine's; empty:
   /// this machine's, or those that SSL_CERT_FILE names.
   std::string authorities;
@@ -39,7 +42,8 @@ struct client_reply {
 
 /// Sends a request and waits for the whole reply. Each call uses one
 /// connection.
-/// Errors: ec::invalid_argument (the address, the authorities), ec::unavailable
+/// Errors: ec::invalid_argument (the address, the authorities, a key that would
+///         be seen), ec::unavailable
 ///         (no server answers there, or not by TLS that can be trusted: the
 ///         text has the reason and a remedy), ec::deadline_missed,
 ///         ec::io_failed (the reply breaks off or is invalid).

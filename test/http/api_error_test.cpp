@@ -43,6 +43,23 @@ BOOST_AUTO_TEST_CASE(which_variant_cannot_be_loaded_is_told_without_its_files) {
              == "frail@2 cannot be loaded; the server's log says why");
 }
 
+BOOST_AUTO_TEST_CASE(clients_are_told_not_to_repeat_what_fails_again) {
+  const auto should_retry = [](const reply_message& x) {
+    return find_field(x.headers, "x-should-retry");
+  };
+  const auto shape = error_shape::openai;
+  for (const auto* code : {"poison", "deadline_missed"})
+    BOOST_TEST(
+      should_retry(error_reply(shape, failure{code, "", {}})) == "false", code);
+  for (const auto* code : {"overloaded", "unavailable", "stopping", "internal"})
+    BOOST_TEST(should_retry(error_reply(shape, failure{code, "", {}})).empty(),
+               code);
+  for (const unsigned status : {409u, 501u, 505u})
+    BOOST_TEST(should_retry(error_reply(shape, status, "x", "y")) == "false");
+  for (const unsigned status : {408u, 429u, 503u})
+    BOOST_TEST(should_retry(error_reply(shape, status, "x", "y")).empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::runtime::http

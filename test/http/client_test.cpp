@@ -68,6 +68,30 @@ BOOST_AUTO_TEST_CASE(addresses_that_are_none_are_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_key_does_not_leave_this_machine_in_the_clear) {
+  client_request x;
+  for (const auto* url : {"http://images.example/", "http://192.0.2.7:7860/"})
+    for (const auto* field : {"Authorization", "X-API-Key"}) {
+      x.url = url;
+      x.headers = {{field, "apple"}};
+      const auto reply = ask_server(x);
+      BOOST_TEST_REQUIRE(!reply, url);
+      BOOST_TEST((reply.why().code == core::ec::invalid_argument));
+      BOOST_TEST(
+        (reply.why().text.find("ATELIER_INSECURE_KEY=1") != std::string::npos),
+        reply.why().text);
+      BOOST_TEST((reply.why().text.find("apple") == std::string::npos));
+    }
+  // The name is looked up only if the key may be seen; RFC 6761 reserves it.
+  x.url = "http://host.invalid/";
+  x.key_in_clear = true;
+  BOOST_TEST((ask_server(x).why().code != core::ec::invalid_argument));
+  start();
+  x = to("/hello");
+  x.headers = {{"Authorization", "Bearer apple"}};
+  BOOST_TEST(ask_server(x)->status == 200u);
+}
+
 BOOST_AUTO_TEST_CASE(nobody_there_is_told) {
   start();
   const auto x = to("/hello");

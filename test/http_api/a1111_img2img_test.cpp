@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(faulty_calls_name_their_field) {
        "0 (fill) or 1 (original)");
   BOOST_TEST(refused({{"mask_blur", 65}}).starts_with("mask_blur"));
   BOOST_TEST(
-    refused({{"denoising_strength", 0}}).starts_with("denoising_strength"));
+    refused({{"denoising_strength", 1.1}}).starts_with("denoising_strength"));
   BOOST_TEST(r.images->count() == 0u);
 }
 

@@ -210,6 +210,42 @@ BOOST_AUTO_TEST_CASE(what_webuiapi_sends_by_default_is_fine) {
     "send_images": true, "save_images": false, "alwayson_scripts": {}})"));
 }
 
+BOOST_AUTO_TEST_CASE(scripts_that_are_off_are_accepted) {
+  rig r;
+  for (const auto* scripts :
+       {R"({"ADetailer": {"args": [false]}})",
+        R"({"ADetailer": {"args": [false, {"ad_model": "x"}]}})",
+        R"({"controlnet": {"args": []}, "Refiner": {"args": null}})",
+        R"({"controlnet": {"args": [{"enabled": false}]}, "x": {}})"})
+    r.order_of({{"alwayson_scripts", json::parse(scripts)}});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_and_flags_may_be_texts) {
+  rig r;
+  const auto g = r.order_of({{"steps", "12"},
+                             {"cfg_scale", "6.5"},
+                             {"seed", "77"},
+                             {"width", "64"},
+                             {"height", "128"},
+                             {"enable_hr", "false"}});
+  BOOST_TEST(*g.steps == 12u);
+  BOOST_TEST(*g.guidance == 6.5f);
+  BOOST_TEST(*g.seed == 77u);
+  BOOST_TEST(g.width == 64u);
+  BOOST_TEST(g.height == 128u);
+  BOOST_TEST(r.draw({{"steps", "many"}})->status() == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(the_other_side_is_the_models) {
+  rig r;
+  const auto wide = r.order_of({{"width", 128}});
+  BOOST_TEST(wide.width == 128u);
+  BOOST_TEST(wide.height == r.images->known[0].height);
+  const auto tall = r.order_of({{"height", 128}});
+  BOOST_TEST(tall.width == r.images->known[0].width);
+  BOOST_TEST(tall.height == 128u);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   rig r;
   for (const auto& [field, value] : std::vector<std::pair<std::string, json>>{
@@ -219,6 +255,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
          {"styles", {"nice"}},
          {"script_name", "xyz"},
          {"alwayson_scripts", {{"ControlNet", {{"args", {1}}}}}},
+         {"alwayson_scripts", {{"ADetailer", {{"args", {true, false}}}}}},
+         {"alwayson_scripts",
+          {{"controlnet", {{"args", {{{"enabled", true}}}}}}}},
+         {"alwayson_scripts", {{"ADetailer", {{"model", "x"}}}}},
+         {"alwayson_scripts", 5},
          {"refiner_checkpoint", "x"},
          {"subseed_strength", 0.5},
          {"s_churn", 3},

@@ -77,6 +77,22 @@ BOOST_AUTO_TEST_CASE(the_page_needs_no_key_and_loads_nothing_from_elsewhere) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_page_fetches_images_from_where_it_came) {
+  // Behind a proxy the addresses in replies may name another host or scheme.
+  for (const auto& file : runtime::http::page_files())
+    BOOST_TEST(file.text.find("imageUrl(image.url)") == file.text.npos,
+               file.name);
+}
+
+BOOST_AUTO_TEST_CASE(the_page_reads_no_seed_as_a_number) {
+  const auto create = get("/page/create.js")->answered.value().body;
+  BOOST_TEST(create.find("'native_only', 'seed'];") != create.npos);
+  const auto api = get("/page/api.js")->answered.value().body;
+  BOOST_TEST(api.find("await call('GET', path)).json()") == api.npos);
+  BOOST_TEST(api.find("parse(data.join(") != api.npos);
+  BOOST_TEST(api.find("body: body ? write(body)") != api.npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_page_speaks_of_images) {
   const auto page = get("/")->answered->body;
   BOOST_TEST(page.find("icture") == page.npos);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Long, because it names every field of the web UI's calls.
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/note.hpp>
@@ -48,7 +49,7 @@ void read_overrides(field_reader& r, const a1111_options& set,
   auto both = set.hints;
   if (all != nullptr)
     both.update(*all);
-  field_reader o{both};
+  field_reader o{both, field_reader::from::form};
   const auto model = o.text("sd_model_checkpoint", 256).value_or("");
   if (!model.empty()
       && !choose_checkpoint(with.images->variants(), model, into))
@@ -86,11 +87,43 @@ void read_overrides(field_reader& r, const a1111_options& set,
       call.options->hints[std::string{x.field}] = both[std::string{x.field}];
 }
 
+/// Whether the arguments of a script leave it off: none are given, the first
+/// one says so, or each is an object that says so.
+bool asks_for_nothing(const json& script) {
+  if (!script.is_object())
+    return script.is_null();
+  const auto args = script.find("args");
+  if (args == script.end() || args->is_null() || args->empty())
+    return script.size() == (args == script.end() ? 0u : 1u);
+  const auto off = [](const json& x) {
+    return x.is_object() && x.contains("enabled") && x["enabled"] == false;
+  };
+  return script.size() == 1 && args->is_array()
+      && (args->front() == false
+          || std::all_of(args->begin(), args->end(), off));
+}
+
+/// Front ends always send the scripts that they know, also those that are off.
+void read_scripts(field_reader& r) {
+  const auto* const all = r.find("alwayson_scripts");
+  if (all == nullptr)
+    return;
+  if (!all->is_object())
+    return r.refuse(
+      "alwayson_scripts",
+      fmt::format("alwayson_scripts {} is not an object", shown(*all)));
+  for (const auto& [name, script] : all->items())
+    if (!asks_for_nothing(script))
+      r.refuse("alwayson_scripts",
+               fmt::format("alwayson_scripts: '{}' is not supported; leave it "
+                           "out, or off with {{\"args\": [false]}}",
+                           name.substr(0, 60)));
+}
+
 /// Reads the web UI's fields that are not supported, and accepts the values
 /// with which they do nothing.
 void read_what_is_not_there(field_reader& r) {
   const auto list = json::array();
-  const auto nothing = json::object();
   r.only("styles", {list});
   r.only("subseed_strength", {0});
   r.only("seed_resize_from_h", {-1, 0});
@@ -106,9 +139,20 @@ void read_what_is_not_there(field_reader& r) {
   r.only("firstphase_width", {0});
   r.only("firstphase_height", {0});
   r.only("script_name", {"", "None"});
-  r.only("alwayson_scripts", {nothing});
+  read_scripts(r);
   r.only("latent_mask", {""});
   r.only("initial_noise_multiplier", {1});
+}
+
+/// Takes a side that the client left out from the model, as the web UI takes
+/// its own default for each side.
+void add_other_side(const api_context& with, generation& one) {
+  const auto known = with.images->variants();
+  const auto* const v = variant_for(known, one);
+  if (v == nullptr || (one.width == 0) == (one.height == 0))
+    return;
+  one.width = one.width == 0 ? v->width : one.width;
+  one.height = one.height == 0 ? v->height : one.height;
 }
 
 void read_eta(field_reader& r, const api_context& with, generation& into) {
@@ -172,8 +216,6 @@ void read_common(field_reader& r, const a1111_options& set,
   one.seed = r.seed("seed");
   one.width = side(r, "width", limits);
   one.height = side(r, "height", limits);
-  if ((one.width == 0) != (one.height == 0))
-    r.refuse("width", "width and height need each other");
   read_native_only(r, one);
   each_wanted([&](const core::parameter& x, auto at, auto member) {
     if (x.webui_field.empty() || x.webui_by_hand)
@@ -191,6 +233,7 @@ void read_common(field_reader& r, const a1111_options& set,
   choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
   read_overrides(r, set, with, call, one);
+  add_other_side(with, one);
   settle_a1111_scheduler(r, with.images->variants(), one);
   read_eta(r, with, one);
   bound_guidance(with, one);
@@ -264,8 +307,10 @@ core::extent read_source(field_reader& r, const api_context& with,
   plan.only_masked = loose_flag(r, "inpaint_full_res", true);
   plan.padding = static_cast<uint32_t>(
     r.whole("inpaint_full_res_padding", 0, with.limits.side_px).value_or(0));
-  one.strength =
-    static_cast<float>(r.real("denoising_strength", 0.001, 1).value_or(0.75));
+  // At least one step runs, as in the web UI.
+  constexpr double least_strength = 0.001;
+  one.strength = static_cast<float>(std::max(
+    least_strength, r.real("denoising_strength", 0, 1).value_or(0.75)));
   if (!r.good())
     return {};
   if (plan.mask.empty() && plan.resize == resize_mode::stretch) {
@@ -323,7 +368,8 @@ std::variant<a1111_call, reply_message> read_a1111_call(
                          "infotext");
     add_infotext(*object, text);
   }
-  field_reader r{*object};
+  // The web UI takes numbers and flags as texts, too.
+  field_reader r{*object, field_reader::from::form};
   generation one;
   read_common(r, set, with, call, one);
   core::extent answer;

@@ -43,7 +43,7 @@ class field_reader {
 public:
   enum class from : uint8_t {
     body,
-    /// All values are texts; numbers and flags are parsed from them.
+    /// Numbers and flags may be texts, as all values of forms are.
     form,
   };
 

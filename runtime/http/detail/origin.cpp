@@ -11,14 +11,6 @@ namespace atelier::runtime::http::detail {
 
 namespace {
 
-std::string lower(std::string_view x) {
-  std::string out{x};
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 bool is_port(std::string_view x) {
   return x.size() <= 5 && std::all_of(x.begin(), x.end(), [](char c) {
            return c >= '0' && c <= '9';
@@ -45,8 +37,25 @@ std::string_view without_port(std::string_view host) {
 
 } // namespace
 
+std::string lower_case(std::string_view x) {
+  std::string out{x};
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool is_plain_host(std::string_view host) {
+  return !host.empty() && host.size() <= 255
+      && std::all_of(host.begin(), host.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+               || (c >= '0' && c <= '9')
+               || std::string_view{".:-_[]"}.find(c) != std::string_view::npos;
+         });
+}
+
 bool is_loopback_host(std::string_view host) {
-  auto name = lower(without_port(host));
+  auto name = lower_case(without_port(host));
   if (name.ends_with('.'))
     name.pop_back();
   if (name == "localhost" || name.ends_with(".localhost") || name == "[::1]")
@@ -59,7 +68,7 @@ bool is_loopback_host(std::string_view host) {
 bool is_same_origin(std::string_view origin, std::string_view host) {
   const auto end = origin.find("://");
   return end != std::string_view::npos && !host.empty()
-      && lower(origin.substr(end + 3)) == lower(host);
+      && lower_case(origin.substr(end + 3)) == lower_case(host);
 }
 
 bool is_safe_method(std::string_view method) {

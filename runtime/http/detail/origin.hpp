@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace atelier::runtime::http::detail {
+
+std::string lower_case(std::string_view x);
+
+/// Whether a host, perhaps with a port, has only characters that need no
+/// escapes in an address.
+bool is_plain_host(std::string_view host);
 
 /// Whether a Host header names this machine by a name or address that no
 /// stranger's name server can give: localhost, what ends in .localhost,

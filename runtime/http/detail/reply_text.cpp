@@ -112,7 +112,7 @@ std::string head_text(const reply_message& x, const reply_form& how,
   if (!how.origin.empty()) {
     add("Access-Control-Allow-Origin", how.origin);
     add("Access-Control-Expose-Headers",
-        "Location, Retry-After, traceparent, x-request-id");
+        "Location, Retry-After, traceparent, x-request-id, x-should-retry");
     add("Vary", "Origin");
   }
   if (!how.request_id.empty())

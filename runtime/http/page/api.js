@@ -27,28 +27,45 @@ async function reasonOf(reply) {
   }
 }
 
+// Numbers of JavaScript are exact up to 2^53, and seeds have 64 bits: here they
+// are texts, and numbers only on their way.
+export function parse(text) {
+  return JSON.parse(text.replace(/("seed"\s*:\s*)(\d+)/g, '$1"$2"'));
+}
+
+export function write(value) {
+  return JSON.stringify(value).replace(/("seed":)"(-?\d+)"/g, '$1$2');
+}
+
 async function call(method, path, body) {
   const reply = await fetch(path, {
     method,
     headers: headers(body ? {'Content-Type': 'application/json'} : {}),
-    body: body ? JSON.stringify(body) : undefined,
+    body: body ? write(body) : undefined,
   });
   if (!reply.ok) throw new Error(await reasonOf(reply));
   return reply;
 }
 
 export async function get(path) {
-  return (await call('GET', path)).json();
+  return parse(await (await call('GET', path)).text());
 }
 
 export async function post(path, body = {}) {
-  return (await call('POST', path, body)).json();
+  return parse(await (await call('POST', path, body)).text());
 }
 
 // The address of an image that the server keeps; to be revoked when done.
 export async function imageUrl(path) {
   const reply = await call('GET', path);
   return URL.createObjectURL(await reply.blob());
+}
+
+// Removes an element and lets go of the image that it offers to save.
+export function removeCard(root) {
+  const save = root.querySelector('a[download]');
+  if (save) URL.revokeObjectURL(save.href);
+  root.remove();
 }
 
 // Reads server-sent events until they end: told(name, data) for each. Not an
@@ -72,7 +89,7 @@ export async function events(path, told, signal) {
         if (line.startsWith('event:')) name = line.slice(6).trim();
         else if (line.startsWith('data:')) data.push(line.slice(5).trimStart());
       }
-      if (data.length) told(name, JSON.parse(data.join('\n')));
+      if (data.length) told(name, parse(data.join('\n')));
     }
   }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form, the jobs that it starts, and the images that they bring.
 
-import {events, imageUrl, post, get} from './api.js';
+import {events, imageUrl, post, get, removeCard} from './api.js';
 import {MaskEditor} from './mask.js';
 import {number} from './plot.js';
 import * as words from './words.js';
 
 const $ = (id) => document.getElementById(id);
-const numbers = ['steps', 'guidance', 'width', 'height', 'seed', 'n'];
+const numbers = ['steps', 'guidance', 'width', 'height', 'n'];
+// A seed stays as it is written, for api.js.
 const texts = ['prompt', 'negative_prompt', 'variant', 'sampler', 'priority',
-  'native_only'];
+  'native_only', 'seed'];
 const mostCards = 200;
 const narrow = matchMedia('(max-width: 50rem)');
 
@@ -119,6 +120,7 @@ class Card {
   constructor(what, index, job) {
     this.what = what;
     this.index = index;
+    this.path = `/v1/jobs/${job.id}/images/${index}`;
     this.name = `Image ${index + 1} of ${what.n || 1}`;
     this.frame = element('div', {className: 'frame'}, 'Waiting');
     this.facts = element('p', {className: 'facts', hidden: true});
@@ -127,14 +129,13 @@ class Card {
     this.root = element('li', {className: 'card', tabIndex: -1}, this.frame,
       element('p', {}, what.prompt || '(no prompt)'), this.facts, this.notes,
       this.buttons);
-    if (what.n > 1) this.root.append(this.ownCancel(job));
+    if (what.n > 1) this.root.append(this.ownCancel());
   }
 
   // The Cancel of one image among several.
-  ownCancel(job) {
+  ownCancel() {
     const label = `Cancel image ${this.index + 1} of ${this.what.n}`;
-    const path = `/v1/jobs/${job.id}/images/${this.index}`;
-    this.cancel = cancelButton('Cancel', label, path, (focused) => {
+    this.cancel = cancelButton('Cancel', label, this.path, (focused) => {
       this.cancelled();
       // The server's own news may have come first, and the user gone on.
       if (focused && document.activeElement === document.body)
@@ -175,7 +176,9 @@ class Card {
   }
 
   async done(image) {
-    const url = await imageUrl(image.url);
+    // Not by image.url: behind a proxy its host or scheme may not be the page's.
+    const url = await imageUrl(this.path);
+    if (!this.root.isConnected) return URL.revokeObjectURL(url);
     this.show(url, this.what.prompt || 'an image without a prompt');
     const facts = [`seed ${image.seed}`, image.variant, image.sampler,
       image.steps != null && `${image.steps}\u00a0steps`,
@@ -287,7 +290,7 @@ function enter(what, job) {
   $('nothing').hidden = true;
   $('gallery').prepend(...(line ? [line] : []), ...cards.map((c) => c.root));
   while ($('gallery').children.length > mostCards)
-    $('gallery').lastElementChild.remove();
+    removeCard($('gallery').lastElementChild);
   // On a phone the form is above: what is drawn comes into view.
   $('gallery').firstElementChild.scrollIntoView(
     {block: narrow.matches ? 'start' : 'nearest'});

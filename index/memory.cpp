@@ -2,7 +2,9 @@
 #include <atelier/core/sha256.hpp>
 #include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/memory.hpp>
+#include <atelier/index/detail/match_order.hpp>
 #include <atelier/ipc/checksum.hpp>
+#include <atelier/index/text_vector.hpp>
 
 #include <algorithm>
 #include <span>
@@ -37,6 +39,7 @@ struct memory::kept {
   core::tenant_id whose;
   std::string text_sha256;
   int64_t made = 0;
+  words_digest words{};
 };
 
 uint64_t bytes_of(std::string_view key, const leftover& what,
@@ -85,6 +88,7 @@ std::vector<planning::match> memory::near(std::string_view key,
     found = vectors_.near(key, wanted, most);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
+  const auto words = digest_of_words(text);
   for (const auto& each : found) {
     const auto at = by_number_.find(each.number);
     // The entry may have left since the search.
@@ -93,7 +97,9 @@ std::vector<planning::match> memory::near(std::string_view key,
     const auto& entry = *at->second;
     planning::match x;
     x.entry = entry.number;
-    x.similarity = each.similarity;
+    x.similarity = images_
+                   ? each.similarity
+                   : similarity_of_texts(each.similarity, entry.words == words);
     x.depth = entry.depth;
     for (const auto& state : entry.states)
       x.stored.push_back(state.steps);
@@ -101,6 +107,7 @@ std::vector<planning::match> memory::near(std::string_view key,
   }
   ++(out.empty() ? counts_.misses : counts_.hits);
   return out;
+  detail::sort_best_first(out);
 }
 
 core::result<payload> memory::state(uint64_t entry, uint32_t steps) {
@@ -208,6 +215,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   }
   entry->depth = what.depth;
   entry->whose = what.whose;
+  entry->words = digest_of_words(text);
   entry->text_sha256 = core::sha256_hex(text);
   entry->made = date_();
   detail::ledger_entry sizes;

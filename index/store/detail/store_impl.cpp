@@ -118,6 +118,7 @@ core::result<void> store::impl::read_folder() {
         x->parts = std::move(row.parts);
         // No search finds entries of another scope.
         if (x->key.starts_with(with.scope)) {
+          x->words = digest_of_words(row.text);
           if (auto vector = known->extract(row.number))
             found.insert(std::move(vector));
           else if (!with.images)
@@ -313,6 +314,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   auto x = std::make_shared<kept>();
   x->number = row.number;
   x->key = std::move(row.key);
+  x->words = digest_of_words(row.text);
   x->depth = row.depth;
   x->px = row.px;
   x->file_bytes = row.file_bytes;

@@ -10,6 +10,7 @@
 #include <atelier/index/store/detail/payload_files.hpp>
 #include <atelier/index/store/store.hpp>
 
+#include <atelier/index/text_vector.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,7 @@ struct store::impl {
     uint64_t number = 0;
     std::string key;
     uint32_t depth = 0;
+    words_digest words{};
     core::extent px;
     uint64_t file_bytes = 0;
     /// In the order of the file, by rising steps. The ledger has their uses.

@@ -319,8 +319,9 @@ const option all_options[] = {
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
   {"cache", "answers",
-   "Maximum number of requests that an entry answers; then it leaves, so that "
-   "one image does not shape all similar ones. 0: no limit.",
+   "Maximum number of requests that the entries of a prompt answer together; "
+   "then they leave, so that neither one image nor copies of it shape all "
+   "similar ones. 0: no limit.",
    ATELIER_AT(cache.answers), 0, 1'000'000'000},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "

@@ -186,7 +186,7 @@ struct cache_settings {
   uint64_t memory_bytes = 0;
   /// The maximum number of requests in the cache.
   uint32_t entries = 10'000;
-  /// The maximum number of requests that an entry answers; 0: no limit.
+  /// The most requests that a prompt's entries answer together; 0: no limit.
   uint32_t answers = 100;
   /// What leaves a full cache first: fifo, lru or lcbfu.
   std::string eviction = "lru";

@@ -208,9 +208,7 @@ core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
     const auto* const sizes = my.shares.find(row.number);
     x.saved_steps =
       sizes == nullptr ? row.uses.saved_steps : sizes->uses.saved_steps;
-    if (const auto given = my.answers.find(row.number);
-        given != my.answers.end())
-      x.answers = given->second;
+    x.answers = my.answers.of(row.number);
     x.is_in_memory = true;
     for (const auto& part : row.parts) {
       if (part.steps == 0)

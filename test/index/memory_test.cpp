@@ -187,6 +187,25 @@ leftover any_leftover(core::philox& random) {
 
 BOOST_AUTO_TEST_SUITE(memory_test)
 
+// Planted copies of a text answer together as often as one would.
+BOOST_AUTO_TEST_CASE(entries_of_the_same_words_share_their_answers) {
+  memory m{{1 << 20, 100, 3}};
+  for (const auto* text : {"a ghost", "a boy", "A ghost!", "a ghost"})
+    BOOST_TEST(m.keep("k", text, states({8})));
+  BOOST_TEST(m.keep("l", "a ghost", states({8})));
+  for (const uint64_t entry : {1u, 3u, 2u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::none));
+  BOOST_TEST(m.counts().spent == 0u);
+  BOOST_TEST((code_of(m.state(4, 5)) == ec::none));
+  BOOST_TEST(m.counts().spent == 3u);
+  for (const uint64_t entry : {1u, 3u, 4u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::not_found));
+  // Other words and other keys are counted for themselves.
+  for (const uint64_t entry : {2u, 5u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::none));
+  BOOST_TEST(m.counts().entries == 2u);
+}
+
 // However few texts its vectors tell apart.
 BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
   memory m{{1 << 20, 100}, std::make_shared<test::one_vector_encoder>()};

@@ -104,6 +104,27 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
 
 BOOST_FIXTURE_TEST_SUITE(store_test, test::store_folder)
 
+// Planted copies of a text answer together as often as one would.
+BOOST_AUTO_TEST_CASE(entries_of_the_same_words_share_their_answers) {
+  auto with = options();
+  with.answers = 3;
+  const auto sut = open(with);
+  for (const auto* text : {"a ghost", "a boy", "A ghost!", "a ghost"})
+    BOOST_TEST(sut->keep("k", text, kept_states({8})));
+  BOOST_TEST(sut->keep("l", "a ghost", kept_states({8})));
+  for (const uint64_t entry : {1u, 3u, 2u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::none));
+  BOOST_TEST(sut->counts().spent == 0u);
+  BOOST_TEST((code_of(sut->state(4, 5)) == ec::none));
+  BOOST_TEST(sut->counts().spent == 3u);
+  for (const uint64_t entry : {1u, 3u, 4u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::not_found));
+  // Other words and other keys are counted for themselves.
+  for (const uint64_t entry : {2u, 5u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::none));
+  BOOST_TEST(sut->counts().entries == 2u);
+}
+
 // The words of an entry outlive a restart with its text.
 BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
   auto with = options();

@@ -323,6 +323,11 @@ const option all_options[] = {
    "then they leave, so that neither one image nor copies of it shape all "
    "similar ones. 0: no limit.",
    ATELIER_AT(cache.answers), 0, 1'000'000'000},
+  {"cache", "depth",
+   "Maximum number of times that reuse is chained in what is kept: what is "
+   "made of the last of the chain is answered, but not kept, because each pass "
+   "loses quality. 0: only what was drawn from noise is kept.",
+   ATELIER_AT(cache.depth), 0, 1'000},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "
    "that was unused for longest) or lcbfu (the state or image whose uses "

@@ -79,6 +79,13 @@ bool is_made_of_work(const planning::row_view& of) {
   return starts == origin::image || (starts == origin::latent && of.skip > 0);
 }
 
+// Returns the request without what keeps requests from being searched for.
+core::request as_searched(core::request wanted) {
+  static_cast<core::wanted_parameters&>(wanted.fixed) = {};
+  wanted.deterministic = false;
+  return wanted;
+}
+
 } // namespace
 
 remember_stage::remember_stage(std::shared_ptr<index::kept_work> kept,
@@ -109,6 +116,8 @@ std::optional<remember_stage::work> remember_stage::begin(
   const auto whole =
     planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
   order.key = index::key_of(whole, of.wanted.text.negative, of.wanted.tenant);
+  if (order.key != index::key_for(as_searched(of.wanted), of.costs))
+    return std::nullopt;
   // States serve only this very run. An image serves any run if it was drawn in
   // the size for which the search looks.
   if (order.key

@@ -15,10 +15,12 @@ namespace atelier::actors {
 
 /// Keeps the results of an answered request's route for later requests: the
 /// captured states, its image, or both. Only results that a search can find are
-/// kept: states of runs by the variant that draws from scratch, and images of
-/// the size at which that variant draws. Reuse is chained up to a bound, and
-/// what a request made of work for its own prompt is not kept: each generation
-/// loses quality, and the copies would displace other work.
+/// kept: states of runs by the variant that draws from scratch, images of the
+/// size at which that variant draws, and neither of a request with parameters
+/// of its own, as only requests without them are searched for. Reuse is chained
+/// up to a bound, and what a request made of work for its own prompt is not
+/// kept: each generation loses quality, and the copies would displace other
+/// work.
 ///
 /// Threads: any.
 class remember_stage {

@@ -272,6 +272,23 @@ BOOST_AUTO_TEST_CASE(what_was_made_of_work_for_its_own_prompt_is_not_kept) {
   BOOST_TEST((stage.begin(view) != std::nullopt));
 }
 
+// Requests with parameters of their own are not searched for.
+BOOST_AUTO_TEST_CASE(what_no_other_request_finds_is_not_kept) {
+  const auto is_kept = [this] {
+    how = planning::recipe_of(wanted, {}, core::variant_id{0}, costs);
+    return stage.begin(answered()).has_value();
+  };
+  const auto usual = how.guidance;
+  BOOST_TEST(is_kept());
+  wanted.fixed.guidance = usual;
+  BOOST_TEST(is_kept());
+  wanted.fixed.guidance = usual + 1;
+  BOOST_TEST(!is_kept());
+  wanted.fixed.guidance.reset();
+  wanted.fixed.eta = 0.5f;
+  BOOST_TEST(!is_kept());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
   const std::vector<std::byte> cases[] = {
     std::vector<std::byte>(20),

@@ -161,7 +161,7 @@ private:
   void go_on_without(core::request_id id, row& r, core::time_point now);
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
-  void count_choice(const row& r);
+  void count_choice(row& r);
   /// Ends a row with the image that was found for it; false if none is
   /// available.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,

@@ -251,9 +251,11 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
 
 void hub::order_captures(core::ticket who, const row& r, const worker& w,
                          denoise& into) {
-  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
-  // Captures are not needed without a stage that remembers them.
-  if (next.capture.empty() || !core::writes(r.request->cache)
+  const auto& along = r.plan->routes[r.route.value];
+  const auto& next = along.legs[r.leg];
+  // Captures are not needed without a route and a stage that keep them.
+  if (next.capture.empty() || !along.store.latents
+      || !core::writes(r.request->cache)
       || !path_.is(path_.first(planning::hook::after_answer),
                    planning::hook::after_answer))
     return;

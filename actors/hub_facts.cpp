@@ -90,7 +90,6 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       r.recipe = planning::recipe_of(
         *r.request, {}, config_.profile->reuse->full, *config_.profile);
       r.leg = 0;
-      count_choice(r);
       return next_stage(id, r, path_.first(planning::hook::each_leg), now);
     }
     if (found) {
@@ -331,14 +330,15 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   return true;
 }
 
-void hub::count_choice(const row& r) {
+void hub::count_choice(row& r) {
   const auto& along = r.plan->routes[r.route.value];
   const auto* first = along.legs.empty() ? nullptr : &along.legs.front();
   const auto from = first != nullptr ? first->from : along.from;
-  if (from == planning::origin::latent || from == planning::origin::image) {
-    // An image that is the answer saves all steps.
+  const bool hit =
+    from == planning::origin::latent || from == planning::origin::image;
+  // An image that is the answer saves all steps.
+  if (hit && !std::exchange(r.hit_counted, true))
     records_.hit(first != nullptr ? first->skip : r.recipe.steps);
-  }
   if (r.request->source)
     records_.edit(r.masked);
 }

@@ -165,6 +165,7 @@ void hub::leg_over(core::request_id id, row& r, core::time_point now) {
   if (r.plan->routes[r.route.value].legs.empty()) {
     if (!r.found)
       return choose_again(id, r, now);
+    count_choice(r);
     note_reuse(r);
     planning::outcome o;
     o.variant = r.recipe.variant;

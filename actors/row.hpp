@@ -79,6 +79,9 @@ struct row {
   bool found_near = false;
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
+  /// Its start from earlier work is counted, so that another choice after a
+  /// failed fetch does not count a second one.
+  bool hit_counted = false;
   /// Steps that earlier work saves this leg: expected until a device takes it,
   /// then the number that `newest` began with.
   uint32_t saved = 0;

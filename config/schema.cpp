@@ -334,9 +334,15 @@ const option all_options[] = {
   {"cache", "entries", "Maximum number of requests in the cache.",
    ATELIER_AT(cache.entries), 1, 10'000'000},
   {"cache", "answers",
-   "Maximum number of requests that an entry answers; then it leaves, so that "
-   "one image does not shape all similar ones. 0: no limit.",
+   "Maximum number of requests that the entries of a prompt answer together; "
+   "then they leave, so that neither one image nor copies of it shape all "
+   "similar ones. 0: no limit.",
    ATELIER_AT(cache.answers), 0, 1'000'000'000},
+  {"cache", "depth",
+   "Maximum number of times that reuse is chained in what is kept: what is "
+   "made of the last of the chain is answered, but not kept, because each pass "
+   "loses quality. 0: only what was drawn from noise is kept.",
+   ATELIER_AT(cache.depth), 0, 1'000},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "
    "that was unused for longest) or lcbfu (the state or image whose uses "

@@ -190,8 +190,11 @@ struct cache_settings {
   uint64_t memory_bytes = 0;
   /// The maximum number of requests in the cache.
   uint32_t entries = 10'000;
-  /// The maximum number of requests that an entry answers; 0: no limit.
+  /// The most requests that a prompt's entries answer together; 0: no limit.
   uint32_t answers = 100;
+  /// How many times reuse may be chained in what is kept; 0: only what was
+  /// drawn from noise is.
+  uint32_t depth = 2;
   /// What leaves a full cache first: fifo, lru or lcbfu.
   std::string eviction = "lru";
   /// How requests that do not say it use the cache: off, read, write or on.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/index/detail/answer_counts.hpp>
 #include <atelier/index/detail/ledger.hpp>
+#include <atelier/index/detail/match_order.hpp>
 #include <atelier/index/memory.hpp>
+#include <atelier/index/text_vector.hpp>
 #include <atelier/ipc/checksum.hpp>
 
 #include <algorithm>
@@ -36,6 +39,7 @@ struct memory::kept {
   uint32_t depth = 0;
   core::tenant_id whose;
   std::string text_sha256;
+  words_digest words{};
   int64_t made = 0;
 };
 
@@ -57,6 +61,7 @@ memory::memory(memory_bounds most, std::shared_ptr<const text_encoder> encoder,
     date_(std::move(date)),
     shares_(std::make_unique<detail::ledger>(detail::budget{
       most.bytes, most.entries, most.tenant_floor, most.rule, most.parts})),
+    answers_(std::make_unique<detail::answer_counts>(most.answers)),
     vectors_(encoder_->dimensions(), how) {
   ATELIER_EXPECTS(!images_ || images_->dimensions() == encoder_->dimensions(),
                   "images have the dimensions of texts");
@@ -83,6 +88,7 @@ std::vector<planning::match> memory::near(std::string_view key,
   std::vector<near_vector> found;
   if (const auto wanted = encoded(key, text); !wanted.empty())
     found = vectors_.near(key, wanted, most);
+  const auto words = digest_of_words(text);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
@@ -93,12 +99,15 @@ std::vector<planning::match> memory::near(std::string_view key,
     const auto& entry = *at->second;
     planning::match x;
     x.entry = entry.number;
-    x.similarity = each.similarity;
+    x.similarity = images_
+                   ? each.similarity
+                   : similarity_of_texts(each.similarity, entry.words == words);
     x.depth = entry.depth;
     for (const auto& state : entry.states)
       x.stored.push_back(state.steps);
     out.push_back(std::move(x));
   }
+  detail::sort_best_first(out);
   ++(out.empty() ? counts_.misses : counts_.hits);
   return out;
 }
@@ -149,16 +158,13 @@ core::result<payload> memory::checked(const kept& entry, const part* which,
 }
 
 void memory::count_answer(uint64_t entry, uint32_t steps, uint32_t skips) {
-  // The entry is freed without the lock.
-  kept_ptr spent;
+  // The entries are freed without the lock.
+  std::vector<kept_ptr> spent;
   const std::lock_guard hold{lock_};
   shares_->save(entry, steps, skips);
-  if (!by_number_.contains(entry))
-    return;
-  if (++answers_[entry] < most_.answers || most_.answers == 0)
-    return;
-  spent = take_out(entry);
-  ++counts_.spent;
+  for (const auto x : answers_->count(entry))
+    spent.push_back(take_out(x));
+  counts_.spent += spent.size();
 }
 
 void memory::drop_torn(uint64_t entry) {
@@ -209,6 +215,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   entry->depth = what.depth;
   entry->whose = what.whose;
   entry->text_sha256 = core::sha256_hex(text);
+  entry->words = digest_of_words(text);
   entry->made = date_();
   detail::ledger_entry sizes;
   sizes.whose = what.whose;
@@ -234,6 +241,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   for (auto& x : sizes.parts)
     x.uses.last = last_use_;
   shares_->add(entry->number, std::move(sizes));
+  answers_->enter(entry->number, entry->key, entry->words);
   by_number_.emplace(entry->number, std::move(entry));
   return true;
 }
@@ -245,7 +253,7 @@ memory::kept_ptr memory::take_out(uint64_t entry) {
   auto out = std::move(at->second);
   by_number_.erase(at);
   shares_->remove(entry);
-  answers_.erase(entry);
+  answers_->leave(entry);
   vectors_.remove(out->key, entry);
   return out;
 }
@@ -318,8 +326,7 @@ core::result<std::vector<kept_entry>> memory::list(const entry_page& which) {
     x.depth = from.depth;
     x.made = from.made;
     x.is_in_memory = true;
-    if (const auto given = answers_.find(from.number); given != answers_.end())
-      x.answers = given->second;
+    x.answers = answers_->of(from.number);
     out.push_back(std::move(x));
   }
   return out;

@@ -16,7 +16,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace atelier::index {
@@ -25,8 +24,9 @@ namespace atelier::index {
 struct memory_bounds {
   uint64_t bytes = 0;
   uint64_t entries = 0;
-  /// Payloads that an entry may give, one for each request that it answers; it
-  /// leaves with the last one. 0: any number.
+  /// Payloads that an entry and those of the same words under its key may give
+  /// altogether, one for each request that they answer; they leave with the
+  /// last one. 0: any number.
   uint64_t answers = 0;
   /// A server's rule, by which entries leave for others.
   core::eviction_rule rule = core::eviction_rule::lru;
@@ -40,6 +40,7 @@ struct memory_bounds {
 
 namespace detail {
 
+class answer_counts;
 class ledger;
 struct victim;
 
@@ -101,7 +102,7 @@ private:
   core::result<payload> checked(const kept& entry, const part* which,
                                 uint32_t skips);
   /// Counts an answer by the payload of `steps` that skipped that many steps.
-  /// The entry leaves with its last answer.
+  /// The entries of its text leave with their last answer.
   void count_answer(uint64_t entry, uint32_t steps, uint32_t skips);
   /// Removes an entry; returns null if it is gone.
   kept_ptr take_out(uint64_t entry);
@@ -123,7 +124,7 @@ private:
   /// Ordered, so that pages of entries are found by their first number.
   std::map<uint64_t, kept_ptr> by_number_;
   /// Payloads given.
-  std::unordered_map<uint64_t, uint64_t> answers_;
+  const std::unique_ptr<detail::answer_counts> answers_;
   nearest_by_key vectors_;
   uint64_t last_number_ = 0;
   uint64_t last_use_ = 0;

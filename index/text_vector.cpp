@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/sha256.hpp>
 #include <atelier/core/utf8.hpp>
 #include <atelier/index/text_vector.hpp>
 #include <atelier/index/vectors/detail/products.hpp>
@@ -73,14 +74,45 @@ char32_t take_code_point(std::string_view& text) {
   return out;
 }
 
-// Counts words and pairs of words.
+// Calls `take` with each word, in small letters.
+template <class F>
+void each_word(std::string_view text, F take) {
+  if (const auto fault = core::find_utf8_fault(text))
+    text = text.substr(0, *fault);
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty())
+      take(std::exchange(word, {}));
+  };
+  while (!text.empty()) {
+    const auto c = take_code_point(text);
+    if (!is_in_word(c)) {
+      end_word();
+      continue;
+    }
+    const bool alone = lies_in(words_by_themselves, c);
+    if (alone)
+      end_word();
+    word += core::to_utf8(small_letter(c));
+    if (alone)
+      end_word();
+  }
+  end_word();
+}
+
+// Counts words, and pairs of words by their distance.
 class feature_counts {
 public:
-  void add_word(std::string word) {
-    add(word);
-    if (!before_.empty())
-      add(before_ + ' ' + word);
-    before_ = std::move(word);
+  void add_word(std::string_view word) {
+    const auto hash = ipc::xxh3(std::as_bytes(std::span{word}));
+    add(hash, near_weight);
+    for (size_t i = 0; i < std::min(words_, reach); ++i) {
+      const std::array<uint64_t, 3> pair = {before_[(words_ - 1 - i) % reach],
+                                            hash, i + 1};
+      add(ipc::xxh3(std::as_bytes(std::span{pair})),
+          i == 0 ? near_weight : far_weight);
+    }
+    before_[words_++ % reach] = hash;
   }
 
   // Uses whole numbers, roots and quotients, which are rounded alike
@@ -97,41 +129,54 @@ public:
   }
 
 private:
-  void add(const std::string& feature) {
-    const auto hash = ipc::xxh3(std::as_bytes(std::span{feature}));
-    at_[hash % text_dimensions] += hash >> 63 != 0 ? -1 : 1;
+  // Exchanged objects have equal words and neighbours. Only what stands farther
+  // away, such as "left" behind "cat on the", tells which is where.
+  static constexpr size_t reach = 8;
+  static constexpr double near_weight = 2;
+  static constexpr double far_weight = 1;
+
+  // With one place, two of a few hundred words would have the same.
+  static constexpr unsigned places = 4;
+  static constexpr unsigned bits_of_place = 16;
+
+  void add(uint64_t hash, double weight) {
+    for (unsigned i = 0; i < places; ++i) {
+      const auto bits = static_cast<uint16_t>(hash >> (i * bits_of_place));
+      at_[bits % text_dimensions] +=
+        bits >> (bits_of_place - 1) != 0 ? -weight : weight;
+    }
   }
 
   std::array<double, text_dimensions> at_ = {};
-  std::string before_;
+  // The hashes of the last words; that of word n is at n % reach.
+  std::array<uint64_t, reach> before_ = {};
+  size_t words_ = 0;
 };
 
 } // namespace
 
 text_vector vector_of(std::string_view text) {
-  if (const auto fault = core::find_utf8_fault(text))
-    text = text.substr(0, *fault);
   feature_counts counts;
-  std::string word;
-  const auto end_word = [&] {
-    if (!word.empty())
-      counts.add_word(std::exchange(word, {}));
-  };
-  while (!text.empty()) {
-    const auto c = take_code_point(text);
-    if (!is_in_word(c)) {
-      end_word();
-      continue;
-    }
-    const bool alone = lies_in(words_by_themselves, c);
-    if (alone)
-      end_word();
-    word += core::to_utf8(small_letter(c));
-    if (alone)
-      end_word();
-  }
-  end_word();
+  each_word(text, [&](std::string_view word) { counts.add_word(word); });
   return counts.unit();
+}
+
+words_digest digest_of_words(std::string_view text) {
+  core::sha256_stream all;
+  each_word(text, [&](const std::string& word) {
+    all.update(std::as_bytes(std::span{word.c_str(), word.size() + 1}));
+  });
+  const auto digest = all.finish();
+  words_digest out;
+  std::copy_n(digest.begin(), out.size(), out.begin());
+  return out;
+}
+
+double similarity_of_texts(double of_vectors, bool same_words) {
+  constexpr double most_of_others = 0.999;
+  if (of_vectors <= most_of_others)
+    return of_vectors;
+  return same_words ? 1 : most_of_others;
 }
 
 double similarity(std::span<const float> a, std::span<const float> b) {

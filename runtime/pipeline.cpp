@@ -182,7 +182,7 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
     add(from.facts,
         actors::search_stage{kept, predicts, pace.facts, pace.facts_share});
     add(from.earlier, actors::fetch_stage{kept});
-    add(from.afterwards, actors::remember_stage{kept});
+    add(from.afterwards, actors::remember_stage{kept, x.cache.depth});
   }
   auto made = actors::standard_pipeline(from, more);
   if (!made || more.empty())

@@ -70,10 +70,27 @@ core::result<std::vector<std::byte>> image_of(
   return std::vector<std::byte>(bytes->begin(), bytes->end());
 }
 
+// Returns whether a route's first leg started from earlier work.
+bool is_made_of_work(const planning::row_view& of) {
+  using planning::origin;
+  if (of.from == nullptr)
+    return false;
+  const auto starts = of.route->legs.front().from;
+  return starts == origin::image || (starts == origin::latent && of.skip > 0);
+}
+
+// Returns the request without what keeps requests from being searched for.
+core::request as_searched(core::request wanted) {
+  static_cast<core::wanted_parameters&>(wanted.fixed) = {};
+  wanted.deterministic = false;
+  return wanted;
+}
+
 } // namespace
 
-remember_stage::remember_stage(std::shared_ptr<index::kept_work> kept)
-  : kept_(std::move(kept)) {}
+remember_stage::remember_stage(std::shared_ptr<index::kept_work> kept,
+                               uint32_t most_depth)
+  : kept_(std::move(kept)), most_depth_(most_depth) {}
 
 const planning::stage_row& remember_stage::row() const {
   return remember_row;
@@ -87,6 +104,11 @@ std::optional<remember_stage::work> remember_stage::begin(
     return std::nullopt;
   const auto holds = [&](held x) { return of.holds[static_cast<size_t>(x)]; };
   work order;
+  if (is_made_of_work(of)) {
+    order.depth = of.from->depth + 1;
+    if (order.depth > most_depth_ || of.from->similarity == 1)
+      return std::nullopt;
+  }
   order.states = of.route->store.latents && holds(held::capture);
   order.image = of.route->store.image && holds(held::pixels);
   if (!order.states && !order.image)
@@ -94,6 +116,8 @@ std::optional<remember_stage::work> remember_stage::begin(
   const auto whole =
     planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
   order.key = index::key_of(whole, of.wanted.text.negative, of.wanted.tenant);
+  if (order.key != index::key_for(as_searched(of.wanted), of.costs))
+    return std::nullopt;
   // States serve only this very run. An image serves any run if it was drawn in
   // the size for which the search looks.
   if (order.key
@@ -108,9 +132,6 @@ std::optional<remember_stage::work> remember_stage::begin(
   order.latent = planning::latent_of(
     of.costs.variants[of.recipe->variant.value], of.recipe->px);
   order.px = of.recipe->px;
-  if (of.from != nullptr
-      && of.route->legs.front().from == planning::origin::image)
-    order.depth = of.from->depth + 1;
   return order;
 }
 

@@ -15,8 +15,13 @@ namespace atelier::actors {
 
 /// Keeps the results of an answered request's route for later requests: the
 /// captured states, its image, or both. Only results that a search can find are
-/// kept: states of runs by the variant that draws from scratch, and images of
-/// the size at which that variant draws.
+/// kept: states of runs by the variant that draws from scratch, images of the
+/// size at which that variant draws, and neither of a request with parameters
+/// of its own, as only requests without them are searched for. Reuse is chained
+/// up to a bound, and what a request made of work for its own prompt is not
+/// kept: each generation loses quality, and the copies would displace other
+/// work.
+///
 /// Threads: any.
 class remember_stage {
 public:
@@ -47,7 +52,8 @@ public:
     }
   };
 
-  explicit remember_stage(std::shared_ptr<index::kept_work> kept);
+  /// @param most_depth how many times reuse may be chained in what is kept
+  remember_stage(std::shared_ptr<index::kept_work> kept, uint32_t most_depth);
 
   const planning::stage_row& row() const;
 
@@ -59,6 +65,7 @@ public:
 
 private:
   std::shared_ptr<index::kept_work> kept_;
+  uint32_t most_depth_;
 };
 
 } // namespace atelier::actors

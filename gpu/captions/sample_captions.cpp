@@ -6,16 +6,24 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
+#include <utility>
 
 namespace atelier::gpu {
 
 namespace {
 
-/// Changed statements of the captions of the second set, in turn; nothing:
-/// another scene.
-constexpr std::array<std::optional<size_t>, 5> changes{0, 1, 2, 4,
-                                                       std::nullopt};
+/// How a caption of the second set differs from one of the first.
+struct variation {
+  /// The number of statements that are changed.
+  size_t changes = 0;
+  /// Two objects change places, so that all words stay.
+  bool exchanges = false;
+  bool is_another_scene = false;
+};
+
+/// Those of the second set, in turn.
+constexpr std::array<variation, 6> variations{
+  {{}, {0, true}, {1}, {2}, {4}, {0, false, true}}};
 
 /// The statements about one object.
 constexpr size_t statements = 5;
@@ -118,6 +126,14 @@ description changed(description of, size_t count, core::philox& from) {
   return of;
 }
 
+/// Lets two objects change places, or changes a statement of a single one.
+description exchanged(description of, core::philox& from) {
+  if (of.objects.size() < 2)
+    return changed(std::move(of), 1, from);
+  std::swap(of.objects[0].place, of.objects[1].place);
+  return of;
+}
+
 std::string caption_of(const description& says) {
   std::string out;
   for (const auto& x : says.objects) {
@@ -144,10 +160,13 @@ sample_captions draw_sample_captions(uint64_t seed, size_t first,
     out.first.push_back(caption_of(drawn_first.back()));
   }
   for (size_t i = 0; i < second; ++i) {
-    const auto count = changes[i % changes.size()];
-    const auto& near = drawn_first[(i / changes.size()) % drawn_first.size()];
+    const auto& how = variations[i % variations.size()];
+    const auto& near =
+      drawn_first[(i / variations.size()) % drawn_first.size()];
     out.second.push_back(
-      caption_of(count ? changed(near, *count, from) : draw_description(from)));
+      caption_of(how.is_another_scene ? draw_description(from)
+                 : how.exchanges      ? exchanged(near, from)
+                                      : changed(near, how.changes, from)));
   }
   return out;
 }

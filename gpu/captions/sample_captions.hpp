@@ -17,8 +17,9 @@ struct sample_captions {
 };
 
 /// Draws captions in plain words, of one to three objects and a background. In
-/// every five captions of the second set, one repeats its caption of the first
-/// set, three change one, two and four of its statements, and one describes
+/// every six captions of the second set, one repeats its caption of the first
+/// set, one exchanges the places of two objects (or changes a statement of a
+/// single one), three change one, two and four statements, and one describes
 /// another scene.
 /// Threads: any.
 /// @pre first > 0

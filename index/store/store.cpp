@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/core/sha256.hpp>
+#include <atelier/index/detail/match_order.hpp>
 #include <atelier/index/key.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/index/store/store.hpp>
+#include <atelier/index/text_vector.hpp>
 #include <atelier/ipc/checksum.hpp>
 
 #include <algorithm>
@@ -42,6 +44,7 @@ std::vector<planning::match> store::near(std::string_view key,
   std::vector<near_vector> found;
   if (!wanted.empty())
     found = my.vectors.near(my.with.scope + std::string{key}, wanted, most);
+  const auto words = digest_of_words(text);
   std::vector<planning::match> out;
   const std::lock_guard hold{my.lock};
   if (my.reads.lets_through(now))
@@ -52,13 +55,17 @@ std::vector<planning::match> store::near(std::string_view key,
         continue;
       planning::match y;
       y.entry = x.number;
-      y.similarity = x.similarity;
+      y.similarity =
+        my.with.images
+          ? x.similarity
+          : similarity_of_texts(x.similarity, at->second->words == words);
       y.depth = at->second->depth;
       for (const auto& part : at->second->parts)
         if (part.steps != 0)
           y.stored.push_back(part.steps);
       out.push_back(std::move(y));
     }
+  detail::sort_best_first(out);
   ++(out.empty() ? my.counts.misses : my.counts.hits);
   return out;
 }
@@ -201,9 +208,7 @@ core::result<std::vector<kept_entry>> store::list(const entry_page& which) {
     const auto* const sizes = my.shares.find(row.number);
     x.saved_steps =
       sizes == nullptr ? row.uses.saved_steps : sizes->uses.saved_steps;
-    if (const auto given = my.answers.find(row.number);
-        given != my.answers.end())
-      x.answers = given->second;
+    x.answers = my.answers.of(row.number);
     x.is_in_memory = true;
     for (const auto& part : row.parts) {
       if (part.steps == 0)

@@ -37,8 +37,9 @@ struct store_options {
   /// maximum number.
   uint64_t disk_bytes = 0;
   uint64_t entries = 0;
-  /// Payloads that an entry may give since the start, one for each request that
-  /// it answers; it leaves with the last one. 0: any number.
+  /// Payloads that an entry and those of the same words under its key may give
+  /// altogether since the start, one for each request that they answer; they
+  /// leave with the last one. 0: any number.
   uint64_t answers = 0;
   /// The maximum memory for copies of payloads, in bytes.
   uint64_t memory_bytes = 0;

@@ -339,6 +339,34 @@ BOOST_AUTO_TEST_CASE(what_follows_an_answer_fails_alone) {
   }
 }
 
+// Otherwise a run whose states nobody keeps would take the slots of one whose
+// states are kept.
+BOOST_AUTO_TEST_CASE(states_are_captured_for_routes_that_keep_them) {
+  for (const bool keeps : {true, false}) {
+    auto o = keeping_rig::few({{held::capture, access::reads}}, 8);
+    o.slots = {4, 8, 4};
+    auto plan = std::make_shared<planning::plan>();
+    auto& along = plan->routes.emplace_back();
+    along.name = "drawn";
+    along.store.latents = keeps;
+    auto& leg = along.legs.emplace_back();
+    leg.any_of = {core::variant_id{0}};
+    leg.capture = {1, 2};
+    o.plan = plan;
+    o.policy = std::make_shared<test::told_policy>(
+      [](const planning::facts&) -> planning::choice {
+        return planning::go{core::route_id{0}};
+      });
+    told_rig rig{std::move(o)};
+    rig.submit();
+    while (auto p = rig.next<prepare>())
+      rig.done(p->second);
+    const auto d = rig.take<actors::denoise>();
+    BOOST_TEST(d.captures.size() == (keeps ? 2u : 0u));
+    BOOST_TEST(rig.free_slots(ipc::slot_kind::capture) == (keeps ? 2u : 4u));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_follows_an_answer_is_left_out_without_a_slot) {
   constexpr auto brings = [](const planning::leg*, bool x) { return x; };
   keeping_rig rig{{{held::files, access::reads, brings}}, 3};

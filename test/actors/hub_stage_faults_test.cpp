@@ -324,7 +324,37 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_fetched_is_chosen_for_again) {
   BOOST_TEST(rig.free_slots(slot_kind::image) == 8u);
   BOOST_REQUIRE(rig.work_off());
   BOOST_TEST(rig.answer_to(id).route == "drawn");
+  BOOST_TEST(rig.sut->counts().hits == 0u);
   BOOST_TEST(rig.quiet());
+}
+
+BOOST_AUTO_TEST_CASE(a_hit_is_counted_once_however_often_it_is_fetched) {
+  for (const bool answers : {true, false}) {
+    auto o = finding_rig::of({});
+    auto plan = std::make_shared<planning::plan>(*o.plan);
+    if (!answers) {
+      auto& leg = plan->routes[1].legs.emplace_back(plan->routes[0].legs[0]);
+      leg.from = origin::latent;
+      leg.skip = 1;
+    }
+    o.plan = plan;
+    told_rig rig{std::move(o)};
+    rig.add_worker(role::classifier, 4);
+    rig.add_worker(role::recall, 4, {});
+    const auto id = rig.submit();
+    rig.on(told_rig::reply(rig.order("find"), 3));
+    for (int i = 0; i < 2; ++i)
+      rig.on(told_rig::reply(rig.order("fetch"), 0,
+                             core::fail(ec::not_found, "gone")));
+    const auto last = rig.order("fetch");
+    if (answers)
+      BOOST_REQUIRE(rig.store->publish(last.slots[held::pixels], 1, 0));
+    rig.on(told_rig::reply(last));
+    BOOST_REQUIRE(rig.work_off());
+    BOOST_TEST((rig.failure_of(id) == ec::none));
+    BOOST_TEST(rig.sut->counts().hits == 1u);
+    BOOST_TEST(rig.quiet());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_was_fetched_is_what_later_stages_read) {

@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <limits>
+#include <optional>
 
 namespace {
 
@@ -53,7 +54,7 @@ struct tenant_witness : index::kept_work {
 };
 
 struct fixture : test::stages_rig {
-  remember_stage stage{kept};
+  remember_stage stage{kept, 2};
 
   fixture() {
     add_leg(origin::noise);
@@ -183,7 +184,7 @@ BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
 
 BOOST_AUTO_TEST_CASE(what_is_kept_is_its_tenants) {
   const auto seen = std::make_shared<tenant_witness>();
-  stage = remember_stage{seen};
+  stage = remember_stage{seen, 2};
   wanted.tenant = core::tenant_id{7};
   capture(state(5, 0.5f, latent.elements()));
   draw();
@@ -235,17 +236,57 @@ BOOST_AUTO_TEST_CASE(a_state_captured_twice_is_kept_once) {
   BOOST_TEST((near().front().stored == std::vector<uint32_t>{5}));
 }
 
-BOOST_AUTO_TEST_CASE(depth_counts_images_made_of_images) {
-  from.depth = 2;
-  const auto depth_from = [&](origin starts) {
+BOOST_AUTO_TEST_CASE(what_was_made_of_earlier_work_is_deeper_up_to_a_bound) {
+  const auto depth_from = [&](origin starts,
+                              uint32_t skip) -> std::optional<uint32_t> {
     along.legs.front().from = starts;
     auto view = answered();
     view.from = &from;
-    return stage.begin(view)->depth;
+    view.skip = skip;
+    const auto order = stage.begin(view);
+    return order ? std::optional{order->depth} : std::nullopt;
   };
-  BOOST_TEST(depth_from(origin::image) == 3u);
-  BOOST_TEST(depth_from(origin::latent) == 0u);
-  BOOST_TEST(depth_from(origin::noise) == 0u);
+  for (const uint32_t depth : {0u, 1u}) {
+    from.depth = depth;
+    BOOST_TEST((depth_from(origin::image, 0) == depth + 1));
+    BOOST_TEST((depth_from(origin::latent, 5) == depth + 1));
+    // Its state was not used.
+    BOOST_TEST((depth_from(origin::latent, 0) == 0u));
+    BOOST_TEST((depth_from(origin::noise, 0) == 0u));
+  }
+  from.depth = 2;
+  BOOST_TEST((depth_from(origin::image, 0) == std::nullopt));
+  BOOST_TEST((depth_from(origin::latent, 5) == std::nullopt));
+  BOOST_TEST((depth_from(origin::noise, 0) == 0u));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_made_of_work_for_its_own_prompt_is_not_kept) {
+  along.legs.front().from = origin::image;
+  auto view = answered();
+  view.from = &from;
+  from.similarity = 0.999;
+  BOOST_TEST((stage.begin(view) != std::nullopt));
+  from.similarity = 1;
+  BOOST_TEST((stage.begin(view) == std::nullopt));
+  along.legs.front().from = origin::noise;
+  BOOST_TEST((stage.begin(view) != std::nullopt));
+}
+
+// Requests with parameters of their own are not searched for.
+BOOST_AUTO_TEST_CASE(what_no_other_request_finds_is_not_kept) {
+  const auto is_kept = [this] {
+    how = planning::recipe_of(wanted, {}, core::variant_id{0}, costs);
+    return stage.begin(answered()).has_value();
+  };
+  const auto usual = how.guidance;
+  BOOST_TEST(is_kept());
+  wanted.fixed.guidance = usual;
+  BOOST_TEST(is_kept());
+  wanted.fixed.guidance = usual + 1;
+  BOOST_TEST(!is_kept());
+  wanted.fixed.guidance.reset();
+  wanted.fixed.eta = 0.5f;
+  BOOST_TEST(!is_kept());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
@@ -276,7 +317,7 @@ BOOST_AUTO_TEST_CASE(what_is_too_large_is_told_as_not_kept) {
     std::make_shared<index::memory>(index::memory_bounds{100, 10});
   capture(state(5, 1));
   draw();
-  const remember_stage to_little{little};
+  const remember_stage to_little{little, 2};
   const auto told = to_little.run(*to_little.begin(answered()), here);
   BOOST_REQUIRE(told);
   BOOST_TEST(!told->kept);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file is long because it contains a model that scans all entries beside
 // its cases.
+#include "one_vector_encoder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -74,6 +76,7 @@ struct model {
     uint64_t number = 0;
     std::string key;
     index::text_vector text = {};
+    index::words_digest words = {};
     leftover what;
     uint64_t used = 0;
   };
@@ -104,11 +107,11 @@ struct model {
   bool keep(const std::string& key, const std::string& text,
             const leftover& what) {
     model alone{most};
-    alone.entries.push_back({0, key, {}, what, 0});
+    alone.entries.push_back({0, key, {}, {}, what, 0});
     if (alone.bytes() > most.bytes || most.entries == 0)
       return false;
-    entries.push_back(
-      {++last_number, key, index::vector_of(text), what, ++clock});
+    entries.push_back({++last_number, key, index::vector_of(text),
+                       index::digest_of_words(text), what, ++clock});
     while (entries.size() > most.entries || bytes() > most.bytes)
       evict();
     return true;
@@ -127,7 +130,9 @@ struct model {
                                     const std::string& text, size_t n) {
     std::vector<planning::match> out;
     for (const auto& x : entries) {
-      const auto likeness = index::similarity(index::vector_of(text), x.text);
+      const auto likeness = index::similarity_of_texts(
+        index::similarity(index::vector_of(text), x.text),
+        x.words == index::digest_of_words(text));
       if (x.key != key || !(likeness > 0))
         continue;
       planning::match m{x.number, likeness, {}, x.what.depth};
@@ -181,6 +186,39 @@ leftover any_leftover(core::philox& random) {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(memory_test)
+
+// Planted copies of a text answer together as often as one would.
+BOOST_AUTO_TEST_CASE(entries_of_the_same_words_share_their_answers) {
+  memory m{{1 << 20, 100, 3}};
+  for (const auto* text : {"a ghost", "a boy", "A ghost!", "a ghost"})
+    BOOST_TEST(m.keep("k", text, states({8})));
+  BOOST_TEST(m.keep("l", "a ghost", states({8})));
+  for (const uint64_t entry : {1u, 3u, 2u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::none));
+  BOOST_TEST(m.counts().spent == 0u);
+  BOOST_TEST((code_of(m.state(4, 5)) == ec::none));
+  BOOST_TEST(m.counts().spent == 3u);
+  for (const uint64_t entry : {1u, 3u, 4u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::not_found));
+  // Other words and other keys are counted for themselves.
+  for (const uint64_t entry : {2u, 5u})
+    BOOST_TEST((code_of(m.state(entry, 5)) == ec::none));
+  BOOST_TEST(m.counts().entries == 2u);
+}
+
+// However few texts its vectors tell apart.
+BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
+  memory m{{1 << 20, 100}, std::make_shared<test::one_vector_encoder>()};
+  for (const auto* text : {"a boy", "Ghost!", "a ghost"})
+    BOOST_TEST(m.keep("k", text, states({10})));
+  const auto found = m.near("k", "ghost", 10);
+  BOOST_TEST_REQUIRE(found.size() == 3u);
+  BOOST_TEST(found[0].entry == 2u);
+  BOOST_TEST(found[0].similarity == 1);
+  BOOST_TEST(found[1].entry == 3u);
+  for (const auto& x : std::span{found}.subspan(1))
+    BOOST_TEST(x.similarity < 1);
+}
 
 BOOST_AUTO_TEST_CASE(what_was_kept_is_found_and_given_byte_by_byte) {
   memory m{{1 << 20, 10}};

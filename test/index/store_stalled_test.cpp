@@ -52,7 +52,8 @@ struct fixture {
   void stall() {
     disk = folder.open(with);
     for (uint64_t n = 1; n <= many; ++n)
-      BOOST_REQUIRE(disk->keep("k", "a red fox", test::kept_states({64}, n)));
+      BOOST_REQUIRE(disk->keep("k", "a red fox " + std::to_string(n),
+                               test::kept_states({64}, n)));
     before_stall();
     sut = std::make_unique<index::punctual_work>(disk, how);
     disk_gate.close();

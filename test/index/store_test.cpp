@@ -3,6 +3,7 @@
 // another way.
 #include "index/plain_ledger.hpp"
 #include "index/store_rig.hpp"
+#include "one_vector_encoder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/index/text_vector.hpp>
@@ -102,6 +103,48 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(store_test, test::store_folder)
+
+// Planted copies of a text answer together as often as one would.
+BOOST_AUTO_TEST_CASE(entries_of_the_same_words_share_their_answers) {
+  auto with = options();
+  with.answers = 3;
+  const auto sut = open(with);
+  for (const auto* text : {"a ghost", "a boy", "A ghost!", "a ghost"})
+    BOOST_TEST(sut->keep("k", text, kept_states({8})));
+  BOOST_TEST(sut->keep("l", "a ghost", kept_states({8})));
+  for (const uint64_t entry : {1u, 3u, 2u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::none));
+  BOOST_TEST(sut->counts().spent == 0u);
+  BOOST_TEST((code_of(sut->state(4, 5)) == ec::none));
+  BOOST_TEST(sut->counts().spent == 3u);
+  for (const uint64_t entry : {1u, 3u, 4u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::not_found));
+  // Other words and other keys are counted for themselves.
+  for (const uint64_t entry : {2u, 5u})
+    BOOST_TEST((code_of(sut->state(entry, 5)) == ec::none));
+  BOOST_TEST(sut->counts().entries == 2u);
+}
+
+// The words of an entry outlive a restart with its text.
+BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
+  auto with = options();
+  with.encoder = std::make_shared<test::one_vector_encoder>();
+  const auto check = [](index::store& sut) {
+    const auto found = sut.near("k", "ghost", 10);
+    BOOST_TEST_REQUIRE(found.size() == 3u);
+    BOOST_TEST(found[0].entry == 2u);
+    BOOST_TEST(found[0].similarity == 1);
+    BOOST_TEST(found[1].entry == 3u);
+    BOOST_TEST(found[1].similarity < 1);
+  };
+  {
+    const auto sut = open(with);
+    for (const auto* text : {"a boy", "Ghost!", "a ghost"})
+      BOOST_TEST(sut->keep("k", text, kept_states({8})));
+    check(*sut);
+  }
+  check(*open(with));
+}
 
 BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
   auto left = kept_states({64, 128}, 3, ann);
@@ -479,6 +522,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
     uint64_t number = 0;
     std::string key;
     index::text_vector text = {};
+    index::words_digest words = {};
     index::leftover what;
   };
 
@@ -538,16 +582,17 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
           leave(x.number);
         shares.entries.emplace(++last_number,
                                test::sole_payload(what.whose, bytes, ++clock));
-        expected.push_back(
-          {last_number, key, index::vector_of(text), std::move(what)});
+        expected.push_back({last_number, key, index::vector_of(text),
+                            index::digest_of_words(text), std::move(what)});
         break;
       }
       case 3:
       case 4: {
         std::vector<planning::match> wanted;
         for (const auto& x : expected) {
-          const auto likeness =
-            index::similarity(index::vector_of(text), x.text);
+          const auto likeness = index::similarity_of_texts(
+            index::similarity(index::vector_of(text), x.text),
+            x.words == index::digest_of_words(text));
           if (x.key == key && likeness > 0)
             wanted.push_back({x.number, likeness, {5, 10}, 0});
         }

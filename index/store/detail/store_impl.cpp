@@ -118,6 +118,7 @@ core::result<void> store::impl::read_folder() {
         x->parts = std::move(row.parts);
         // No search finds entries of another scope.
         if (x->key.starts_with(with.scope)) {
+          x->words = digest_of_words(row.text);
           if (auto vector = known->extract(row.number))
             found.insert(std::move(vector));
           else if (!with.images)
@@ -256,8 +257,8 @@ void store::impl::count_answer(uint64_t entry, uint32_t steps, uint32_t skips) {
     return;
   shares.save(entry, steps, skips);
   unwritten.insert(entry);
-  if (++answers[entry] >= with.answers && with.answers != 0)
-    drop(entry, &kept_counts::spent);
+  for (const auto x : answers.count(entry))
+    drop(x, &kept_counts::spent);
 }
 
 void store::impl::drop(uint64_t entry, uint64_t kept_counts::*as) {
@@ -313,6 +314,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   auto x = std::make_shared<kept>();
   x->number = row.number;
   x->key = std::move(row.key);
+  x->words = digest_of_words(row.text);
   x->depth = row.depth;
   x->px = row.px;
   x->file_bytes = row.file_bytes;
@@ -524,6 +526,7 @@ void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
     sizes.parts.push_back({x.steps, x.bytes, x.uses});
   }
   shares.add(entry->number, std::move(sizes));
+  answers.enter(entry->number, entry->key, entry->words);
   by_number.emplace(entry->number, std::move(entry));
 }
 
@@ -536,7 +539,7 @@ store::impl::kept_ptr store::impl::take_out(uint64_t entry) {
   shares.remove(entry);
   hot.drop(tenant_part(out->key), entry);
   unwritten.erase(entry);
-  answers.erase(entry);
+  answers.leave(entry);
   vectors.remove(out->key, entry);
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/detail/answer_counts.hpp>
 #include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/nearest.hpp>
 #include <atelier/index/store/detail/breaker.hpp>
@@ -9,6 +10,7 @@
 #include <atelier/index/store/detail/hot_payloads.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
 #include <atelier/index/store/store.hpp>
+#include <atelier/index/text_vector.hpp>
 
 #include <map>
 #include <memory>
@@ -34,6 +36,7 @@ struct store::impl {
   struct kept {
     uint64_t number = 0;
     std::string key;
+    words_digest words{};
     uint32_t depth = 0;
     core::extent px;
     uint64_t file_bytes = 0;
@@ -63,7 +66,7 @@ struct store::impl {
                              uint32_t skips);
 
   /// Counts an answer by the payload of `steps` that skipped that many steps.
-  /// The entry leaves with its last answer.
+  /// The entries of its text leave with their last answer.
   void count_answer(uint64_t entry, uint32_t steps, uint32_t skips);
 
   /// @param vector the one by which the entry is found
@@ -168,7 +171,7 @@ struct store::impl {
   std::unordered_map<uint64_t, kept_ptr> by_number;
   nearest_by_key vectors;
   /// Payloads given since the start.
-  std::unordered_map<uint64_t, uint64_t> answers;
+  detail::answer_counts answers{with.answers};
   /// Entries whose uses are queued to be written.
   std::set<uint64_t> unwritten;
   /// Entries that reads dropped and whose rows and files are still there, with

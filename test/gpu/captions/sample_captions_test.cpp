@@ -6,7 +6,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 
 using namespace atelier::gpu;
@@ -27,6 +29,11 @@ size_t differences(const description& a, const description& b) {
   return out;
 }
 
+std::multiset<std::string> words_of(const std::string& text) {
+  std::istringstream from{text};
+  return {std::istream_iterator<std::string>{from}, {}};
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(sample_captions_test)
@@ -45,27 +52,38 @@ BOOST_AUTO_TEST_CASE(they_are_captions_that_the_family_knows) {
 }
 
 BOOST_AUTO_TEST_CASE(they_are_more_and_less_alike) {
-  const auto drawn = draw_sample_captions(5, 40, 200);
+  const auto drawn = draw_sample_captions(5, 40, 240);
   size_t others = 0;
+  size_t exchanges = 0;
   for (size_t i = 0; i < drawn.second.size(); ++i) {
-    const auto& near = drawn.first[i / 5];
+    const auto& near = drawn.first[i / 6];
     const auto& text = drawn.second[i];
     const auto says = parse_caption(text).says;
     const auto said = parse_caption(near).says;
-    switch (i % 5) {
+    switch (i % 6) {
       case 0:
         BOOST_TEST(text == near);
         break;
       case 1:
+        BOOST_TEST(text != near);
+        if (says.objects.size() == 1)
+          break;
+        // Only the order of the words tells them apart.
+        ++exchanges;
+        BOOST_TEST(words_of(text) == words_of(near));
+        BOOST_TEST((says.objects[0].place == said.objects[1].place));
+        BOOST_TEST((says.objects[1].place == said.objects[0].place));
+        break;
+      case 2:
         // A colour may change together with the background, so that the object
         // is visible.
         BOOST_TEST(differences(says, said) >= 1u, near << " / " << text);
         BOOST_TEST(differences(says, said) <= 1 + says.objects.size());
         break;
-      case 2:
+      case 3:
         BOOST_TEST(differences(says, said) >= 2u, near << " / " << text);
         break;
-      case 3:
+      case 4:
         BOOST_TEST(differences(says, said) >= 4u, near << " / " << text);
         break;
       default:
@@ -73,6 +91,7 @@ BOOST_AUTO_TEST_CASE(they_are_more_and_less_alike) {
     }
   }
   BOOST_TEST(others == 40u);
+  BOOST_TEST(exchanges > 10u);
 }
 
 BOOST_AUTO_TEST_CASE(equal_seeds_draw_equal_captions) {

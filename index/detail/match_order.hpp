@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/planning/route.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace atelier::index::detail {
+
+/// Sorts matches as kept_work::near returns them: the most similar first, of
+/// equally similar ones the newest.
+inline void sort_best_first(std::vector<planning::match>& all) {
+  std::ranges::sort(all, [](const auto& a, const auto& b) {
+    return std::tuple{b.similarity, b.entry} < std::tuple{a.similarity, a.entry};
+  });
+}
+
+} // namespace atelier::index::detail

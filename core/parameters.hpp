@@ -3,10 +3,12 @@
 
 // The plain parameters of a request: numbers, flags and choices that every
 // interface reads, refuses, forwards and reports in the same way. All
-// interfaces use the table below. Values made of several fields (size, seed,
+// interfaces use the table below; it and what its rows refer to are one file,
+// which is therefore long. Values made of several fields (size, seed,
 // model or variant, images) have their own readers.
 
 #include <atelier/core/enum_count.hpp>
+#include <atelier/core/prompt_rules.hpp>
 #include <atelier/core/samplers.hpp>
 
 #include <algorithm>
@@ -82,6 +84,11 @@ struct wanted_parameters {
 /// defaults.
 struct settled_parameters {
   noise_source noise = noise_source::torch_cpu;
+  prompt_grammar syntax = prompt_grammar::plain;
+  emphasis_rule emphasis = emphasis_rule::original;
+  /// The layer of the text encoder, counted from the last, that the denoiser
+  /// receives.
+  uint32_t clip_skip = 1;
   /// Makes images bit-identical regardless of the rest of the batch; restricts
   /// routes and bypasses caches.
   bool deterministic = false;
@@ -111,6 +118,9 @@ struct used_parameters {
   /// 0..1: moves the deviation of the guided prediction towards the unguided
   /// one's.
   float guidance_rescale = 0;
+  prompt_grammar syntax = prompt_grammar::plain;
+  emphasis_rule emphasis = emphasis_rule::original;
+  uint32_t clip_skip = 1;
   bool deterministic = false;
 
   friend bool operator==(const used_parameters&,
@@ -147,8 +157,10 @@ struct request_member {
 using any_member =
   std::variant<chosen_member<bool>, chosen_member<uint32_t>,
                chosen_member<float>, chosen_member<sampler>,
-               settled_member<bool>, settled_member<noise_source>,
-               request_member<cache_use>, request_member<float>>;
+               settled_member<bool>, settled_member<uint32_t>,
+               settled_member<noise_source>, settled_member<prompt_grammar>,
+               settled_member<emphasis_rule>, request_member<cache_use>,
+               request_member<float>>;
 
 template <class T>
 inline constexpr bool is_request_member = false;
@@ -302,6 +314,37 @@ inline constexpr parameter parameters[] = {
    .webui = "CFG Rescale",
    .told = telling::if_changed,
    .webui_field = "guidance_rescale"},
+  {.name = "prompt_syntax",
+   .doc = "How brackets in prompts are read: plain (as they are) or webui "
+          "(weights such as (word:1.3), BREAK, chunks of long prompts). "
+          "Default: plain, and webui in the web UI's own calls",
+   .member = settled_member<prompt_grammar>{&settled_parameters::syntax,
+                                            &used_parameters::syntax},
+   .value = "SYNTAX",
+   .webui = "Prompt syntax",
+   .told = telling::if_changed,
+   .webui_field = "prompt_syntax"},
+  {.name = "emphasis",
+   .doc = "What the weights of words do in webui syntax, which this implies: "
+          "original (keeps each chunk's mean, the default), no_norm (does "
+          "not), ignore (weights count as 1) or off (brackets are words)",
+   .member = settled_member<emphasis_rule>{&settled_parameters::emphasis,
+                                           &used_parameters::emphasis},
+   .value = "RULE",
+   .webui = "Emphasis",
+   .told = telling::if_changed,
+   .webui_field = "emphasis"},
+  {.name = "clip_skip",
+   .doc = "The text encoder's layer that the image is drawn from, counted from "
+          "the last (default: 1; models with two encoders start at 2)",
+   .member = settled_member<uint32_t>{&settled_parameters::clip_skip,
+                                      &used_parameters::clip_skip},
+   .least = 1,
+   .most = 12,
+   .value = "N",
+   .webui = "Clip skip",
+   .told = telling::if_changed,
+   .webui_field = "clip_skip"},
   {.name = "deterministic",
    .doc = "The same bits whatever else runs",
    .member = settled_member<bool>{&settled_parameters::deterministic,
@@ -361,6 +404,10 @@ constexpr std::span<const std::string_view> names_of() {
     return sampler_names;
   else if constexpr (std::is_same_v<T, cache_use>)
     return cache_use_names;
+  else if constexpr (std::is_same_v<T, prompt_grammar>)
+    return prompt_grammar_names;
+  else if constexpr (std::is_same_v<T, emphasis_rule>)
+    return emphasis_rule_names;
   else
     return noise_source_names;
 }

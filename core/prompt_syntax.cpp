@@ -67,14 +67,17 @@ struct open_bracket {
 
 class reader {
 public:
-  explicit reader(std::string_view text)
-    : text_(text), dropped_(text.size() + 1, 0) {}
+  reader(std::string_view text, marks_taken which)
+    : text_(text),
+      takes_weights_(which == marks_taken::all),
+      dropped_(text.size() + 1, 0) {}
 
   unmarked_prompt run() {
     for (size_t i = 0; i < text_.size();) {
       const char c = text_[i];
       if (c == '\\' && i + 1 < text_.size() && is_bracket(text_[i + 1])) {
-        drop(i, i + 1);
+        if (takes_weights_)
+          drop(i, i + 1);
         i += 2;
         continue;
       }
@@ -182,16 +185,21 @@ private:
     const auto x = mine.back();
     mine.pop_back();
     last_is_round_.pop_back();
+    const auto what = round ? close_round(x, i) : close_square(x, i);
+    if (!takes_weights_
+        && (what == prompt_mark::emphasis || what == prompt_mark::weight))
+      return;
     drop(x.offset, x.offset + 1);
     drop(i, i + 1);
-    add(round ? close_round(x, i) : close_square(x, i), x.offset, i + 1);
+    add(what, x.offset, i + 1);
   }
 
   prompt_mark close_round(const open_bracket& x, size_t end) {
     if (!x.last_colon
         || !is_number(text_.substr(*x.last_colon + 1, end - *x.last_colon - 1)))
       return prompt_mark::emphasis;
-    drop(*x.last_colon, end);
+    if (takes_weights_)
+      drop(*x.last_colon, end);
     return prompt_mark::weight;
   }
 
@@ -252,7 +260,8 @@ private:
       if (text_.substr(i, word.size()) != word
           || (end < text_.size() && is_word(text_[end])))
         continue;
-      if (what == prompt_mark::composition && !has_small_letters())
+      if (what == prompt_mark::composition ? !has_small_letters()
+                                           : !takes_weights_)
         return end;
       if (what == prompt_mark::chunk)
         drop(i, end);
@@ -272,6 +281,7 @@ private:
   }
 
   std::string_view text_;
+  bool takes_weights_;
   /// Counts the omitted ranges that begin (+) or end (-) at each position.
   std::vector<int32_t> dropped_;
   std::vector<open_bracket> round_;
@@ -287,13 +297,13 @@ std::string_view name_of(prompt_mark x) {
   switch (x) {
     case prompt_mark::weight:
     case prompt_mark::emphasis:
-      return "the weight of words";
+      return "a weight of words";
     case prompt_mark::alternation:
       return "alternation of words";
     case prompt_mark::schedule:
       return "a change of words between steps";
     case prompt_mark::chunk:
-      return "BREAK";
+      return "the end of a chunk";
     case prompt_mark::composition:
       return "AND";
     case prompt_mark::network:
@@ -313,8 +323,13 @@ std::string left_of(const marked_text& x) {
 
 } // namespace
 
-unmarked_prompt read_prompt_syntax(std::string_view prompt) {
-  return reader{prompt}.run();
+unmarked_prompt read_prompt_syntax(std::string_view prompt, marks_taken which) {
+  return reader{prompt, which}.run();
+}
+
+std::string words_of(std::string_view prompt, prompt_grammar syntax) {
+  return syntax == prompt_grammar::webui ? read_prompt_syntax(prompt).plain
+                                         : std::string{prompt};
 }
 
 bool is_deliberate(const marked_text& x) {
@@ -323,6 +338,10 @@ bool is_deliberate(const marked_text& x) {
 }
 
 std::string told_as_text(const marked_text& x) {
+  if (is_weight(x.mark))
+    return fmt::format("'{}' is read as plain text; prompt_syntax 'webui' "
+                       "reads it as {}",
+                       x.written, name_of(x.mark));
   return fmt::format("'{}' is read as plain text, because {} is not supported; "
                      "write {} instead",
                      x.written, name_of(x.mark), left_of(x));

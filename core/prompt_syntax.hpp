@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/prompt_rules.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -47,12 +49,30 @@ struct unmarked_prompt {
   size_t count = 0;
 };
 
+/// The marks that read_prompt_syntax takes out of a prompt.
+enum class marks_taken : uint8_t {
+  all,
+  /// All but the weights of words and BREAK, which read_word_weights reads.
+  all_but_weights,
+};
+
 /// Parses a prompt by the web UI's rules: a bracket after a backslash is plain
 /// text, and so is a bracket without a partner. Takes time proportional to the
-/// prompt's length.
+/// prompt's length. Marks that are not taken remain as they are written, and
+/// so does a backslash before a bracket; they are not counted.
 /// Threads: any.
 /// Source: modules/prompt_parser.py and extra_networks.py of the web UI 1.9.
-unmarked_prompt read_prompt_syntax(std::string_view prompt);
+unmarked_prompt read_prompt_syntax(std::string_view prompt,
+                                   marks_taken which = marks_taken::all);
+
+/// Returns a prompt's words without the marks of its syntax.
+std::string words_of(std::string_view prompt, prompt_grammar syntax);
+
+/// Returns whether a mark sets the weight of words or ends a chunk.
+constexpr bool is_weight(prompt_mark x) {
+  return x == prompt_mark::weight || x == prompt_mark::emphasis
+      || x == prompt_mark::chunk;
+}
 
 /// Returns whether a mark is syntax even for clients that do not use the web
 /// UI's syntax. Words in parentheses may be plain text.

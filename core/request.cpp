@@ -49,6 +49,18 @@ std::string_view to_string(noise_source x) {
          : "unknown";
 }
 
+std::string_view to_string(prompt_grammar x) {
+  return static_cast<size_t>(x) < prompt_grammar_names.size()
+         ? prompt_grammar_names[static_cast<size_t>(x)]
+         : "?";
+}
+
+std::string_view to_string(emphasis_rule x) {
+  return static_cast<size_t>(x) < emphasis_rule_names.size()
+         ? emphasis_rule_names[static_cast<size_t>(x)]
+         : "?";
+}
+
 std::string_view to_string(image_format x) {
   switch (x) {
     case image_format::png:

@@ -190,6 +190,13 @@ struct generation {
   std::string priority = "normal";
   /// torch_cpu or philox.
   std::string noise = "torch_cpu";
+  /// plain (none: plain) or webui: reads (word:1.3), [word], BREAK and prompts
+  /// of several chunks in the prompt and the negative prompt.
+  std::optional<std::string> prompt_syntax;
+  /// original, no_norm, ignore or off; implies the web UI's syntax.
+  std::optional<std::string> emphasis;
+  /// 1..12: the text encoder's layer that is used, counted from the last.
+  std::optional<uint32_t> clip_skip;
   /// The time from submission; none: no deadline.
   std::optional<std::chrono::nanoseconds> deadline;
   /// Produces the same bits whatever else the engine does.
@@ -286,6 +293,7 @@ struct generated_image {
   float guidance_rescale = 0;
   float eta = 0;
   bool karras = false;
+  uint32_t clip_skip = 1;
   /// 1 if the image starts only from noise.
   float strength = 1;
   uint32_t width = 0;

@@ -2,7 +2,7 @@
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/limits.hpp>
-#include <atelier/core/prompt_syntax.hpp>
+#include <atelier/core/prompt_check.hpp>
 #include <atelier/core/tenant.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
@@ -262,16 +262,6 @@ core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
   return out;
 }
 
-/// Notes the syntax that the web UI would interpret in a text, which is drawn
-/// literally.
-void note_syntax(std::string_view name, std::string_view text,
-                 std::vector<core::note>& to) {
-  for (const auto& x : core::read_prompt_syntax(text).marks)
-    if (core::is_deliberate(x) && to.size() < core::most_notes)
-      to.push_back({core::note_code::prompt_syntax,
-                    fmt::format("{}: {}", name, core::told_as_text(x))});
-}
-
 } // namespace
 
 core::result<core::request> to_request(const generation& wanted,
@@ -294,8 +284,6 @@ core::result<core::request> to_request(const generation& wanted,
   if (!notes)
     return notes.why();
   x.notes = std::move(*notes);
-  note_syntax("prompt", wanted.prompt, x.notes);
-  note_syntax("negative prompt", wanted.negative, x.notes);
   x.arrived = now;
   x.output.quality = wanted.quality;
   const auto format = one_of<core::image_format>(
@@ -311,6 +299,12 @@ core::result<core::request> to_request(const generation& wanted,
   x.cache = cache_use_of(wanted, within);
   if (auto good = take_parameters(wanted, x); !good)
     return good.why();
+  // A rule for weights asks for the syntax that has them.
+  if (wanted.emphasis && !wanted.prompt_syntax)
+    x.syntax = core::prompt_grammar::webui;
+  if (auto good = core::check_prompts(x, wanted.emphasis.has_value()); !good)
+    return good.why();
+  core::note_syntax(x);
   if (auto good = check_similarity(wanted, known.costs); !good)
     return good.why();
   if (wanted.deadline) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/stages/classify.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/planning/policies/argus/labels.hpp>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ std::optional<classify_stage::work> classify_stage::begin(
   if (!classifies_ || !row.asked.tolerated || row.costs.ladders.empty())
     return std::nullopt;
   work out;
-  out.text = row.wanted.text.positive;
+  out.text = core::words_of(row.wanted.text.positive, row.wanted.syntax);
   for (const auto& from : row.costs.ladders) {
     auto& to = out.ladders.emplace_back();
     for (const auto& x : from.levels) {

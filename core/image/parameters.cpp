@@ -126,6 +126,15 @@ std::string told(const core::parameter&, core::noise_source value) {
   return value == core::noise_source::torch_cpu ? "CPU" : "Philox";
 }
 
+std::string told(const core::parameter&, core::prompt_grammar value) {
+  return std::string{core::prompt_grammar_names[static_cast<size_t>(value)]};
+}
+
+std::string told(const core::parameter&, core::emphasis_rule value) {
+  return std::string{
+    core::emphasis_rule_webui_names[static_cast<size_t>(value)]};
+}
+
 template <class Number>
 std::string told(const core::parameter&, Number value) {
   return fmt::to_string(value);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
@@ -69,11 +70,23 @@ uint64_t model::weight_bytes() const {
        + (preview_vae_ ? preview_vae_->weight_bytes() : 0);
 }
 
-std::string model::text_of(std::string_view asked, bool negative,
+prompt_text model::text_of(const prompt_text& asked,
                            std::vector<core::note>& notes) const {
-  const auto side = negative ? prompt_side::negative : prompt_side::positive;
-  notes = notes_on_text(asked, side, words_, traits_.captions);
-  return text_to_encode(asked, side, words_, traits_.captions);
+  const auto side =
+    asked.negative ? prompt_side::negative : prompt_side::positive;
+  auto out = asked;
+  notes = notes_on_text(asked.text, side, words_, traits_.captions);
+  const bool lists_words =
+    !words_.empty() || traits_.captions != caption_kind::free;
+  if (lists_words && asked.syntax == core::prompt_grammar::webui) {
+    const auto read = core::read_prompt_syntax(asked.text);
+    auto ignored = notes_on_weights(read, side);
+    notes.insert(notes.begin(), ignored.begin(), ignored.end());
+    out.text = read.plain;
+    out.syntax = core::prompt_grammar::plain;
+  }
+  out.text = text_to_encode(out.text, side, words_, traits_.captions);
+  return out;
 }
 
 } // namespace atelier::gpu

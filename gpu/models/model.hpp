@@ -9,6 +9,7 @@
 #include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/prompt_text.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/vae/latent_preview.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
@@ -17,7 +18,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 namespace atelier::gpu {
@@ -29,6 +29,8 @@ struct condition {
   std::vector<torch::Tensor> tensors;
   /// Tokens of the text in the denoiser's input.
   int64_t tokens = 0;
+  /// Chunks of the text, each as long as the encoders read at once.
+  uint32_t chunks = 1;
   /// Tokens of the text that did not fit the encoders.
   uint32_t left_out = 0;
   /// Notes on parts of the text that the model ignores; empty if it does not
@@ -48,8 +50,9 @@ public:
   virtual const denoiser& net() const = 0;
 
   /// Encodes the part of a text that the model uses (text_to_encode). Throws
-  /// c10::Error.
-  virtual condition encode(std::string_view asked, bool negative) const = 0;
+  /// c10::Error, and model_error (ec::invalid_argument) if the text cannot be
+  /// encoded in the way requested.
+  virtual condition encode(const prompt_text& asked) const = 0;
 
   /// Creates inputs for passes of that key, with undefined values.
   virtual pass_inputs make_inputs(const pass_key& key) const = 0;
@@ -103,8 +106,9 @@ public:
   }
 
   /// Returns the part of a text that the encoders receive, and adds notes on
-  /// what the model ignores.
-  std::string text_of(std::string_view asked, bool negative,
+  /// what the model ignores. A model that lists its words ignores their
+  /// weights: its text is plain.
+  prompt_text text_of(const prompt_text& asked,
                       std::vector<core::note>& notes) const;
 
 protected:

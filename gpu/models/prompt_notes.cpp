@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/captions/caption_notes.hpp>
 #include <atelier/core/image/native_fit.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
@@ -52,6 +51,17 @@ std::vector<note> notes_on_text(std::string_view text, prompt_side side,
   for (auto& x : found)
     x.text = shorten(fmt::format("{}: {}", name_of(side), x.text));
   return found;
+}
+
+std::vector<note> notes_on_weights(const core::unmarked_prompt& read,
+                                   prompt_side side) {
+  std::vector<note> out;
+  for (const auto& x : read.marks)
+    if (core::is_weight(x.mark))
+      out.push_back({note_code::prompt_syntax,
+                     shorten(fmt::format("{}: {}", name_of(side),
+                                         core::told_as_left_out(x)))});
+  return out;
 }
 
 std::string text_to_encode(std::string_view text, prompt_side side,

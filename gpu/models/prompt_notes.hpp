@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/note.hpp>
+#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
@@ -26,6 +27,11 @@ enum class prompt_side : uint8_t { positive, negative };
 std::vector<core::note> notes_on_text(std::string_view text, prompt_side side,
                                       const known_words& words,
                                       caption_kind captions);
+
+/// Returns notes on the weights of words and the BREAKs of a text, for a model
+/// that does not use them. The other marks are noted when a request arrives.
+std::vector<core::note> notes_on_weights(const core::unmarked_prompt& read,
+                                         prompt_side side);
 
 /// Returns the part of a text that a model receives. A model trained on
 /// captions of scenes gets only those comma-separated phrases that have a known

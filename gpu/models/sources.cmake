@@ -8,6 +8,7 @@ set(model_sources
   models/clip/clip_vision_config.cpp
   models/clip/detail/text_names.cpp
   models/clip/image_preparation.cpp
+  models/clip/prompt_chunks.cpp
   models/families.cpp
   models/files/detail/float_types.cpp
   models/files/detail/folder_links.cpp

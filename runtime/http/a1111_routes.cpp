@@ -286,6 +286,7 @@ void a1111_api::get_options(const exchange_ptr& x) {
     {"sd_checkpoint_hash", ""},
     {"sd_vae", "Automatic"},
     {"CLIP_stop_at_last_layers", 1},
+    {"emphasis", "Original"},
     {"eta_noise_seed_delta", 0},
     {"randn_source", "CPU"},
     {"samples_format", set.samples_format},
@@ -294,8 +295,9 @@ void a1111_api::get_options(const exchange_ptr& x) {
     {"enable_pnginfo", true},
     {"live_previews_enable", set.live_previews_enable},
     {"show_progress_every_n_steps", set.show_progress_every_n_steps}};
-  for (const auto& [name, value] : set.hints.items())
-    all[name] = value;
+  for (const auto* const kept : {&set.hints, &set.prompts})
+    for (const auto& [name, value] : kept->items())
+      all[name] = value;
   x->reply(detail::json_reply(all));
 }
 
@@ -321,6 +323,11 @@ void a1111_api::read_option(field_reader& r, a1111_options& into) const {
   if (const auto every = r.whole("show_progress_every_n_steps", -1, 1000))
     into.show_progress_every_n_steps =
       *every < 0 ? 0 : static_cast<uint32_t>(*every);
+  generation prompts;
+  detail::read_prompt_options(r, prompts);
+  for (const auto name : detail::a1111_prompt_options)
+    if (const auto* value = r.find(name))
+      into.prompts[std::string{name}] = *value;
   r.hint("a1111 options");
   for (const auto& x : detail::hints())
     if (x.api == "a1111 options")

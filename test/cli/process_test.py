@@ -493,8 +493,8 @@ def case_a_note_is_printed_once_for_all_pictures(program):
     code, out, err = program.run(["generate", "a (red:1.3) ring", "-n", "3",
                                   "-o", "noted/", "--json"])
     expect(code == 0, err)
-    note = ("prompt: '(red:1.3)' is read as plain text, because the weight of "
-            "words is not supported; write 'red' instead")
+    note = ("prompt: '(red:1.3)' is read as plain text; prompt_syntax 'webui' "
+            "reads it as a weight of words")
     expect(err.count(f"note: {note}\n") == 1, err)
     for line in out.splitlines():
         expect(json.loads(line)["notes"] ==

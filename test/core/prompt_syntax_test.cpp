@@ -56,14 +56,37 @@ BOOST_AUTO_TEST_CASE(each_mark_of_the_web_ui_is_found_and_taken_out) {
 BOOST_AUTO_TEST_CASE(what_is_told_names_the_mark_and_what_is_left) {
   const auto x = read_prompt_syntax("a (red:1.3) circle").marks.at(0);
   BOOST_TEST(told_as_text(x)
-             == "'(red:1.3)' is read as plain text, because the weight of "
-                "words is not supported; write 'red' instead");
+             == "'(red:1.3)' is read as plain text; prompt_syntax 'webui' "
+                "reads it as a weight of words");
   BOOST_TEST(told_as_left_out(x)
-             == "'(red:1.3)' is read as 'red', because the weight of words is "
+             == "'(red:1.3)' is read as 'red', because a weight of words is "
                 "not supported");
+  BOOST_TEST(told_as_text(read_prompt_syntax("a [red|blue] circle").marks.at(0))
+             == "'[red|blue]' is read as plain text, because alternation of "
+                "words is not supported; write 'red' instead");
   const auto round = read_prompt_syntax("(a) [b]").marks;
   BOOST_TEST(!is_deliberate(round.at(0)));
   BOOST_TEST(is_deliberate(round.at(1)));
+}
+
+BOOST_AUTO_TEST_CASE(weights_remain_where_they_are_read_later) {
+  const auto left = [](std::string_view prompt, size_t marks) {
+    const auto read = read_prompt_syntax(prompt, marks_taken::all_but_weights);
+    BOOST_TEST(read.count == marks, prompt);
+    return read.plain;
+  };
+  BOOST_TEST(left("a (red:1.3) [circle] BREAK \\(x\\)", 0)
+             == "a (red:1.3) [circle] BREAK \\(x\\)");
+  BOOST_TEST(left("([cat|dog]:1.3) [(red:1.2):blue:5]", 2)
+             == "(cat:1.3) (red:1.2)");
+  BOOST_TEST(left("a <lora:x:1>(cat) AND b", 2) == "a (cat) AND b");
+  // Sixteen weights do not hide a mark without effect.
+  std::string many;
+  for (int i = 0; i < 20; ++i)
+    many += "(a)";
+  BOOST_TEST(left(many + "[b|c]", 1) == many + "b");
+  BOOST_TEST(words_of("(a) [b|c]", prompt_grammar::webui) == "a b");
+  BOOST_TEST(words_of("(a)", prompt_grammar::plain) == "(a)");
 }
 
 BOOST_AUTO_TEST_CASE(many_marks_are_counted_and_a_network_is_never_lost) {

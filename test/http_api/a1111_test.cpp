@@ -109,19 +109,56 @@ BOOST_AUTO_TEST_CASE(notes_are_comments_each_once) {
   BOOST_TEST(info["comments"] == "prompt: 'cat' is not known\ncut\n");
 }
 
-BOOST_AUTO_TEST_CASE(marks_of_the_prompt_are_taken_out_and_noted) {
+BOOST_AUTO_TEST_CASE(prompts_are_in_the_web_uis_syntax) {
   rig r;
   const auto g = r.order_of({{"prompt", "a (red:1.3) circle BREAK on white"},
                              {"negative_prompt", "[dogs|cats]"}});
-  BOOST_TEST(g.prompt == "a red circle  on white");
-  BOOST_TEST(g.negative == "dogs");
-  BOOST_TEST_REQUIRE(g.notes.size() == 3u);
-  for (const auto& x : g.notes)
-    BOOST_TEST(x.code == "prompt_syntax");
-  BOOST_TEST(g.notes[0].text
-             == "prompt: '(red:1.3)' is read as 'red', because the weight of "
-                "words is not supported");
-  BOOST_TEST(g.notes[2].text.starts_with("negative_prompt: '[dogs|cats]'"));
+  BOOST_TEST(g.prompt == "a (red:1.3) circle BREAK on white");
+  BOOST_TEST(g.negative == "[dogs|cats]");
+  BOOST_TEST(*g.prompt_syntax == "webui");
+  BOOST_TEST(!g.emphasis);
+  BOOST_TEST(!g.clip_skip);
+  const auto plain =
+    r.order_of({{"prompt", "<lora:x:1>"}, {"prompt_syntax", "plain"}});
+  BOOST_TEST(*plain.prompt_syntax == "plain");
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_cannot_be_read_are_refused_by_name) {
+  rig r;
+  for (const auto* field : {"prompt", "negative_prompt"}) {
+    const auto got = r.draw({{field, "a (red:1000) circle"}});
+    BOOST_TEST(got->status() == 400u);
+    BOOST_TEST(got->body()["detail"]
+               == std::string{field}
+                    + ": the weight 1000 of 'red' is outside -100..100");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(options_set_how_prompts_are_encoded) {
+  rig r;
+  const auto set = [&](const json& body) {
+    return r.post_json("/sdapi/v1/options", body)->status();
+  };
+  BOOST_TEST(set({{"CLIP_stop_at_last_layers", 2}, {"emphasis", "No norm"}})
+             == 200u);
+  BOOST_TEST(set({{"CLIP_stop_at_last_layers", 13}}) == 400u);
+  BOOST_TEST(set({{"emphasis", "Loud"}}) == 400u);
+  const auto told = r.get("/sdapi/v1/options")->body();
+  BOOST_TEST(told["CLIP_stop_at_last_layers"] == 2);
+  BOOST_TEST(told["emphasis"] == "No norm");
+  auto g = r.order_of({{"prompt", "a"}});
+  BOOST_TEST(*g.clip_skip == 2u);
+  BOOST_TEST(*g.emphasis == "no_norm");
+  // What a call says counts before what was set.
+  g = r.order_of({{"prompt", "a"}, {"clip_skip", 3}});
+  BOOST_TEST(*g.clip_skip == 3u);
+  g = r.order_of({{"prompt", "a"},
+                  {"override_settings",
+                   {{"CLIP_stop_at_last_layers", 1}, {"emphasis", "None"}}}});
+  BOOST_TEST(*g.clip_skip == 1u);
+  BOOST_TEST(*g.emphasis == "off");
+  g = r.order_of({{"prompt", "a"}, {"prompt_syntax", "plain"}});
+  BOOST_TEST(!g.emphasis);
 }
 
 BOOST_AUTO_TEST_CASE(a_network_in_a_prompt_is_refused_by_name) {

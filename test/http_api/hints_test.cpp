@@ -80,10 +80,9 @@ BOOST_AUTO_TEST_CASE(hints_are_taken_and_noted) {
   BOOST_TEST((r.draw({{"restore_faces", true}})
               == texts{"restore_faces true: it has no effect, there is no face "
                        "restoration"}));
-  BOOST_TEST((
-    r.draw({{"override_settings", {{"CLIP_stop_at_last_layers", 2}}}})
-    == texts{"CLIP_stop_at_last_layers 2: it has no effect, the text encoder's "
-             "own last layer is used"}));
+  BOOST_TEST((r.draw({{"override_settings", {{"randn_source", "NV"}}}})
+              == texts{"randn_source \"NV\": it has no effect, noise is drawn "
+                       "on the CPU"}));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_done_anyway_is_not_noted) {
@@ -98,8 +97,7 @@ BOOST_AUTO_TEST_CASE(what_is_done_anyway_is_not_noted) {
                .empty());
   BOOST_TEST(r.draw({{"restore_faces", false},
                      {"override_settings",
-                      {{"CLIP_stop_at_last_layers", 1},
-                       {"randn_source", "CPU"},
+                      {{"randn_source", "CPU"},
                        {"forge_additional_modules", json::array()}}}})
                .empty());
 }
@@ -116,12 +114,10 @@ BOOST_AUTO_TEST_CASE(hints_that_are_none_are_refused) {
     BOOST_TEST(got->status() == 400u, field);
     BOOST_TEST(got->body()["error"]["param"] == field);
   }
-  for (const json& value : {json(0), json(13), json("two")})
-    BOOST_TEST(r.post_json("/sdapi/v1/txt2img",
-                           {{"override_settings",
-                             {{"CLIP_stop_at_last_layers", value}}}})
-                 ->status()
-               == 400u);
+  BOOST_TEST(r.post_json("/sdapi/v1/txt2img",
+                         {{"override_settings", {{"randn_source", "TPU"}}}})
+               ->status()
+             == 400u);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_have_no_effect_are_noted_with_each_image) {
@@ -129,17 +125,16 @@ BOOST_AUTO_TEST_CASE(options_that_have_no_effect_are_noted_with_each_image) {
   const auto set = [&](const json& body) {
     return r.post_json("/sdapi/v1/options", body)->status();
   };
-  BOOST_TEST(set({{"CLIP_stop_at_last_layers", 2}}) == 200u);
-  BOOST_TEST(set({{"CLIP_stop_at_last_layers", 99}}) == 400u);
-  BOOST_TEST(r.get("/sdapi/v1/options")->body()["CLIP_stop_at_last_layers"]
-             == 2);
+  BOOST_TEST(set({{"randn_source", "GPU"}}) == 200u);
+  BOOST_TEST(set({{"randn_source", "TPU"}}) == 400u);
+  BOOST_TEST(r.get("/sdapi/v1/options")->body()["randn_source"] == "GPU");
   BOOST_TEST(r.draw(json::object()).size() == 1u);
   BOOST_TEST(
-    r.draw({{"override_settings", {{"CLIP_stop_at_last_layers", 1}}}}).empty());
+    r.draw({{"override_settings", {{"randn_source", "CPU"}}}}).empty());
   r.key = "bob";
   BOOST_TEST(r.draw(json::object()).empty());
   r.key = "ann";
-  BOOST_TEST(set({{"CLIP_stop_at_last_layers", 1}}) == 200u);
+  BOOST_TEST(set({{"randn_source", "CPU"}}) == 200u);
   BOOST_TEST(r.draw(json::object()).empty());
 }
 

@@ -70,6 +70,9 @@ BOOST_AUTO_TEST_CASE(whatever_else_changes_the_run_counts) {
     [](auto& x) { x.fixed.eta = 0.5f; },
     [](auto& x) { x.fixed.sampler = core::sampler::euler; },
     [](auto& x) { x.noise = core::noise_source::philox; },
+    [](auto& x) { x.syntax = core::prompt_grammar::webui; },
+    [](auto& x) { x.emphasis = core::emphasis_rule::no_norm; },
+    [](auto& x) { x.clip_skip = 2; },
     [](auto& x) { x.deterministic = true; },
   };
   for (const auto& change : changes) {

@@ -164,6 +164,41 @@ BOOST_DATA_TEST_CASE(what_a_model_does_not_do_is_told_with_the_image, modes,
   BOOST_TEST(test::image_in(test::await(plain)).notes.empty());
 }
 
+BOOST_DATA_TEST_CASE(weights_change_an_image_unless_the_model_lists_its_words,
+                     modes, how) {
+  const auto draw = [&](engine& sut, std::string prompt) {
+    auto wanted = small();
+    wanted.prompt = std::move(prompt);
+    wanted.prompt_syntax = "webui";
+    auto asked = test::hand_in(sut, wanted);
+    return test::await(asked);
+  };
+  {
+    auto sut = start(how);
+    const auto plain = test::image_in(draw(*sut, "a a"));
+    const auto strong = test::image_in(draw(*sut, "a (a:1.5)"));
+    BOOST_TEST(!(*image::decode(plain.bytes) == *image::decode(strong.bytes)));
+    BOOST_TEST(strong.prompt == "a (a:1.5)");
+    BOOST_TEST(strong.notes.empty());
+    std::string many;
+    for (int i = 0; i < 601; ++i)
+      many += "a ";
+    const auto refused = draw(*sut, many);
+    BOOST_TEST_REQUIRE(!refused);
+    BOOST_TEST(refused.why().code == "invalid_argument");
+    BOOST_TEST(refused.why().text.find("prompt: it needs more than 8 chunks")
+               != std::string::npos);
+  }
+  write_at("known_words.txt", "a");
+  auto sut = start(how);
+  const auto told = test::image_in(draw(*sut, "a (a:1.5)"));
+  BOOST_TEST_REQUIRE(told.notes.size() == 1u);
+  BOOST_TEST(
+    told.notes[0].text
+    == "prompt: '(a:1.5)' is read as 'a', because a weight of words is "
+       "not supported");
+}
+
 BOOST_DATA_TEST_CASE(a_model_of_one_size_has_its_image_scaled, modes, how) {
   const core::extent asked{192, 64};
   auto wanted = small();

@@ -18,6 +18,7 @@ import numpy
 from PIL import Image
 
 import tiny_models
+import web_ui_prompts
 
 diffusers.utils.logging.set_verbosity_error()
 torch.set_num_threads(2)
@@ -36,7 +37,7 @@ def case(family, **what):
     base = dict(prompt="the red circle and the blue square", negative="",
                 steps=6, guidance=5.0, sampler=None, seed=7, width=64,
                 height=64, karras=False, eta=0.0, rescale=0.0, init=None,
-                mask=None, strength=None)
+                mask=None, strength=None, clip_skip=1, webui="")
     base.update(what)
     return family, base
 
@@ -54,6 +55,12 @@ CASES = [
     case("sd1", sampler="dpmpp_2m", karras=True, steps=8),
     case("sd1", prompt=""),
     case("sd1", prompt="circle " * 200),
+    case("sd1", clip_skip=2),
+    case("sd1", prompt="the (red:1.5) circle", webui="original"),
+    case("sd1", prompt="the [red] circle BREAK " + "blue, " * 100,
+         negative="(square:1.3)", webui="original"),
+    case("sd1", prompt="((the circle))", negative="square, " * 100,
+         webui="no_norm", clip_skip=3),
     case("sd1", init="photo", strength=0.6),
     case("sd1", init="photo", strength=1.0),
     case("sd1", init="photo", strength=0.5, sampler="euler"),
@@ -67,6 +74,9 @@ CASES = [
     case("sdxl"),
     case("sdxl", negative="a cat", guidance=7.5),
     case("sdxl", width=96, height=64),
+    case("sdxl", clip_skip=3),
+    case("sdxl", prompt="the (red:1.4) circle BREAK blue",
+         negative="a (cat:0.7)", webui="original"),
     case("sdxl", init="photo", strength=0.5),
     case("turbo", guidance=0.0, steps=1),
     case("turbo", guidance=0.0, steps=4),
@@ -130,6 +140,22 @@ def decoded(pipe, latents):
     return pipe.image_processor.postprocess(image, output_type="np")[0]
 
 
+def by_the_web_ui(pipe, what):
+    """Returns a pipeline's arguments for the texts, encoded in the web UI's way."""
+    count = max(web_ui_prompts.count_of(pipe, what[x])
+                for x in ("prompt", "negative"))
+    out = {"prompt": None, "negative_prompt": None}
+    for side, name in (("prompt", "prompt"), ("negative", "negative_prompt")):
+        states, pooled = web_ui_prompts.encoded(
+            pipe, what[side], what["webui"] or "original", what["clip_skip"],
+            count)
+        out[name + "_embeds"] = states.to(DEVICE)
+        if pooled is not None:
+            pooled_name = name.replace("prompt", "pooled_prompt_embeds")
+            out[pooled_name] = pooled.to(DEVICE)
+    return out
+
+
 def theirs(family, made, what):
     pipe = pipeline_for(family, made, what)
     wanted = dict(prompt=what["prompt"], num_inference_steps=what["steps"],
@@ -137,6 +163,11 @@ def theirs(family, made, what):
                   generator=torch.Generator("cpu").manual_seed(what["seed"]))
     if family != "lcm" and what["negative"]:
         wanted["negative_prompt"] = what["negative"]
+    if what["webui"] or (what["clip_skip"] > 1 and family == "sd1"):
+        wanted.update(by_the_web_ui(pipe, what))
+    elif what["clip_skip"] > 1:
+        # diffusers counts from the layer that the model uses.
+        wanted["clip_skip"] = what["clip_skip"] - 2
     if what["eta"]:
         wanted["eta"] = what["eta"]
     if what["rescale"]:
@@ -189,6 +220,10 @@ def ours(model, what, work):
         command += ["--eta", str(what["eta"])]
     if what["rescale"]:
         command += ["--guidance-rescale", str(what["rescale"])]
+    if what["clip_skip"] > 1:
+        command += ["--clip-skip", str(what["clip_skip"])]
+    if what["webui"]:
+        command += ["--prompt-syntax", "webui", "--emphasis", what["webui"]]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return None, done.stderr.strip()
@@ -212,7 +247,8 @@ def main():
             made = models[family].from_pretrained(at, **absent)
             expected = theirs(family, made, what)
             found, why = ours(at, what, work)
-            told = {k: v for k, v in what.items() if v not in ("", None, 0.0)
+            told = {k: v if isinstance(v, int | float) else v[:40]
+                    for k, v in what.items() if v not in ("", None, 0.0)
                     and k != "prompt"}
             if found is None:
                 wrong += 1

@@ -71,12 +71,58 @@ BOOST_AUTO_TEST_CASE(syntax_that_has_no_effect_is_noted) {
      == core::note{core::note_code::field_ignored, "style has no effect"}));
   BOOST_TEST((got->notes[1].code == core::note_code::prompt_syntax));
   BOOST_TEST(got->notes[1].text
-             == "prompt: '(red:1.3)' is read as plain text, because the weight "
-                "of words is not supported; write 'red' instead");
+             == "prompt: '(red:1.3)' is read as plain text; prompt_syntax "
+                "'webui' reads it as a weight of words");
   BOOST_TEST(got->notes[2].text
              == "prompt: '<lora:x:1>' is read as plain text, because a network "
                 "named in the prompt is not supported; write nothing instead");
   BOOST_TEST(got->notes[3].text.starts_with("negative prompt: '[blue]'"));
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_read_where_they_are_asked_for) {
+  generation wanted;
+  wanted.prompt = "a (red:1.3) [circle] BREAK [star|ring]";
+  wanted.prompt_syntax = "webui";
+  const auto got = enter(wanted);
+  BOOST_TEST_REQUIRE(bool{got});
+  BOOST_TEST((got->syntax == core::prompt_grammar::webui));
+  BOOST_TEST(got->text.positive == wanted.prompt);
+  BOOST_TEST_REQUIRE(got->notes.size() == 1u);
+  BOOST_TEST(got->notes[0].text
+             == "prompt: '[star|ring]' is read as 'star', because alternation "
+                "of words is not supported");
+  // The rule alone says that there are weights.
+  wanted.prompt_syntax.reset();
+  wanted.emphasis = "off";
+  const auto literal = enter(wanted);
+  BOOST_TEST_REQUIRE(bool{literal});
+  BOOST_TEST((literal->syntax == core::prompt_grammar::webui));
+  BOOST_TEST(literal->notes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(prompts_that_cannot_be_weighed_are_refused) {
+  const auto refused = [](const generation& wanted) {
+    const auto got = enter(wanted);
+    return got ? std::string{} : got.why().text;
+  };
+  generation wanted;
+  wanted.prompt_syntax = "webui";
+  wanted.prompt = "a (red:1000) circle";
+  BOOST_TEST(refused(wanted)
+             == "prompt: the weight 1000 of 'red' is outside -100..100");
+  wanted.prompt = "<lora:x:1>";
+  BOOST_TEST(refused(wanted)
+             == "prompt: '<lora:x:1>' names a network, which is not supported");
+  wanted.prompt = "";
+  wanted.negative = "(x:1.2.3)";
+  BOOST_TEST(refused(wanted)
+             == "negative: the weight '1.2.3' is not a number from -100 to "
+                "100");
+  wanted.prompt_syntax = "plain";
+  BOOST_TEST(refused(wanted).empty());
+  wanted.emphasis = "no_norm";
+  BOOST_TEST(refused(wanted)
+             == "emphasis 'no_norm' has no effect with prompt_syntax 'plain'");
 }
 
 BOOST_AUTO_TEST_CASE(notes_of_a_host_are_checked) {

@@ -6,20 +6,22 @@
 namespace atelier::gpu::detail {
 
 const condition& prompt_cache::find(
-  const std::shared_ptr<const gpu::model>& model, const std::string& text,
-  bool negative) {
+  const std::shared_ptr<const gpu::model>& model, const prompt_text& asked) {
   const auto at =
     std::find_if(entries_.begin(), entries_.end(), [&](const entry& x) {
-      return x.negative == negative && x.text == text
-          && x.model.lock() == model;
+      return x.text == asked && x.model.lock() == model;
     });
   if (at != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, at);
     return entries_.front().condition;
   }
-  entries_.push_front({model, text, negative, model->encode(text, negative)});
-  if (entries_.size() > most_entries)
+  entries_.push_front({model, asked, model->encode(asked)});
+  tokens_ += entries_.front().condition.tokens;
+  while (entries_.size() > most_entries
+         || (tokens_ > most_tokens && entries_.size() > 1)) {
+    tokens_ -= entries_.back().condition.tokens;
     entries_.pop_back();
+  }
   return entries_.front().condition;
 }
 

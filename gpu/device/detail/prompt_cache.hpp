@@ -8,9 +8,9 @@
 #include <torch/torch.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
-#include <string>
 
 namespace atelier::gpu::detail {
 
@@ -20,23 +20,27 @@ namespace atelier::gpu::detail {
 class prompt_cache {
 public:
   static constexpr size_t most_entries = 64;
+  /// Bounds the memory of texts of many chunks; as many as 64 texts of the
+  /// longest encoding of one chunk have.
+  static constexpr int64_t most_tokens = 64 * 333;
 
-  /// Returns the encoding of `text` by `model`; encodes it if it is not held.
-  /// Throws the exceptions of the model.
+  /// Returns the encoding of `asked` by `model`; encodes it if it is not held.
+  /// It stays until other texts replace it. Throws the exceptions of the model.
   const condition& find(const std::shared_ptr<const gpu::model>& model,
-                        const std::string& text, bool negative);
+                        const prompt_text& asked);
 
 private:
   struct entry {
     /// The model; an expired one matches none.
     std::weak_ptr<const gpu::model> model;
-    std::string text;
-    bool negative = false;
+    prompt_text text;
     gpu::condition condition;
   };
 
   /// Most recently used first.
   std::list<entry> entries_;
+  /// The sum of the entries' tokens.
+  int64_t tokens_ = 0;
 };
 
 } // namespace atelier::gpu::detail

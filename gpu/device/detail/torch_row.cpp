@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
@@ -117,10 +118,27 @@ void torch_row::read(prompt_cache& prompts, std::optional<uint64_t> free) {
   if (steps_done_ == 0)
     start();
 
-  positive_ = prompts.find(model_, job_.text.positive, false);
-  if (how.guidance > 1 && !model_->embeds_guidance())
-    negative_ = prompts.find(model_, job_.text.negative, true);
+  encode_texts(prompts);
   make_notes();
+}
+
+void torch_row::encode_texts(prompt_cache& prompts) {
+  const auto& how = job_.recipe;
+  prompt_text said{job_.text.positive, false, how.syntax, how.emphasis,
+                   how.clip_skip};
+  positive_ = prompts.find(model_, said);
+  if (how.guidance <= 1 || model_->embeds_guidance())
+    return;
+  // Both texts of a pass have the same number of tokens.
+  auto unsaid = said;
+  unsaid.text = job_.text.negative;
+  unsaid.negative = true;
+  unsaid.chunks = positive_.chunks;
+  negative_ = prompts.find(model_, unsaid);
+  if (negative_.chunks == positive_.chunks)
+    return;
+  said.chunks = negative_.chunks;
+  positive_ = prompts.find(model_, said);
 }
 
 void torch_row::read_source() {
@@ -422,7 +440,8 @@ decoded_row torch_row::write(torch::Tensor pixels, const image_judge* judge) {
 double torch_row::scored_by(const image_judge& judge,
                             const torch::Tensor& pixels) const {
   const auto said = with_model_border("judging an image", [&] {
-    return judge.score(pixels, job_.text.positive);
+    return judge.score(pixels,
+                       core::words_of(job_.text.positive, job_.recipe.syntax));
   });
   // The image exists, so a failing judge is not an error.
   if (said && std::isfinite(*said))

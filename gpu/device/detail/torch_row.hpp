@@ -150,6 +150,7 @@ public:
 private:
   void read(prompt_cache& prompts, std::optional<uint64_t> free);
   void make_notes();
+  void encode_texts(prompt_cache& prompts);
   void read_source();
   void start();
   /// Throws model_error.

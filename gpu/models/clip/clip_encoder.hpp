@@ -5,23 +5,29 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/clip/clip_text.hpp>
+#include <atelier/gpu/models/clip/prompt_chunks.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/placement.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <torch/torch.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace atelier::gpu {
 
-/// The encoding of one text.
+/// The encoding of one text by one encoder.
 struct encoded_text {
+  /// Of one row: the chunks' tokens one after another, and the pooled state of
+  /// the first chunk.
   clip_text_output out;
+  uint32_t chunks = 1;
   /// Tokens that did not fit.
   uint32_t left_out = 0;
 };
@@ -38,8 +44,17 @@ public:
     const std::optional<component>& encoder,
     const std::optional<tokenizer_files>& words, const placement& where);
 
-  /// Throws c10::Error.
-  encoded_text operator()(std::string_view text) const;
+  /// Splits a text into chunks.
+  /// Errors: those of chunk_prompt.
+  core::result<chunked_prompt> split(const prompt_text& asked) const;
+
+  /// Encodes the chunks of a text, and empty ones up to `count` chunks. Weights
+  /// multiply the states of their tokens. The rule `original` then scales each
+  /// chunk to the mean that it had; a chunk whose weights are all 1 stays as it
+  /// is. Throws c10::Error and model_error.
+  /// @param from the result of `split`
+  encoded_text encode(const chunked_prompt& from, const prompt_text& asked,
+                      size_t count) const;
 
   /// Encodes several texts at once, each to one row. Tokens that do not fit are
   /// left out. Throws c10::Error.
@@ -63,5 +78,11 @@ private:
   std::shared_ptr<const tokenizer> words_;
   std::unique_ptr<clip_text> encoder_;
 };
+
+/// Encodes a text by each of the encoders, all with the same number of chunks.
+/// Throws c10::Error, and model_error with the text's name if it cannot be
+/// encoded.
+std::vector<encoded_text> encode_by(
+  std::span<const clip_encoder* const> encoders, const prompt_text& asked);
 
 } // namespace atelier::gpu

@@ -3,6 +3,8 @@
 #include <atelier/gpu/models/clip/detail/tower_layers.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
+#include <algorithm>
+
 namespace atelier::gpu {
 
 struct clip_text::impl {
@@ -61,7 +63,12 @@ struct clip_text::impl {
     return ids.eq(config.eos_token_id).to(torch::kInt32).argmax(-1);
   }
 
-  clip_text_output forward(const torch::Tensor& ids) const {
+  clip_text_output forward(const torch::Tensor& ids, size_t clip_skip) const {
+    if (clip_skip < 1 || (clip_skip > 1 && clip_skip > layers.size()))
+      throw model_error{core::fail(
+        core::ec::invalid_argument,
+        "clip_skip {} outside 1..{}, the layers of the model's text encoder",
+        clip_skip, layers.size())};
     TORCH_CHECK(ids.dim() == 2, "token ids are of ", ids.dim(),
                 " dimensions, not 2");
     TORCH_CHECK(ids.size(1) >= 1
@@ -72,10 +79,11 @@ struct clip_text::impl {
     auto x = at::embedding(token_embedding, at)
                .add_(position_embedding.narrow(0, 0, ids.size(1)));
     clip_text_output out;
-    for (const auto& layer : layers) {
-      if (&layer == &layers.back())
+    const auto penultimate = layers.size() + 1 - std::max<size_t>(clip_skip, 2);
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (i == penultimate)
         out.penultimate = x;
-      x = layer(x, true);
+      x = layers[i](x, true);
     }
     out.last = final_norm(x);
     const auto rows = at::arange(
@@ -83,6 +91,8 @@ struct clip_text::impl {
     out.pooled = at::index(out.last, {rows, pool_at(at)});
     if (projection.defined())
       out.pooled = at::linear(out.pooled, projection);
+    if (clip_skip > 1)
+      out.last = final_norm(out.penultimate);
     return out;
   }
 };
@@ -104,9 +114,10 @@ clip_text::clip_text(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
 
 clip_text::~clip_text() = default;
 
-clip_text_output clip_text::forward(const torch::Tensor& ids) const {
+clip_text_output clip_text::forward(const torch::Tensor& ids,
+                                    uint32_t clip_skip) const {
   const c10::InferenceMode guard;
-  return impl_->forward(ids);
+  return impl_->forward(ids, clip_skip);
 }
 
 const clip_text_config& clip_text::config() const {

@@ -15,13 +15,14 @@
 
 namespace atelier::gpu {
 
-/// A text encoder's output for n prompts.
+/// A text encoder's output for n prompts. The layer `clip_skip` counts from the
+/// last.
 struct clip_text_output {
-  /// [n, tokens, hidden_size]: after the last layer and its final norm
-  /// (transformers' last_hidden_state).
+  /// [n, tokens, hidden_size]: hidden_states[-clip_skip] after the final norm;
+  /// for 1, transformers' last_hidden_state.
   torch::Tensor last;
-  /// [n, tokens, hidden_size]: before the last layer, without the final norm
-  /// (hidden_states[-2]), as SDXL uses it.
+  /// [n, tokens, hidden_size]: hidden_states[-max(clip_skip, 2)] without the
+  /// final norm, as SDXL uses it.
   torch::Tensor penultimate;
   /// [n, hidden_size], or [n, projection_dim] with a projection
   /// (pooler_output or text_embeds).
@@ -41,7 +42,10 @@ public:
   clip_text& operator=(const clip_text&) = delete;
 
   /// `ids`: [n, tokens], int64; at most max_position_embeddings tokens.
-  clip_text_output forward(const torch::Tensor& ids) const;
+  /// Throws model_error (ec::invalid_argument) if `clip_skip` is not 1 and more
+  /// than the number of layers.
+  clip_text_output forward(const torch::Tensor& ids,
+                           uint32_t clip_skip = 1) const;
 
   const clip_text_config& config() const;
   uint64_t weight_bytes() const;

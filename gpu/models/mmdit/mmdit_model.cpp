@@ -42,12 +42,14 @@ core::result<std::shared_ptr<const mmdit_model>> mmdit_model::load(
   return std::shared_ptr<const mmdit_model>{std::move(out)};
 }
 
-condition mmdit_model::encode(std::string_view asked, bool negative) const {
+condition mmdit_model::encode(const prompt_text& asked) const {
   const c10::InferenceMode guard;
   condition out;
-  const auto text = text_of(asked, negative, out.notes);
-  const auto first = (*text_)(text);
-  const auto second = (*text_2_)(text);
+  const clip_encoder* const encoders[] = {text_.get(), text_2_.get()};
+  const auto both = encode_by(encoders, text_of(asked, out.notes));
+  const auto& first = both[0];
+  const auto& second = both[1];
+  out.chunks = first.chunks;
   out.left_out = std::max(first.left_out, second.left_out);
   auto tokens = torch::cat({first.out.penultimate, second.out.penultimate}, -1);
   const auto width = net_->config().text_width;

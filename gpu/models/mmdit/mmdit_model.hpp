@@ -27,7 +27,7 @@ public:
     return *net_;
   }
 
-  condition encode(std::string_view asked, bool negative) const override;
+  condition encode(const prompt_text& asked) const override;
   pass_inputs make_inputs(const pass_key& key) const override;
   void write(const condition& from, const core::recipe& how, bool negative,
              int64_t place, pass_inputs& to) const override;

@@ -67,44 +67,26 @@ public:
 
   tokens encode(std::string_view prompt, uint32_t length) const override {
     ATELIER_EXPECTS(length >= 2, "start and end need a place");
-    std::string repaired;
-    if (core::find_utf8_fault(prompt)) {
-      repaired = detail::repaired_utf8(prompt);
-      prompt = repaired;
-    }
     tokens out;
     out.ids.reserve(length);
     out.ids.push_back(start_);
     uint64_t left_out = 0;
-    const auto add = [&](int32_t id) {
+    each_id(prompt, [&](int32_t id) {
       if (out.ids.size() + 1 < length)
         out.ids.push_back(id);
       else
         ++left_out;
-    };
-    detail::byte_pairs::workspace workspace;
-    for (const auto& part : in_text_.split(prompt)) {
-      if (part.id) {
-        add(*part.id);
-        continue;
-      }
-      const auto text = detail::clip_normal_form(part.text);
-      for (const auto& piece : in_normal_form_.split(text)) {
-        if (piece.id) {
-          add(*piece.id);
-          continue;
-        }
-        detail::for_each_word(piece.text, [&](std::string_view word) {
-          pairs_.encode(word, workspace);
-          for (const auto id : workspace.ids)
-            add(id);
-        });
-      }
-    }
+    });
     out.ids.push_back(end_);
     out.ids.resize(length, padding_);
     out.left_out = static_cast<uint32_t>(
       std::min<uint64_t>(left_out, std::numeric_limits<uint32_t>::max()));
+    return out;
+  }
+
+  std::vector<int32_t> ids_of(std::string_view text) const override {
+    std::vector<int32_t> out;
+    each_id(text, [&](int32_t id) { out.push_back(id); });
     return out;
   }
 
@@ -131,6 +113,34 @@ public:
 private:
   clip_tokenizer(const detail::vocabulary& words, int32_t unknown)
     : pairs_(words, unknown) {}
+
+  template <class Add>
+  void each_id(std::string_view prompt, Add add) const {
+    std::string repaired;
+    if (core::find_utf8_fault(prompt)) {
+      repaired = detail::repaired_utf8(prompt);
+      prompt = repaired;
+    }
+    detail::byte_pairs::workspace workspace;
+    for (const auto& part : in_text_.split(prompt)) {
+      if (part.id) {
+        add(*part.id);
+        continue;
+      }
+      const auto text = detail::clip_normal_form(part.text);
+      for (const auto& piece : in_normal_form_.split(text)) {
+        if (piece.id) {
+          add(*piece.id);
+          continue;
+        }
+        detail::for_each_word(piece.text, [&](std::string_view word) {
+          pairs_.encode(word, workspace);
+          for (const auto id : workspace.ids)
+            add(id);
+        });
+      }
+    }
+  }
 
   detail::byte_pairs pairs_;
   detail::token_finder in_text_;

@@ -40,6 +40,9 @@ public:
   virtual tokens encode(std::string_view prompt,
                         uint32_t length = 77) const = 0;
 
+  /// Returns the ids of a text without start, end and padding.
+  virtual std::vector<int32_t> ids_of(std::string_view text) const = 0;
+
   /// Return the ids of the special tokens.
   virtual int32_t start_id() const = 0;
   virtual int32_t end_id() const = 0;

@@ -49,32 +49,29 @@ core::result<std::shared_ptr<const unet_model>> unet_model::load(
   return std::shared_ptr<const unet_model>{std::move(out)};
 }
 
-condition unet_model::encode(std::string_view asked, bool negative) const {
+condition unet_model::encode(const prompt_text& asked) const {
   const c10::InferenceMode guard;
   condition out;
-  const auto text = text_of(asked, negative, out.notes);
+  const auto text = text_of(asked, out.notes);
+  const bool both = has_size_vectors(*pipeline_);
+  std::vector<const clip_encoder*> encoders;
+  if (text_)
+    encoders.push_back(text_.get());
+  if (both && text_2_)
+    encoders.push_back(text_2_.get());
   torch::Tensor pooled;
   std::vector<torch::Tensor> contexts;
-  if (!has_size_vectors(*pipeline_)) {
-    auto x = (*text_)(text);
-    contexts.push_back(std::move(x.out.last));
-    out.left_out = x.left_out;
-  } else {
-    if (text_) {
-      auto x = (*text_)(text);
-      contexts.push_back(std::move(x.out.penultimate));
-      out.left_out = x.left_out;
-    }
-    if (text_2_) {
-      auto x = (*text_2_)(text);
-      contexts.push_back(std::move(x.out.penultimate));
+  for (auto& x : encode_by(encoders, text)) {
+    contexts.push_back(both ? std::move(x.out.penultimate)
+                            : std::move(x.out.last));
+    if (both && contexts.size() == encoders.size() && text_2_)
       pooled = std::move(x.out.pooled);
-      out.left_out = std::max(out.left_out, x.left_out);
-    }
+    out.left_out = std::max(out.left_out, x.left_out);
+    out.chunks = x.chunks;
   }
   auto context =
     contexts.size() == 1 ? contexts.front() : torch::cat(contexts, -1);
-  if (negative && text.empty() && zeros_for_empty_) {
+  if (text.negative && text.text.empty() && zeros_for_empty_) {
     context = torch::zeros_like(context);
     if (pooled.defined())
       pooled = torch::zeros_like(pooled);

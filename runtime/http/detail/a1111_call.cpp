@@ -3,7 +3,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/note.hpp>
-#include <atelier/core/prompt_syntax.hpp>
+#include <atelier/core/prompt_check.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/a1111_call.hpp>
@@ -63,6 +63,7 @@ void read_overrides(field_reader& r, const a1111_options& set,
     into.format = format == "jpg" ? "jpeg" : format;
   if (const auto quality = o.whole("jpeg_quality", 1, 100))
     into.quality = static_cast<uint32_t>(*quality);
+  read_prompt_options(o, into);
   o.hint("a1111 options");
   o.only("sd_vae", {"Automatic", "None", ""});
   o.only("eta_noise_seed_delta", {0});
@@ -172,23 +173,28 @@ void read_eta(field_reader& r, const api_context& with, generation& into) {
                                              &core::sampler_row::webui)));
 }
 
-/// Removes the marks of the web UI's syntax from a prompt and notes each: they
-/// have no effect here. A mark that names a network is refused.
+/// Reads a prompt. In the web UI's syntax, a mark that names a network and a
+/// weight that cannot be read are refused.
 std::string read_prompt(field_reader& r, const char* name,
-                        const core::limits& within, generation& one) {
-  const auto text = r.text(name, within.prompt_bytes).value_or("");
-  auto read = core::read_prompt_syntax(text);
-  for (const auto& x : read.marks) {
-    if (x.mark == core::prompt_mark::network)
-      r.refuse(name, fmt::format("{}: '{}' names a network, which is not "
-                                 "supported",
-                                 name, x.written));
-    if (one.notes.size() < core::most_notes)
-      one.notes.push_back(
-        {std::string{core::to_string(core::note_code::prompt_syntax)},
-         fmt::format("{}: {}", name, core::told_as_left_out(x))});
-  }
-  return std::move(read.plain);
+                        const core::limits& within, const generation& one) {
+  auto text = r.text(name, within.prompt_bytes).value_or("");
+  if (one.prompt_syntax == "plain" || one.emphasis == "off")
+    return text;
+  if (auto good = core::check_prompt(name, text); !good)
+    r.refuse(name, good.why().text);
+  return text;
+}
+
+/// Takes the options for prompts that were set before, where the call has none.
+void take_prompt_options(const a1111_options& set, generation& into) {
+  auto options = set.prompts;
+  field_reader r{options};
+  generation before;
+  read_prompt_options(r, before);
+  if (!into.clip_skip)
+    into.clip_skip = before.clip_skip;
+  if (!into.emphasis && into.prompt_syntax != "plain")
+    into.emphasis = before.emphasis;
 }
 
 /// Lowers a scale above the model's range to the model's own scale: clients
@@ -211,8 +217,7 @@ void bound_guidance(const api_context& with, generation& one) {
 void read_common(field_reader& r, const a1111_options& set,
                  const api_context& with, a1111_call& call, generation& one) {
   const auto& limits = with.limits;
-  one.prompt = read_prompt(r, "prompt", limits, one);
-  one.negative = read_prompt(r, "negative_prompt", limits, one);
+  one.prompt_syntax = "webui";
   one.seed = r.seed("seed");
   one.width = side(r, "width", limits);
   one.height = side(r, "height", limits);
@@ -232,9 +237,12 @@ void read_common(field_reader& r, const a1111_options& set,
   one.quality = set.jpeg_quality;
   choose_checkpoint(with.images->variants(), set.sd_model_checkpoint, one);
   read_a1111_sampler(r, one);
+  take_prompt_options(set, one);
   read_overrides(r, set, with, call, one);
   add_other_side(with, one);
   settle_a1111_scheduler(r, with.images->variants(), one);
+  one.prompt = read_prompt(r, "prompt", limits, one);
+  one.negative = read_prompt(r, "negative_prompt", limits, one);
   read_eta(r, with, one);
   bound_guidance(with, one);
   read_what_is_not_there(r);
@@ -330,6 +338,16 @@ core::extent read_source(field_reader& r, const api_context& with,
 }
 
 } // namespace
+
+void read_prompt_options(field_reader& r, generation& into) {
+  if (const auto layers = r.whole(a1111_prompt_options[0], 1, 12))
+    into.clip_skip = static_cast<uint32_t>(*layers);
+  const auto& rules = core::emphasis_rule_webui_names;
+  if (const auto rule = r.choice(a1111_prompt_options[1], rules)) {
+    const auto at = std::ranges::find(rules, *rule) - rules.begin();
+    into.emphasis = core::emphasis_rule_names[static_cast<size_t>(at)];
+  }
+}
 
 bool choose_checkpoint(const std::vector<variant_status>& known,
                        const std::string& name, generation& into) {

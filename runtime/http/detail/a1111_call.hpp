@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace atelier::runtime::http::detail {
@@ -27,7 +28,13 @@ struct a1111_options {
   /// The fields of hints.hpp as they were set. Images note that they have no
   /// effect.
   json hints = json::object();
+  /// The fields of a1111_prompt_options as they were set.
+  json prompts = json::object();
 };
+
+/// The web UI's options about how prompts are read.
+inline constexpr std::string_view a1111_prompt_options[] = {
+  "CLIP_stop_at_last_layers", "emphasis"};
 
 /// A parsed txt2img or img2img call.
 struct a1111_call {
@@ -50,6 +57,9 @@ enum class a1111_kind : uint8_t { txt2img, img2img };
 std::variant<a1111_call, reply_message> read_a1111_call(
   exchange& x, a1111_kind kind, const a1111_options& set,
   const api_context& with);
+
+/// Reads these options.
+void read_prompt_options(field_reader& r, generation& into);
 
 /// Sets the model or variant that clients of the web UI call `name`. Returns
 /// false if the name is unknown.

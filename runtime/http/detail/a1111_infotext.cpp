@@ -64,6 +64,15 @@ void add_infotext(json& call, std::string_view text) {
   }
   if (told.find("RNG") == "Philox")
     add(call, "noise", "philox");
+  for (size_t i = 0; i < core::emphasis_rule_names.size(); ++i)
+    if (told.find("Emphasis") == core::emphasis_rule_webui_names[i])
+      add(call, "emphasis", core::emphasis_rule_names[i]);
+  if (const auto syntax = told.find("Prompt syntax"))
+    add(call, "prompt_syntax", std::string{*syntax});
+  // Other programs draw by the web UI's syntax and do not say so.
+  else if (const auto by = told.find("Version");
+           by && by->starts_with("Atelier"))
+    add(call, "prompt_syntax", "plain");
 }
 
 } // namespace atelier::runtime::http::detail

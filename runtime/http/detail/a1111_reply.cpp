@@ -67,6 +67,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   shown.sampler = how.first.sampler.value_or("");
   shown.steps = how.first.steps.value_or(0);
   shown.guidance = how.first.guidance.value_or(0);
+  shown.clip_skip = how.first.clip_skip.value_or(1);
   auto prompts = reply_json::array();
   auto negatives = reply_json::array();
   auto seeds = reply_json::array();
@@ -118,7 +119,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
   info["infotexts"] = infotexts;
   info["styles"] = reply_json::array();
   info["job_timestamp"] = stamp_of(v.created);
-  info["clip_skip"] = 1;
+  info["clip_skip"] = shown.clip_skip;
   info["is_using_inpainting_conditioning"] = false;
   info["version"] = fmt::format("Atelier {}", core::version());
   info["interrupted"] = v.state == job_state::cancelled;
@@ -153,6 +154,7 @@ a1111_echo echo_of(const a1111_call& call) {
   x.first.sampler = first.sampler;
   x.first.steps = first.steps;
   x.first.guidance = first.guidance;
+  x.first.clip_skip = first.clip_skip;
   x.first.strength = first.strength;
   return x;
 }

@@ -19,10 +19,6 @@ bool is_false(const json& x) {
   return x == false;
 }
 
-bool is_clip_skip(const json& x) {
-  return x.is_number_integer() && x >= 1 && x <= 12;
-}
-
 constexpr hint all_hints[] = {
   {"openai", "style", "`vivid`, `natural`", "`vivid`",
    "it has no effect, the prompt alone sets the style",
@@ -42,9 +38,6 @@ constexpr hint all_hints[] = {
    "it has no effect, every step is computed", is_flag, is_false},
   {"a1111", "restore_faces", "true, false", "false",
    "it has no effect, there is no face restoration", is_flag, is_false},
-  {"a1111 options", "CLIP_stop_at_last_layers", "1..12", "1",
-   "it has no effect, the text encoder's own last layer is used", is_clip_skip,
-   [](const json& x) { return x == 1; }},
   {"a1111 options", "randn_source", "`CPU`, `GPU`, `NV`", "`CPU`",
    "it has no effect, noise is drawn on the CPU",
    [](const json& x) { return x == "CPU" || x == "GPU" || x == "NV"; },

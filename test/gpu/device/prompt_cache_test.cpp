@@ -27,7 +27,7 @@ struct fixture : test::tiny_folder {
   /// gets its address.
   size_t encoded_for(const std::shared_ptr<const gpu::model>& model,
                      const std::string& asked, bool negative = false) {
-    const auto& found = sut.find(model, asked, negative);
+    const auto& found = sut.find(model, {asked, negative});
     const auto before = encodings.size();
     if (seen.insert(found.tensors.front().unsafeGetTensorImpl()).second)
       encodings.push_back(found.tensors.front());
@@ -49,10 +49,9 @@ BOOST_AUTO_TEST_CASE(a_text_is_encoded_once) {
   for (int i = 0; i < 3; ++i)
     BOOST_TEST(encoded_for(model, "a red circle") == 0u);
   BOOST_TEST(encoded_for(model, "a blue circle") == 1u);
-  const auto& held = sut.find(model, "a red circle", false);
-  BOOST_TEST(
-    torch::equal(held.tensors.front(),
-                 model->encode("a red circle", false).tensors.front()));
+  const auto& held = sut.find(model, {"a red circle"});
+  BOOST_TEST(torch::equal(held.tensors.front(),
+                          model->encode({"a red circle"}).tensors.front()));
 }
 
 BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
@@ -64,6 +63,46 @@ BOOST_AUTO_TEST_CASE(a_negative_prompt_is_another_text) {
   BOOST_TEST(encoded_for(model, "b", false) == 1u);
   BOOST_TEST(encoded_for(model, "", true) == 0u);
   BOOST_TEST(encoded_for(model, "a", true) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(texts_that_are_encoded_differently_are_different) {
+  const auto model = open();
+  prompt_text asked{"a"};
+  const auto is_new = [&] {
+    const auto& found = sut.find(model, asked);
+    encodings.push_back(found.tensors.front());
+    return seen.insert(encodings.back().unsafeGetTensorImpl()).second;
+  };
+  BOOST_TEST(is_new());
+  BOOST_TEST(!is_new());
+  asked.syntax = core::prompt_grammar::webui;
+  BOOST_TEST(is_new());
+  asked.emphasis = core::emphasis_rule::no_norm;
+  BOOST_TEST(is_new());
+  asked.clip_skip = 2;
+  BOOST_TEST(is_new());
+  asked.chunks = 2;
+  BOOST_TEST(is_new());
+  BOOST_TEST(sut.find(model, asked).tokens == 2 * 77);
+  BOOST_TEST(!is_new());
+}
+
+BOOST_AUTO_TEST_CASE(texts_of_many_chunks_are_fewer) {
+  const auto model = open();
+  constexpr int64_t chunks = 8;
+  constexpr auto most =
+    static_cast<size_t>(gpu::detail::prompt_cache::most_tokens / (77 * chunks));
+  prompt_text asked;
+  asked.chunks = chunks;
+  const auto look_up = [&](size_t i) {
+    asked.text = std::to_string(i);
+    encodings.push_back(sut.find(model, asked).tensors.front());
+    return seen.insert(encodings.back().unsafeGetTensorImpl()).second;
+  };
+  for (size_t i = 0; i <= most; ++i)
+    BOOST_TEST(look_up(i));
+  BOOST_TEST(!look_up(1));
+  BOOST_TEST(look_up(0));
 }
 
 BOOST_AUTO_TEST_CASE(a_model_that_has_gone_leaves_nothing_for_the_next) {

@@ -65,14 +65,15 @@ public:
     return net_;
   }
 
-  gpu::condition encode(std::string_view asked, bool negative) const override {
-    auto out = host_->encode(asked, negative);
+  gpu::condition encode(const gpu::prompt_text& asked) const override {
+    auto out = host_->encode(asked);
     for (auto& x : out.tensors)
       x = x.to(torch::kMeta);
     return out;
   }
 
   gpu::pass_inputs make_inputs(const gpu::pass_key& key) const override {
+    keys.push_back(key);
     return shapes_->make_inputs(key);
   }
 
@@ -85,6 +86,8 @@ public:
   }
 
   mutable size_t writes = 0;
+  /// The keys of the passes that were made.
+  mutable std::vector<gpu::pass_key> keys;
   uint64_t failing_seed = ~uint64_t{0};
 
 private:
@@ -125,7 +128,8 @@ struct fixture {
     return x;
   }
 
-  core::ticket open(float guidance, core::sampler with) {
+  core::ticket open(float guidance, core::sampler with,
+                    const core::prompt_pair& text = {"a a", "a"}) {
     gpu::open_job job;
     job.ticket = {core::request_id{next + 1}, 1};
     job.recipe.sampler = with;
@@ -133,7 +137,8 @@ struct fixture {
     job.recipe.guidance = guidance;
     job.recipe.px = px;
     job.recipe.seed = next;
-    job.text = {"a a", "a"};
+    job.recipe.syntax = core::prompt_grammar::webui;
+    job.text = text;
     job.from = grant();
     job.state = grant();
     // Tensors without values cannot be published.
@@ -207,6 +212,23 @@ BOOST_FIXTURE_TEST_CASE(a_pass_of_another_key_is_made_once, of_unet) {
   BOOST_TEST(step({first, second}) > 0u);
   BOOST_TEST(step({first}) == 0u);
   BOOST_TEST(step({first, second}) == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(rows_share_a_pass_by_their_chunks, of_unet) {
+  using enum core::sampler;
+  // The second row's prompt, and the third one's negative prompt, have three
+  // chunks; the other prompt of each gets empty ones.
+  const std::string three = "a BREAK (a:1.5) BREAK a";
+  const std::vector who{open(7, ddim), open(7, ddim, {three, "a"}),
+                        open(7, ddim, {"a", three}), open(1, ddim, {"a", ""})};
+  step(who);
+  const auto& keys = shapes->keys;
+  BOOST_TEST_REQUIRE(keys.size() == 2u);
+  // Two rows, of which one is guided, and two guided rows.
+  BOOST_TEST(keys[0].tokens == 77);
+  BOOST_TEST(keys[0].places == 3);
+  BOOST_TEST(keys[1].tokens == 3 * 77);
+  BOOST_TEST(keys[1].places == 4);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_place_written_in_part_is_written_anew, of_unet) {

@@ -21,7 +21,7 @@ namespace {
 void run(const gpu::model& x, test::mutator& draw) {
   const c10::InferenceMode guard;
   const auto side = [&] { return 1 + static_cast<int64_t>(draw.below(9)); };
-  const auto text = x.encode("a a", false);
+  const auto text = x.encode({"a a"});
   const auto channels = x.vae().config().latent_channels;
   const auto h = side();
   const auto w = side();

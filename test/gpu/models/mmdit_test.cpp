@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(every_input_counts) {
 
 BOOST_AUTO_TEST_CASE(a_text_is_padded_to_the_width_and_the_tokens_of_t5) {
   const auto made = load();
-  const auto x = made->encode("a a", false);
+  const auto x = made->encode({"a a"});
   BOOST_REQUIRE_EQUAL(x.tensors.size(), 2u);
   BOOST_TEST(x.tokens == 77 + 256);
   BOOST_TEST(bool(x.tensors[0].sizes() == torch::IntArrayRef({1, 333, 136})));

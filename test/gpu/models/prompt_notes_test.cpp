@@ -57,6 +57,16 @@ BOOST_AUTO_TEST_CASE(a_model_of_scenes_is_given_what_it_knows) {
              == "best, red");
 }
 
+BOOST_AUTO_TEST_CASE(weights_that_a_model_does_not_use_are_noted) {
+  const auto read = core::read_prompt_syntax("(a:1.3) [b|c] [d]");
+  const auto told = notes_on_weights(read, prompt_side::negative);
+  BOOST_TEST_REQUIRE(told.size() == 2u);
+  BOOST_TEST((told[0]
+              == note{note_code::prompt_syntax,
+                      "negative prompt: '(a:1.3)' is read as 'a', because a "
+                      "weight of words is not supported"}));
+}
+
 BOOST_AUTO_TEST_CASE(marks_of_the_web_ui_are_no_words) {
   BOOST_TEST(notes_on_text("a (red:1.3) [circle|a:0.5]", prompt_side::positive,
                            colours, caption_kind::free)

@@ -58,10 +58,10 @@ torch::Tensor drawing_model::draw(const drawn_batch& what, const drawn_how& how,
     throw model_error{planned.why()};
   std::vector<torch::Tensor> contexts;
   for (const auto& x : what.prompts) {
-    const auto said = model_->encode(x, false);
+    const auto said = model_->encode({x});
     contexts.push_back(said.tensors.front());
   }
-  const auto unsaid = model_->encode("", true);
+  const auto unsaid = model_->encode({"", true});
   sampler_run run;
   run.plan = std::move(*planned);
   run.context = torch::cat(contexts);

@@ -86,6 +86,9 @@ void read_overrides(field_reader& r, const a1111_options& set,
   for (const auto& x : hints())
     if (x.api == "a1111 options" && both.contains(x.field))
       call.options->hints[std::string{x.field}] = both[std::string{x.field}];
+  for (const auto field : a1111_prompt_options)
+    if (both.contains(field))
+      call.options->prompts[std::string{field}] = both[std::string{field}];
 }
 
 /// Whether the arguments of a script leave it off: none are given, the first

@@ -172,6 +172,30 @@ BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
   BOOST_TEST(nearest_of(*sut, "a red fox") == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(tenants_of_another_scope_reserve_nothing) {
+  constexpr core::tenant_id amy{1};
+  auto with = options();
+  with.disk_bytes = 10 * (counted(100) + 10);
+  with.tenant_floor = 1;
+  with.scope = "old";
+  {
+    const auto sut = open(with);
+    for (uint32_t i = 2; i < 12; ++i)
+      BOOST_REQUIRE(
+        sut->keep("k", "a red fox", kept_states({100}, i, core::tenant_id{i})));
+    BOOST_TEST(sut->counts().entries == 10u);
+  }
+  with.scope = "new";
+  const auto sut = open(with);
+  for (uint64_t i = 0; i < 10; ++i)
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100}, i, amy)));
+  BOOST_TEST(sut->counts().evicted == 10u);
+  const auto left = sut->list({0, 100});
+  BOOST_REQUIRE(left);
+  for (const auto& x : *left)
+    BOOST_TEST((x.whose == amy));
+}
+
 BOOST_AUTO_TEST_CASE(a_namespace_has_the_vectors_of_its_scope) {
   auto with = options();
   with.scope = "old";

@@ -516,7 +516,10 @@ void store::impl::write_worked() {
 void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
                         detail::entry_uses uses) {
   detail::ledger_entry sizes;
-  sizes.whose = whose;
+  // In a divided budget everything is a tenant's, so that no other tenant's
+  // entries change what it keeps.
+  if (with.parts > 0 || entry->key.starts_with(with.scope))
+    sizes.whose = whose;
   sizes.overhead = bytes;
   sizes.uses = uses;
   for (const auto& x : entry->parts) {

@@ -385,6 +385,52 @@ BOOST_AUTO_TEST_CASE(what_is_on_the_disk_is_its_owners_alone) {
   BOOST_TEST((fs::status(path()).permissions() == fs::perms{0700}));
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_that_others_can_write_is_refused) {
+  fs::create_directory(path());
+  for (const unsigned mode : {0777U, 0770U, 0702U, 01777U}) {
+    fs::permissions(path(), fs::perms{mode});
+    const auto got = index::store::open(options());
+    BOOST_REQUIRE(!got);
+    const auto& why = got.why().text;
+    BOOST_TEST(why.find(path().string()) == 0u, why);
+    BOOST_TEST(why.find("chmod 700 '" + path().string() + "'")
+                 != std::string::npos,
+               why);
+  }
+  BOOST_TEST(fs::is_empty(path()));
+  fs::permissions(path(), fs::perms{0755});
+  open();
+}
+
+BOOST_AUTO_TEST_CASE(links_in_the_folder_are_refused) {
+  open();
+  const auto victim = path().parent_path() / "victim";
+  fs::create_directory(victim);
+  const auto file = victim / "file";
+  std::ofstream{file} << "mine";
+  for (const auto* const name : {"lock", "cache.sqlite", "cache.sqlite-wal",
+                                 "cache.sqlite-journal", "payload"}) {
+    const auto link = path() / name;
+    fs::remove_all(link);
+    const bool is_folder = link.filename() == "payload";
+    fs::create_symlink(is_folder ? victim : file, link);
+    const auto got = index::store::open(options());
+    BOOST_REQUIRE_MESSAGE(!got, name);
+    BOOST_TEST(got.why().text.find(link.string() + ": is a symbolic link")
+                 == 0u,
+               got.why().text);
+    fs::remove(link);
+  }
+  std::string text;
+  std::getline(std::ifstream{file}, text);
+  BOOST_TEST(text == "mine");
+  BOOST_TEST(std::distance(fs::directory_iterator{victim}, {}) == 1);
+  // The folder itself may be one.
+  fs::rename(path(), path().parent_path() / "elsewhere");
+  fs::create_directory_symlink("elsewhere", path());
+  BOOST_TEST(open()->keep("k", "a red fox", kept_states({100})));
+}
+
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {
   core::time_point now{1'000s};
   auto with = options();

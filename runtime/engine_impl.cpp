@@ -10,6 +10,7 @@
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/own_thread.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -107,7 +108,11 @@ core::result<void> engine::impl::begin() {
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   profile = {known, &known->costs};
-  auto made_kept = runtime::kept_work_of(settings);
+  auto read_digests = runtime::digests_of_models(settings);
+  if (!read_digests)
+    return read_digests.why();
+  digests = std::move(*read_digests);
+  auto made_kept = runtime::kept_work_of(settings, digests);
   if (!made_kept)
     return made_kept.why();
   auto used_kept = runtime::host_cache(own.cache, std::move(*made_kept));

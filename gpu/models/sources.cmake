@@ -9,6 +9,7 @@ set(model_sources
   models/clip/detail/text_names.cpp
   models/clip/image_preparation.cpp
   models/families.cpp
+  models/files/content_digest.cpp
   models/files/detail/float_types.cpp
   models/files/detail/folder_links.cpp
   models/files/detail/foreign_json.cpp

@@ -60,7 +60,9 @@ core::result<void> check_rings(const config::settings& x,
   constexpr uint64_t besides =
     4096 + core::most_notes * (core::most_note_bytes + 16);
   const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
-  const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
+  const uint64_t digests = x.models.size() * 64;
+  const auto most =
+    std::max<uint64_t>(texts, as_toml.size() + digests) + besides;
   if (most <= x.arena.ring_bytes)
     return {};
   return core::fail(ec::bad_config,
@@ -178,6 +180,7 @@ core::result<void> engine::impl::begin() {
     how.program = std::move(*program);
     how.settings = as_toml;
     how.stages = stages->signature();
+    how.digests = digests;
     how.confirm = settings.processes.confirm;
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
@@ -215,7 +218,8 @@ core::result<void> engine::impl::begin() {
 
 core::result<void> engine::impl::spawn() {
   const runtime::part_context with{settings, profile, stages, arena,
-                                   workers,  hub,     {},     own.executors};
+                                   workers,  hub,     {},     own.executors,
+                                   false,    digests};
   runtime::control_context c;
   c.others = processes;
   c.clients = clients;

@@ -318,7 +318,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   // Only models can end a process while they are loaded.
   const bool bare = with.bare && device.executor == "torch";
   auto made = make_executor(with.settings, device, seen, with.slots,
-                            with.executors, bare);
+                            with.executors, bare, with.digests);
   if (!made)
     return made.why();
   device_part x;

@@ -54,6 +54,8 @@ struct part_context {
   std::span<const host_executor> executors = {};
   /// Devices begin without models.
   bool bare = false;
+  /// The settings' models at the engine's start (digests_of_models).
+  std::span<const std::string> digests = {};
 };
 
 /// The additional arguments of the control part.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -181,10 +180,17 @@ private:
         || !read_whole(line.substr(comma + 1), x.content))
       return complain(
         fmt::format("{} is not MILLISECONDS,NUMBER", shown(line)));
-    if (!(ms >= 0) || !std::isfinite(ms))
-      return complain(
-        fmt::format("{} ms is not a finite time of at least 0", ms));
-    x.seconds = ms / 1000;
+    x.seconds = seconds(ms, line.substr(0, comma));
+  }
+
+  /// Returns a time in seconds. A date, which counts from 1970, would begin the
+  /// trace with decades of waiting.
+  double seconds(double ms, std::string_view cell) {
+    if (!(ms >= 0 && ms <= most_ms))
+      complain(fmt::format("ms: {} is not a number in 0..{}; times count from "
+                           "the start of the trace, not from 1970",
+                           shown(cell), most_ms));
+    return ms / 1000;
   }
 
   void read_cells(std::string_view line, traced_arrival& x) {
@@ -206,8 +212,7 @@ private:
     switch (of) {
       case column::ms: {
         double ms = 0;
-        real(of, cell, 0, most_ms, ms);
-        x.seconds = ms / 1000;
+        x.seconds = seconds(read_whole(cell, ms) ? ms : -1, cell);
         break;
       }
       case column::content:

@@ -370,12 +370,15 @@ struct setup {
   std::string stages;
   /// A device begins without models, and loads them by orders.
   bool bare = false;
+  /// What the files of the settings' models were at the engine's start, by
+  /// place (gpu::content_digest); empty for models that no device has.
+  std::vector<std::string> digests = {};
 
   friend bool operator==(const setup&, const setup&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, setup& x) {
-    return f(x.part, x.settings, x.stages, x.bare);
+    return f(x.part, x.settings, x.stages, x.bare, x.digests);
   }
 };
 

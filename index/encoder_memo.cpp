@@ -2,6 +2,7 @@
 #include <atelier/index/encoder_memo.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace atelier::index {
@@ -29,11 +30,12 @@ core::result<std::vector<float>> encoder_memo::encode(
 
 core::result<std::vector<float>> encoder_memo::encode_in(
   std::string_view space, std::string_view text) const {
+  const auto digest = core::sha256(std::as_bytes(std::span{text}));
   {
     const std::lock_guard hold{lock_};
     if (const auto own = shelves_.find(space); own != shelves_.end()) {
       auto& [recency, by_text] = own->second;
-      if (const auto known = by_text.find(text); known != by_text.end()) {
+      if (const auto known = by_text.find(digest); known != by_text.end()) {
         recency.splice(recency.begin(), recency, known->second);
         ++recalled_;
         return known->second->vector;
@@ -43,7 +45,7 @@ core::result<std::vector<float>> encoder_memo::encode_in(
   auto made = encoder_->encode_in(space, text);
   if (made) {
     const std::lock_guard hold{lock_};
-    put(space, text, *made);
+    put(space, digest, *made);
   }
   return made;
 }
@@ -60,7 +62,7 @@ encoder_counts encoder_memo::counts() const {
   return out;
 }
 
-void encoder_memo::put(std::string_view space, std::string_view text,
+void encoder_memo::put(std::string_view space, const core::sha256_digest& text,
                        const std::vector<float>& vector) const {
   const auto own = shelves_.find(space);
   // Another thread may have encoded the same text meanwhile.
@@ -73,8 +75,8 @@ void encoder_memo::put(std::string_view space, std::string_view text,
   if ((parts_ == 0 ? vectors_ : count) == most)
     drop_one(space);
   auto& [recency, by_text] = shelves_[std::string{space}];
-  recency.push_front({std::string{text}, vector});
-  by_text.emplace(recency.front().text, recency.begin());
+  recency.push_front({text, vector});
+  by_text.emplace(text, recency.begin());
   ++vectors_;
 }
 

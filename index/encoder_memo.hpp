@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/sha256.hpp>
 #include <atelier/index/text_encoder.hpp>
 
 #include <cstddef>
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace atelier::index {
@@ -22,6 +22,8 @@ namespace atelier::index {
 /// answer is faster because of other tenants' prompts. If the memo is full, the
 /// namespace with the most vectors loses the one that was unused for longest.
 /// A memo that is divided loses vectors of a namespace only to that namespace.
+/// Texts are remembered by their digests, so that long ones need no more memory
+/// than short ones.
 /// Threads: any. Texts are encoded without the lock.
 class encoder_memo final : public text_encoder {
 public:
@@ -50,7 +52,7 @@ public:
 
 private:
   struct remembered {
-    std::string text;
+    core::sha256_digest text;
     std::vector<float> vector;
   };
 
@@ -58,12 +60,11 @@ private:
   struct shelf {
     /// The most recently used one is first.
     std::list<remembered> recency;
-    std::unordered_map<std::string_view, std::list<remembered>::iterator>
-      by_text;
+    std::map<core::sha256_digest, std::list<remembered>::iterator> by_text;
   };
 
   // The caller must hold the lock.
-  void put(std::string_view space, std::string_view text,
+  void put(std::string_view space, const core::sha256_digest& text,
            const std::vector<float>& vector) const;
   void drop_one(std::string_view space) const;
 

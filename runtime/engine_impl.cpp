@@ -10,6 +10,7 @@
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/own_thread.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -59,7 +60,9 @@ core::result<void> check_rings(const config::settings& x,
   constexpr uint64_t besides =
     4096 + core::most_notes * (core::most_note_bytes + 16);
   const uint64_t texts = 2 * uint64_t{x.limits.prompt_bytes};
-  const auto most = std::max<uint64_t>(texts, as_toml.size()) + besides;
+  const uint64_t digests = x.models.size() * 64;
+  const auto most =
+    std::max<uint64_t>(texts, as_toml.size() + digests) + besides;
   if (most <= x.arena.ring_bytes)
     return {};
   return core::fail(ec::bad_config,
@@ -107,7 +110,11 @@ core::result<void> engine::impl::begin() {
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   profile = {known, &known->costs};
-  auto made_kept = runtime::kept_work_of(settings);
+  auto read_digests = runtime::digests_of_models(settings);
+  if (!read_digests)
+    return read_digests.why();
+  digests = std::move(*read_digests);
+  auto made_kept = runtime::kept_work_of(settings, digests);
   if (!made_kept)
     return made_kept.why();
   auto used_kept = runtime::host_cache(own.cache, std::move(*made_kept));
@@ -173,6 +180,7 @@ core::result<void> engine::impl::begin() {
     how.program = std::move(*program);
     how.settings = as_toml;
     how.stages = stages->signature();
+    how.digests = digests;
     how.confirm = settings.processes.confirm;
     how.arrived = [this](ipc::process_life, actors::from_process x) {
       // One for each thread that reads a ring, for as long as it lives.
@@ -210,7 +218,8 @@ core::result<void> engine::impl::begin() {
 
 core::result<void> engine::impl::spawn() {
   const runtime::part_context with{settings, profile, stages, arena,
-                                   workers,  hub,     {},     own.executors};
+                                   workers,  hub,     {},     own.executors,
+                                   false,    digests};
   runtime::control_context c;
   c.others = processes;
   c.clients = clients;

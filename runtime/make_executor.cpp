@@ -15,7 +15,8 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
   const config::settings& settings, const config::device_settings& device,
   std::shared_ptr<const planning::profile> profile,
   std::shared_ptr<ipc::slot_store> slots, std::span<const host_executor> own,
-  [[maybe_unused]] bool bare) {
+  [[maybe_unused]] bool bare,
+  [[maybe_unused]] std::span<const std::string> digests) {
   if (const auto by =
         std::ranges::find(own, device.executor, &host_executor::name);
       by != own.end())
@@ -44,8 +45,11 @@ core::result<std::shared_ptr<gpu::executor>> make_executor(
     c.variants = device.variants;
     c.memory_bytes = device.memory_bytes;
     c.bare = bare;
-    for (const auto& model : settings.models)
-      c.models[model.name] = {model.path, file_options_of(model)};
+    for (size_t i = 0; i < settings.models.size(); ++i) {
+      const auto& model = settings.models[i];
+      c.models[model.name] = {model.path, file_options_of(model),
+                              i < digests.size() ? digests[i] : std::string{}};
+    }
     for (const auto& cascade : c.known->cascades)
       c.judges[cascade.judge] =
         std::filesystem::path{settings.policy.judges} / cascade.judge;

@@ -71,14 +71,12 @@ std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
 namespace {
 
 core::result<std::shared_ptr<index::kept_work>> stored_work_of(
-  const config::settings& x, std::shared_ptr<const index::text_encoder> encoder,
+  const config::settings& x, std::span<const std::string> digests,
+  std::shared_ptr<const index::text_encoder> encoder,
   std::shared_ptr<const index::image_encoder> images) {
-  auto scope = kept_scope(x);
-  if (!scope)
-    return scope.why();
   index::store_options with;
   with.folder = x.cache.folder;
-  with.scope = std::move(*scope);
+  with.scope = kept_scope(x, digests);
   with.encoder = std::move(encoder);
   with.images = std::move(images);
   with.disk_bytes = x.cache.disk_bytes;
@@ -104,7 +102,7 @@ core::result<std::shared_ptr<index::kept_work>> stored_work_of(
 } // namespace
 
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
-  const config::settings& x) {
+  const config::settings& x, std::span<const std::string> digests) {
   if (x.cache.memory_bytes == 0)
     return std::shared_ptr<index::kept_work>{};
   auto encoder = make_text_encoder(x);
@@ -119,7 +117,8 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
     kept = std::make_shared<index::memory>(
       bounds_of(x.cache), std::move(*encoder), std::move(*images));
   } else {
-    auto stored = stored_work_of(x, std::move(*encoder), std::move(*images));
+    auto stored =
+      stored_work_of(x, digests, std::move(*encoder), std::move(*images));
     if (!stored)
       return stored.why();
     kept = std::move(*stored);
@@ -319,7 +318,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   // Only models can end a process while they are loaded.
   const bool bare = with.bare && device.executor == "torch";
   auto made = make_executor(with.settings, device, seen, with.slots,
-                            with.executors, bare);
+                            with.executors, bare, with.digests);
   if (!made)
     return made.why();
   device_part x;

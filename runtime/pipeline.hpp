@@ -54,6 +54,8 @@ struct part_context {
   std::span<const host_executor> executors = {};
   /// Devices begin without models.
   bool bare = false;
+  /// The settings' models at the engine's start (digests_of_models).
+  std::span<const std::string> digests = {};
 };
 
 /// The additional arguments of the control part.
@@ -98,11 +100,12 @@ control_actors spawn_control(caf::actor_system& sys, const part_context& with,
 
 /// Returns the store of earlier work that the settings configure; null: none.
 /// Only the control process, in which it is used, may open its folder.
+/// @param digests those of digests_of_models
 /// Errors: ec::bad_config where the folder cannot be made or opened, or another
-///         process has it open; those of make_text_encoder, make_image_encoder
-///         and kept_scope.
+///         process has it open; those of make_text_encoder and
+///         make_image_encoder.
 core::result<std::shared_ptr<index::kept_work>> kept_work_of(
-  const config::settings& x);
+  const config::settings& x, std::span<const std::string> digests);
 
 /// Returns what stands for that store in the lists of the other processes,
 /// which never use it; null: none.

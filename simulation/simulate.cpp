@@ -205,6 +205,7 @@ public:
     auto& clock = sched_.clock();
     std::string broken;
     uint64_t told = 0;
+    uint32_t quiet = 0;
     start();
     while (books_.booked() < of_.trace.size()) {
       while (sched_.try_run_once()) {
@@ -226,8 +227,11 @@ public:
                           of_.trace.size() - books_.booked(), of_.trace.size(),
                           most_tail_seconds);
       sched_.trigger_timeout();
-      if (progress && books_.booked() >= told + 1000) {
+      // While requests are far apart nothing is booked, and the caller may want
+      // to stop.
+      if (progress && (books_.booked() >= told + 1000 || ++quiet == 1000)) {
         told = books_.booked();
+        quiet = 0;
         if (!progress(told))
           return core::fail(core::ec::cancelled, "the simulation was stopped");
       }

@@ -5,6 +5,7 @@
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/device/detail/torch_threads.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/gpu/models/files/content_digest.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/weights.hpp>
 
@@ -104,6 +105,9 @@ core::result<shelf_model> open(
   auto files = open_model(place.path, place.options);
   if (!files)
     return files.why();
+  if (!place.digest.empty())
+    if (auto same = check_content(*files, place.digest); !same)
+      return same.why();
   auto facts = facts_of(*files);
   if (!facts)
     return facts.why();

@@ -20,6 +20,9 @@ namespace atelier::gpu {
 struct model_place {
   std::filesystem::path path;
   model_file_options options;
+  /// The digest of its files at the start (content_digest). Other files are
+  /// refused, however late they are loaded. Empty: any.
+  std::string digest = {};
 };
 
 struct torch_executor_config {

@@ -10,6 +10,7 @@ set(model_sources
   models/clip/image_preparation.cpp
   models/clip/prompt_chunks.cpp
   models/families.cpp
+  models/files/content_digest.cpp
   models/files/detail/float_types.cpp
   models/files/detail/folder_links.cpp
   models/files/detail/foreign_json.cpp

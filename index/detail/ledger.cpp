@@ -124,9 +124,9 @@ class ledger::queue {
 public:
   explicit queue(departure& out) : out_(out) {}
 
-  /// Adds a tenant, which keeps `floor`.
+  /// Adds a tenant, which keeps `floor` if it has one.
   void add(const tenant& x, uint64_t floor) {
-    from_.push({x.order.begin(), &x, x.weight, floor});
+    from_.push({x.order.begin(), &x, x.weight, x.id ? floor : 0});
   }
 
   /// Adds a tenant that keeps nothing, without the units before `first`.
@@ -205,7 +205,7 @@ uint64_t ledger::rest_of(const tenant& x) const {
 void ledger::list(const tenant& x) {
   const auto rest = rest_of(x);
   by_rest_.emplace(rest, x.id);
-  if (rest >= floor_)
+  if (!x.id || rest >= floor_)
     givers_.emplace(*x.order.begin(), x.id);
 }
 
@@ -214,11 +214,17 @@ void ledger::unlist(const tenant& x) {
   givers_.erase({*x.order.begin(), x.id});
 }
 
+uint64_t ledger::floors() const {
+  return tenants_.size() - tenants_.count(std::nullopt);
+}
+
 void ledger::set_floor() {
-  const auto floor = floor_bytes(tenants_.size());
+  const auto floor = floor_bytes(floors());
   const auto [low, high] = std::minmax(floor, floor_);
   const auto end = by_rest_.lower_bound({high, {}});
   for (auto x = by_rest_.lower_bound({low, {}}); x != end; ++x) {
+    if (!x->second)
+      continue;
     const std::pair first{*tenants_.at(x->second).order.begin(), x->second};
     if (floor < floor_)
       givers_.insert(first);
@@ -355,10 +361,12 @@ std::optional<std::vector<victim>> ledger::room_for(core::tenant_id whose,
   if (own != tenants_.end()) {
     from.add(own->second, 0);
   } else {
-    floor = floor_bytes(tenants_.size() + 1);
+    floor = floor_bytes(floors() + 1);
+    // These give only beside the new tenant; what nobody can find gives anyway.
     const auto end = by_rest_.lower_bound({floor_, {}});
     for (auto x = by_rest_.lower_bound({floor, {}}); x != end; ++x)
-      from.add(tenants_.at(x->second), floor);
+      if (x->second)
+        from.add(tenants_.at(x->second), floor);
   }
   auto giver = givers_.begin();
   while (!fits()) {

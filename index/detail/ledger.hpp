@@ -48,9 +48,13 @@ struct ledger_part {
   entry_uses uses;
 };
 
+/// The tenant that can find an entry; none: nobody can, because the entry was
+/// kept for other models.
+using finder = std::optional<core::tenant_id>;
+
 /// An entry as the ledger records it.
 struct ledger_entry {
-  core::tenant_id whose;
+  finder whose;
   /// The bytes by which it counts in addition to its payloads.
   uint64_t overhead = 0;
   entry_uses uses;
@@ -84,7 +88,8 @@ struct victim {
 /// tenant keeps its floor without it. Of these first ones, the first by the
 /// rule leaves. Towards the floor an entry counts at least as many bytes as
 /// the budget has for each entry, so that many small entries, which exhaust
-/// the number of entries, are no way past it.
+/// the number of entries, are no way past it. Entries that nobody can find have
+/// no floor, and take nothing of a tenant's.
 ///
 /// If the budget is divided, a tenant's entries depend on no other tenant,
 /// except that a new entry is not kept if more tenants than parts have used up
@@ -152,7 +157,7 @@ private:
   using place = planning::nirvana::eviction_place;
 
   struct tenant {
-    core::tenant_id id;
+    finder id;
     /// The places of its units. The first leaves first.
     std::set<place> order;
     uint64_t entries = 0;
@@ -180,6 +185,9 @@ private:
   void list(const tenant& x);
   void unlist(const tenant& x);
 
+  /// Returns how many tenants have a floor.
+  uint64_t floors() const;
+
   /// Updates the floor after the number of tenants has changed.
   void set_floor();
 
@@ -195,13 +203,13 @@ private:
 
   budget most_;
   uint64_t bytes_ = 0;
-  std::map<core::tenant_id, tenant> tenants_;
+  std::map<finder, tenant> tenants_;
   std::unordered_map<uint64_t, ledger_entry> by_number_;
   uint64_t floor_ = 0;
   /// Every tenant, by what it keeps without its first unit.
-  std::set<std::pair<uint64_t, core::tenant_id>> by_rest_;
+  std::set<std::pair<uint64_t, finder>> by_rest_;
   /// The tenants that keep their floor without their first unit, by its place.
-  std::set<std::pair<place, core::tenant_id>> givers_;
+  std::set<std::pair<place, finder>> givers_;
 };
 
 } // namespace atelier::index::detail

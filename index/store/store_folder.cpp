@@ -2,6 +2,7 @@
 #include <atelier/index/store/detail/catalog.hpp>
 #include <atelier/index/store/detail/folder_lock.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
+#include <atelier/index/store/detail/private_folder.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/index/store/store_folder.hpp>
 #include <atelier/ipc/checksum.hpp>

@@ -3,6 +3,7 @@
 // This file lists every policy in the order in which users see them: a new
 // policy has its row here.
 
+#include <atelier/core/edit_distance.hpp>
 #include <atelier/planning/policies/argus/argus.hpp>
 #include <atelier/planning/policies/atelier/atelier.hpp>
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
@@ -172,6 +173,24 @@ std::string names(const policy_list& more) {
   return text + line;
 }
 
+/// Returns the policy whose name is at most two letters from `name`; empty:
+/// none.
+std::string near_name(std::string_view name, const policy_list& more) {
+  std::string out;
+  size_t least = 3;
+  const auto consider = [&](std::string_view known) {
+    if (const auto away = core::edit_distance(name, known); away < least) {
+      least = away;
+      out = known;
+    }
+  };
+  for (const auto& row : rows)
+    consider(row.name);
+  for (const auto& x : more)
+    consider(x->name());
+  return out;
+}
+
 } // namespace
 
 std::span<const policy_row> policy_rows() {
@@ -198,9 +217,11 @@ core::result<policy_ptr> make_policy(std::string_view name,
   if (name == fixed_name)
     return core::fail(core::ec::not_found,
                       "policy 'fixed' is made from a plan file");
-  return core::fail(core::ec::not_found,
-                    "unknown policy '{}'; known policies are{}", name,
-                    names(more));
+  const auto near = near_name(name, more);
+  return core::fail(
+    core::ec::not_found, "unknown policy '{}'; {} policies are{}", name,
+    near.empty() ? "known" : fmt::format("did you mean {}? Known", near),
+    names(more));
 }
 
 policy_ptr policy_remembering(std::string_view memory,

@@ -35,7 +35,9 @@ public:
     const double passed =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_)
         .count();
-    if (passed > 1) {
+    if (passed > 1 && done == 0) {
+      line_.show(fmt::format("{}: 0 of {} requests", what_, of_));
+    } else if (passed > 1) {
       const double rate = static_cast<double>(done) / passed;
       line_.show(fmt::format(
         "{}: {} of {} requests, {:.0f}/s, {:.0f} s left", what_, done, of_,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
+#include <atelier/planning/automatic.hpp>
+#include <atelier/planning/policies/fixed/fixed.hpp>
 #include <atelier/runtime/cli/atomic_file.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
@@ -23,6 +25,16 @@ json to_json(const topology& x) {
   for (const auto& p : x.parts)
     parts.push_back({{"name", p.name}, {"lines", p.lines}});
   return {{"title", x.title}, {"parts", parts}, {"shared", x.shared}};
+}
+
+/// Refuses a name that 'serve' refuses before it reads a model.
+core::result<void> check_policy(std::string_view name) {
+  if (name == planning::fixed_name)
+    return {};
+  const auto made = planning::make_policy(planning::policy_named(name, {}));
+  if (!made)
+    return core::fail(core::ec::bad_config, "policy.name: {}", made.why().text);
+  return {};
 }
 
 } // namespace
@@ -63,6 +75,8 @@ exit_status show_topology(const topology_arguments& arguments,
   }
   if (!loaded)
     return refuse(terminal, config::to_error(loaded.faults));
+  if (auto ok = check_policy(loaded.values.policy.name); !ok)
+    return refuse(terminal, ok.why());
   const auto drawn = topology_of(loaded.values);
   if (arguments.output) {
     const auto text = kind == ".svg" ? to_svg(drawn) : to_text(drawn);

@@ -100,10 +100,10 @@ result<warm_keys> warm_keys::of(const config::settings& x) {
                 "arena.capture_slots: {} are fewer than the {} states that {} "
                 "keeps of a request",
                 x.arena.capture_slots, most, (*policy)->name());
-  auto scope = kept_scope(x);
-  if (!scope)
-    return scope.why();
-  out.scope_ = std::move(*scope);
+  const auto digests = digests_of_models(x);
+  if (!digests)
+    return digests.why();
+  out.scope_ = kept_scope(x, *digests);
   return out;
 }
 

@@ -37,7 +37,7 @@ public:
   /// Reads the models' configurations and the profile, and makes the policy's
   /// first plan. Loads no weights.
   /// Errors: ec::bad_config if nothing would be kept: the text names the
-  ///         setting; those of know_variants, policy_of and kept_scope.
+  ///         setting; those of know_variants, policy_of and digests_of_models.
   static core::result<warm_keys> of(const config::settings& x);
 
   /// Returns the name of a request's work.

@@ -24,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace atelier {
@@ -60,6 +61,8 @@ struct engine::impl : runtime::reception_owner {
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.
   std::shared_ptr<const planning::profile> profile;
+  /// The settings' models at the start (digests_of_models).
+  std::vector<std::string> digests;
   runtime::host_extensions own;
   planning::policy_ptr policy;
   std::shared_ptr<const planning::plan> first_plan;

@@ -172,9 +172,9 @@ core::result<void> begin(life& x, const child_options& how,
   x.actor_settings =
     std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
-  const part_context with{x.settings,  x.profile,       stages,
-                          x.arena,     x.workers,       x.hub,
-                          how.process, x.own.executors, told.bare};
+  const part_context with{x.settings, x.profile,   stages,      x.arena,
+                          x.workers,  x.hub,       how.process, x.own.executors,
+                          told.bare,  told.digests};
   if (cpu) {
     x.pools = spawn_cpu_pools(*x.sys, with);
     return {};

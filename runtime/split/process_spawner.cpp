@@ -251,7 +251,9 @@ core::result<void> process_spawner::bear(child& c, const order& x) {
     *rings, ipc::ring_life{how_.host->host_epoch(), who.life},
     std::move(calls));
   auto sent = c.link->send(actors::to_process{
-    {}, 0, actors::setup{x.part, how_.settings, how_.stages, x.bare}});
+    {},
+    0,
+    actors::setup{x.part, how_.settings, how_.stages, x.bare, how_.digests}});
   if (!sent)
     return sent;
   const auto pid = program_.start(who);

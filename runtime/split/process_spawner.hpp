@@ -41,6 +41,8 @@ public:
     /// (planning::pipeline::signature).
     std::string settings;
     std::string stages;
+    /// The settings' models at the start (digests_of_models).
+    std::vector<std::string> digests = {};
     /// How long `end` waits for the end of a killed process.
     core::timespan confirm = std::chrono::seconds{5};
     /// Called for each report to the scheduler, and for each pong and refusal

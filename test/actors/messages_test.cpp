@@ -285,7 +285,7 @@ public:
   }
 
   void fill(setup& x) {
-    x = {text(), text(), text()};
+    x = {text(), text(), text(), below(2) == 0, {text(), text()}};
   }
 
   void fill(ping& x) {

@@ -1008,6 +1008,14 @@ def case_a_topology_is_checked_and_drawn(program):
         for key in ("devices[0].cores", "devices[0].seats", "devices[1].name",
                     "colour"):
             expect(key in err, key, err)
+    (program.folder / "policy.toml").write_text(
+        "[policy]\nname = 'agrus'\n"
+        "[[devices]]\nname = 'cpu:0'\nexecutor = 'test_card'\n")
+    for command in (["topology", "policy.toml"],
+                    ["serve", "--config", "policy.toml"]):
+        code, out, err = program.run(command)
+        expect(code == 2 and "policy.name: unknown policy 'agrus'; did you "
+               "mean argus? Known policies are" in err, code, out, err)
     (program.folder / "far.toml").write_text(
         "[processes]\nmode = 'split'\n"
         "[[devices]]\nname = 'cpu:0'\nexecutor = 'test_card'\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index/store_rig.hpp"
+#include "support/counted_memory.hpp"
 #include <atelier/index/encoder_memo.hpp>
 #include <atelier/index/key.hpp>
 #include <atelier/index/memory.hpp>
@@ -134,6 +135,17 @@ BOOST_AUTO_TEST_CASE(a_memo_of_none_remembers_nothing) {
   BOOST_TEST(bool{none.encode_in("one", "a")});
   BOOST_TEST(bool{none.encode_in("one", "a")});
   BOOST_TEST((none.counts() == index::encoder_counts{2, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(long_texts_need_no_more_memory_than_short_ones) {
+  const auto memory_of = [&](size_t text_bytes) {
+    const index::encoder_memo memo{encoder, 100};
+    const auto before = test::counted_memory::live();
+    for (size_t i = 0; i < 100; ++i)
+      BOOST_TEST(bool{memo.encode_in("one", std::string(text_bytes + i, 'x'))});
+    return test::counted_memory::live() - before;
+  };
+  BOOST_TEST(memory_of(size_t{128} << 10) == memory_of(1));
 }
 
 BOOST_AUTO_TEST_CASE(threads_get_the_vectors_of_their_own_texts) {

@@ -15,6 +15,7 @@ using core::eviction_rule;
 using core::tenant_id;
 using index::detail::budget;
 using index::detail::entry_uses;
+using index::detail::finder;
 using index::detail::ledger;
 using index::detail::ledger_entry;
 using index::detail::victim;
@@ -34,7 +35,7 @@ victims whole(const std::vector<uint64_t>& numbers) {
 }
 
 /// Returns an entry with states after 5, 10, ... steps.
-ledger_entry some_states(tenant_id whose, uint64_t overhead,
+ledger_entry some_states(finder whose, uint64_t overhead,
                          const std::vector<uint64_t>& bytes, uint64_t last) {
   ledger_entry out;
   out.whose = whose;
@@ -125,6 +126,21 @@ BOOST_AUTO_TEST_CASE(nobody_drives_another_tenant_below_its_floor) {
   // A third tenant makes the reserved parts smaller.
   BOOST_TEST(sut.floor_bytes(2) == 20u);
   BOOST_TEST(sut.floor_bytes(3) == 13u);
+}
+
+BOOST_AUTO_TEST_CASE(what_nobody_can_find_has_no_floor) {
+  ledger sut{{100, 10, 0.4}};
+  for (uint64_t i = 1; i <= 4; ++i)
+    sut.add(i, sole_payload(finder{}, 10, i));
+  sut.add(5, sole_payload(amy, 60, 5));
+  // Amy alone has a floor. Nothing of the rest is kept for anybody.
+  BOOST_TEST((sut.room_for(amy, 40, 0) == whole({1, 2, 3, 4})));
+  BOOST_TEST((sut.room_for(ben, 40, 0) == whole({1, 2, 3, 4})));
+  sut.remove(5);
+  sut.add(6, sole_payload(ben, 20, 6));
+  BOOST_TEST((sut.room_for(amy, 80, 0) == whole({1, 2, 3, 4})));
+  // Ben's floor is what it is for two tenants: 20 bytes.
+  BOOST_TEST((sut.room_for(amy, 81, 0) == std::nullopt));
 }
 
 BOOST_AUTO_TEST_CASE(small_entries_are_no_way_past_a_floor) {
@@ -322,11 +338,13 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
         case 0:
         case 1: {
           const tenant_id whose{static_cast<uint32_t>(random.below(5))};
+          // One in five was kept for other models.
+          const auto by = random.below(5) == 0 ? finder{} : finder{whose};
           std::vector<uint64_t> states(1 + random.below(4));
           for (auto& x : states)
             x = random.below(100);
           const auto entry =
-            some_states(whose, 1 + random.below(50), states, clock + 1);
+            some_states(by, 1 + random.below(50), states, clock + 1);
           const auto bytes = entry.bytes();
           const auto beside = random.below(8) == 0 ? random.below(300) : 0;
           const auto room = sut->room_for(whose, bytes, beside);

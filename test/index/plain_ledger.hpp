@@ -14,7 +14,7 @@ namespace atelier::test {
 
 /// Returns an entry of the ledger with one payload and that many bytes, which
 /// was last used at `last`.
-inline index::detail::ledger_entry sole_payload(core::tenant_id whose,
+inline index::detail::ledger_entry sole_payload(index::detail::finder whose,
                                                 uint64_t bytes, uint64_t last,
                                                 uint64_t saved_steps = 0) {
   index::detail::ledger_entry out;
@@ -34,7 +34,7 @@ struct plain_ledger {
   /// An entry, or a payload of it.
   struct unit {
     uint64_t number = 0;
-    core::tenant_id whose;
+    index::detail::finder whose;
     uint32_t steps = 0;
     std::tuple<uint64_t, uint64_t, uint64_t> order;
 
@@ -54,7 +54,7 @@ struct plain_ledger {
     return out;
   }
 
-  uint64_t weight_of(core::tenant_id whose) const {
+  uint64_t weight_of(index::detail::finder whose) const {
     uint64_t out = 0;
     for (const auto& [number, x] : entries)
       if (x.whose == whose)
@@ -84,8 +84,8 @@ struct plain_ledger {
   }
 
   /// Returns the unit of each tenant that leaves first.
-  std::map<core::tenant_id, unit> first_units() const {
-    std::map<core::tenant_id, unit> out;
+  std::map<index::detail::finder, unit> first_units() const {
+    std::map<index::detail::finder, unit> out;
     const auto consider = [&](const unit& x) {
       const auto [at, is_new] = out.emplace(x.whose, x);
       if (!is_new && x < at->second)
@@ -153,7 +153,8 @@ struct plain_ledger {
       return room_in_part(whose, bytes, beside);
     std::set<core::tenant_id> tenants{whose};
     for (const auto& [number, x] : entries)
-      tenants.insert(x.whose);
+      if (x.whose)
+        tenants.insert(*x.whose);
     const auto floor =
       static_cast<uint64_t>(most.floor * static_cast<double>(most.bytes))
       / tenants.size();
@@ -166,7 +167,7 @@ struct plain_ledger {
         auto without = left;
         victims ignored;
         without.take(x, ignored);
-        if ((tenant == whose || without.weight_of(tenant) >= floor)
+        if ((!tenant || tenant == whose || without.weight_of(tenant) >= floor)
             && (!next || x < *next))
           next = x;
       }

@@ -215,6 +215,30 @@ BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
   BOOST_TEST(nearest_of(*sut, "a red fox") == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(tenants_of_another_scope_reserve_nothing) {
+  constexpr core::tenant_id amy{1};
+  auto with = options();
+  with.disk_bytes = 10 * (counted(100) + 10);
+  with.tenant_floor = 1;
+  with.scope = "old";
+  {
+    const auto sut = open(with);
+    for (uint32_t i = 2; i < 12; ++i)
+      BOOST_REQUIRE(
+        sut->keep("k", "a red fox", kept_states({100}, i, core::tenant_id{i})));
+    BOOST_TEST(sut->counts().entries == 10u);
+  }
+  with.scope = "new";
+  const auto sut = open(with);
+  for (uint64_t i = 0; i < 10; ++i)
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100}, i, amy)));
+  BOOST_TEST(sut->counts().evicted == 10u);
+  const auto left = sut->list({0, 100});
+  BOOST_REQUIRE(left);
+  for (const auto& x : *left)
+    BOOST_TEST((x.whose == amy));
+}
+
 BOOST_AUTO_TEST_CASE(a_namespace_has_the_vectors_of_its_scope) {
   auto with = options();
   with.scope = "old";
@@ -402,6 +426,52 @@ BOOST_AUTO_TEST_CASE(what_is_on_the_disk_is_its_owners_alone) {
                 == (x.is_directory() ? fs::perms{0700} : fs::perms{0600})),
                x.path());
   BOOST_TEST((fs::status(path()).permissions() == fs::perms{0700}));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_others_can_write_is_refused) {
+  fs::create_directory(path());
+  for (const unsigned mode : {0777U, 0770U, 0702U, 01777U}) {
+    fs::permissions(path(), fs::perms{mode});
+    const auto got = index::store::open(options());
+    BOOST_REQUIRE(!got);
+    const auto& why = got.why().text;
+    BOOST_TEST(why.find(path().string()) == 0u, why);
+    BOOST_TEST(why.find("chmod 700 '" + path().string() + "'")
+                 != std::string::npos,
+               why);
+  }
+  BOOST_TEST(fs::is_empty(path()));
+  fs::permissions(path(), fs::perms{0755});
+  open();
+}
+
+BOOST_AUTO_TEST_CASE(links_in_the_folder_are_refused) {
+  open();
+  const auto victim = path().parent_path() / "victim";
+  fs::create_directory(victim);
+  const auto file = victim / "file";
+  std::ofstream{file} << "mine";
+  for (const auto* const name : {"lock", "cache.sqlite", "cache.sqlite-wal",
+                                 "cache.sqlite-journal", "payload"}) {
+    const auto link = path() / name;
+    fs::remove_all(link);
+    const bool is_folder = link.filename() == "payload";
+    fs::create_symlink(is_folder ? victim : file, link);
+    const auto got = index::store::open(options());
+    BOOST_REQUIRE_MESSAGE(!got, name);
+    BOOST_TEST(got.why().text.find(link.string() + ": is a symbolic link")
+                 == 0u,
+               got.why().text);
+    fs::remove(link);
+  }
+  std::string text;
+  std::getline(std::ifstream{file}, text);
+  BOOST_TEST(text == "mine");
+  BOOST_TEST(std::distance(fs::directory_iterator{victim}, {}) == 1);
+  // The folder itself may be one.
+  fs::rename(path(), path().parent_path() / "elsewhere");
+  fs::create_directory_symlink("elsewhere", path());
+  BOOST_TEST(open()->keep("k", "a red fox", kept_states({100})));
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_nothing_and_is_tried_again) {

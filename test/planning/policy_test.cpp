@@ -19,6 +19,10 @@ BOOST_AUTO_TEST_CASE(policies_are_made_by_name) {
     BOOST_TEST((none.why().code == core::ec::not_found));
     BOOST_TEST(none.why().text.find("vanilla") != std::string::npos);
   }
+  BOOST_TEST(make_policy("agrus").why().text.starts_with(
+    "unknown policy 'agrus'; did you mean argus? Known policies are\n"));
+  BOOST_TEST(make_policy("nobody").why().text.starts_with(
+    "unknown policy 'nobody'; known policies are\n"));
 }
 
 BOOST_AUTO_TEST_CASE(classes_are_rows_of_the_share) {

@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What happens to the weights of a model.
-enum class loss { gone, cut, emptied, replaced };
+enum class loss { gone, cut, emptied, replaced, trained };
 
 std::ostream& operator<<(std::ostream& out, loss x) {
   return out << static_cast<int>(x);
 }
 
 const auto losses = boost::unit_test::data::make(
-  {loss::gone, loss::cut, loss::emptied, loss::replaced});
+  {loss::gone, loss::cut, loss::emptied, loss::replaced, loss::trained});
 
 /// Two models on one device: one loses its weights, the other is well.
 struct fixture {
@@ -68,6 +68,13 @@ struct fixture {
       case loss::replaced:
         fs::remove(weights());
         std::ofstream{weights()} << "<html>not found</html>";
+        break;
+      case loss::trained:
+        // Another network of the same form, with the date of the first.
+        fs::remove(weights());
+        frail.write_unet(test::tiny_tensors("UNet2DConditionModel",
+                                            test::tiny_unet_config(), 7));
+        fs::last_write_time(weights(), fs::last_write_time(kept()));
         break;
     }
   }

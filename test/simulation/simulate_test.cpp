@@ -412,6 +412,19 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_simulated_is_told) {
   BOOST_TEST((stopped.why().code == core::ec::cancelled));
 }
 
+BOOST_AUTO_TEST_CASE(it_stops_while_no_request_comes_for_hours) {
+  auto x = base("vanilla");
+  x.trace = {{1, 1}, {20'000, 2}};
+  std::vector<uint64_t> told;
+  const auto stopped = runtime::simulate(x, [&](uint64_t done) {
+    told.push_back(done);
+    return told.size() < 2;
+  });
+  BOOST_REQUIRE(!stopped);
+  BOOST_TEST((stopped.why().code == core::ec::cancelled));
+  BOOST_TEST(told == (std::vector<uint64_t>{1, 1}));
+}
+
 BOOST_AUTO_TEST_CASE(drawing_and_encoding_take_the_profiles_times) {
   auto p = cascade();
   p->prepare = 50ms;

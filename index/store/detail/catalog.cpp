@@ -3,6 +3,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/core/tenant.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
+#include <atelier/index/store/detail/private_folder.hpp>
 
 #include <fmt/format.h>
 
@@ -85,9 +86,14 @@ int64_t stored(uint64_t x) {
   return static_cast<int64_t>(x);
 }
 
-/// Makes the file if it is missing. Only its owner can access it.
+/// Makes the file if it is missing. Only its owner can access it. SQLite would
+/// follow links in place of it and of its logs.
 core::result<void> make_file(const fs::path& file) {
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  for (const auto* const ending : {"", "-wal", "-shm", "-journal"})
+    if (auto ok = check_no_link(file.string() + ending); !ok)
+      return ok;
+  const int fd =
+    open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)
     return core::fail(ec::io_failed, "{}: cannot be opened: {}", file.string(),
                       std::generic_category().message(errno));

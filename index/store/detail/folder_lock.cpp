@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/index/store/detail/folder_lock.hpp>
+#include <atelier/index/store/detail/private_folder.hpp>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,10 @@ using core::ec;
 core::result<folder_lock> folder_lock::take(
   const std::filesystem::path& folder) {
   const auto path = folder / "lock";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd =
+    open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == ELOOP)
+    return refused_link(path);
   if (fd < 0)
     return core::fail(ec::io_failed, "{}: cannot be opened: {}", path.string(),
                       std::generic_category().message(errno));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/part_file.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
+#include <atelier/index/store/detail/private_folder.hpp>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ std::optional<uint64_t> entry_of(const std::string& name) {
 class open_file {
 public:
   open_file(const fs::path& path, int access)
-    : fd_(open(path.c_str(), access | O_CLOEXEC)) {}
+    : fd_(open(path.c_str(), access | O_CLOEXEC | O_NOFOLLOW)) {}
 
   ~open_file() {
     if (fd_ >= 0)
@@ -60,20 +61,6 @@ private:
 };
 
 } // namespace
-
-core::result<void> make_private_folder(const fs::path& folder) {
-  if (mkdir(folder.c_str(), 0700) == 0) {
-    if (const int error = core::synchronise_folder(folder.parent_path());
-        error != 0)
-      return fault(folder, "cannot be made", error);
-    return {};
-  }
-  const int error = errno;
-  std::error_code ignored;
-  if (error == EEXIST && fs::is_directory(folder, ignored))
-    return {};
-  return fault(folder, "cannot be made", error);
-}
 
 payload_files::payload_files(fs::path folder) : folder_(std::move(folder)) {}
 

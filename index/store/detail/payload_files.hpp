@@ -59,8 +59,4 @@ private:
   std::filesystem::path folder_;
 };
 
-/// Makes a folder that only its owner can access, if it is missing.
-/// Errors: ec::io_failed.
-core::result<void> make_private_folder(const std::filesystem::path& folder);
-
 } // namespace atelier::index::detail

@@ -5,6 +5,7 @@
 
 #include <atelier/core/log.hpp>
 #include <atelier/index/key.hpp>
+#include <atelier/index/store/detail/private_folder.hpp>
 #include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/ipc/checksum.hpp>
 
@@ -69,7 +70,7 @@ core::result<std::unique_ptr<store::impl>> store::impl::open(
   if (error)
     return core::fail(ec::io_failed, "{}: {}", options.folder.string(),
                       error.message());
-  if (auto ok = detail::make_private_folder(options.folder); !ok)
+  if (auto ok = detail::make_store_folder(options.folder); !ok)
     return ok.why();
   auto its = detail::folder_lock::take(options.folder);
   if (!its)
@@ -518,7 +519,10 @@ void store::impl::write_worked() {
 void store::impl::enter(kept_ptr entry, core::tenant_id whose, uint64_t bytes,
                         detail::entry_uses uses) {
   detail::ledger_entry sizes;
-  sizes.whose = whose;
+  // In a divided budget everything is a tenant's, so that no other tenant's
+  // entries change what it keeps.
+  if (with.parts > 0 || entry->key.starts_with(with.scope))
+    sizes.whose = whose;
   sizes.overhead = bytes;
   sizes.uses = uses;
   for (const auto& x : entry->parts) {

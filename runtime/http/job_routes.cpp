@@ -331,11 +331,13 @@ void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
   const auto api =
     std::make_shared<const job_api>(job_api{std::move(all), std::move(with)});
   const auto add = [&](const char* method, const char* pattern,
-                       void (job_api::*answer)(const exchange_ptr&) const) {
+                       void (job_api::*answer)(const exchange_ptr&) const,
+                       bool takes_body = false) {
     to.add({method, pattern, scope::user, shape,
-            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
+            takes_body});
   };
-  add("POST", "/v1/jobs", &job_api::submit);
+  add("POST", "/v1/jobs", &job_api::submit, true);
   add("GET", "/v1/jobs", &job_api::list);
   add("GET", "/v1/jobs/{id}", &job_api::look);
   add("DELETE", "/v1/jobs/{id}", &job_api::cancel);

@@ -163,7 +163,8 @@ public:
       out.replies[i] = x.replies[i];
     out.refused_connections = x.refused_connections;
     out.timed_out = x.timed_out;
-    out.body_bytes_held = x.body_bytes_held;
+    out.body_bytes_held = x.bodies->held();
+    out.reply_bytes_held = x.replies_held->held();
     return out;
   }
 

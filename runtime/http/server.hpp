@@ -25,6 +25,7 @@ struct server_counts {
   uint64_t refused_connections = 0;
   uint64_t timed_out = 0;
   uint64_t body_bytes_held = 0;
+  uint64_t reply_bytes_held = 0;
 };
 
 /// An HTTP/1.1 server based on Asio, with a few threads and a limited number of

@@ -18,6 +18,75 @@ bool has_part(const std::string& text, std::string_view part) {
 
 BOOST_FIXTURE_TEST_SUITE(server_limits_test, server_rig)
 
+BOOST_AUTO_TEST_CASE(routes_without_a_body_keep_none) {
+  with.settings.body_bytes = with.settings.bodies_bytes = 1'000'000;
+  routes->add({"POST", "/bare", runtime::http::scope::user,
+               runtime::http::error_shape::openai,
+               [](const auto& x) {
+                 x->reply({200, "text/plain", {}, '[' + x->asked().body + ']'});
+               },
+               false});
+  start();
+  std::vector<plain_client> all;
+  for (const auto& head :
+       {request("GET", "/hello", "Content-Length: 1000000\r\n"),
+        request("POST", "/bare", "Content-Length: 1000000\r\n")})
+    for (int i = 0; i < 3; ++i) {
+      all.push_back(client());
+      all.back().send(head + std::string(999'999, 'x'));
+    }
+  BOOST_TEST(ask(request("POST", "/echo", {}, std::string(500'000, 'x'))).status
+             == 200u);
+  for (auto& c : all) {
+    c.send("x");
+    BOOST_TEST(c.hear().status == 200u);
+    BOOST_TEST(c.ask(request("GET", "/hello")).body == "hello");
+  }
+  BOOST_TEST(ask(request("POST", "/bare", {}, "{}")).body == "[]");
+  BOOST_TEST(
+    ask(request("POST", "/bare", {}, std::string(1'000'001, 'x'))).status
+    == 413u);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_that_was_read_is_free) {
+  with.settings.body_bytes = 100'000;
+  start();
+  auto c = client();
+  c.send(request("POST", "/kept", {}, std::string(100'000, 'x')));
+  const auto x = kept.next();
+  BOOST_TEST(server->counts().body_bytes_held == 100'000u);
+  x->drop_body();
+  BOOST_TEST(server->counts().body_bytes_held == 0u);
+  x->reply({});
+  BOOST_TEST(c.hear().status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_leaves_others_their_share_of_the_bodies) {
+  with.settings.body_bytes = 100'000;
+  with.settings.bodies_bytes = 400'000;
+  const auto key = [](const std::string& name) {
+    return runtime::http::access_key{name, core::sha256_hex(name)};
+  };
+  with.callers = std::make_shared<runtime::http::access>(
+    std::vector{key("ann"), key("bob")});
+  start();
+  const auto body = std::string(100'000, 'x');
+  std::vector<plain_client> all;
+  std::vector<std::shared_ptr<runtime::http::exchange>> held;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(client());
+    all.back().send(request("POST", "/kept", "X-API-Key: ann\r\n", body));
+    held.push_back(kept.next());
+  }
+  const auto more = ask(request("POST", "/echo", "X-API-Key: ann\r\n", body));
+  BOOST_TEST(more.status == 503u);
+  BOOST_TEST(more.field("retry-after") == "1");
+  BOOST_TEST(ask(request("POST", "/echo", "X-API-Key: bob\r\n", body)).status
+             == 200u);
+  for (auto& x : held)
+    x->reply({});
+}
+
 BOOST_AUTO_TEST_CASE(invented_methods_leave_no_series_of_their_own) {
   runtime::http::metrics counted;
   with.done = [&](const auto& method, const auto& pattern, unsigned status,

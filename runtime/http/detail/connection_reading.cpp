@@ -171,6 +171,10 @@ void connection::judge_head() {
                               *declared, most));
   const bool more = reader_->where() == request_reader::stage::body;
   if (!entry_.refused) {
+    if (!entry_.to->takes_body)
+      reader_->discard();
+    held_ = {server_->counts->bodies, caller(),
+             byte_shares::limits_of(settings_->bodies_bytes, most)};
     if (more && reader_->expects_continue()) {
       constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
       say(std::string{go_on});
@@ -186,16 +190,17 @@ void connection::judge_head() {
   refuse(std::move(*entry_.refused));
 }
 
+/// Returns the name under which memory is counted: the key's, or else the
+/// address's, which cannot be the name of a key.
+std::string connection::caller() const {
+  const auto& key = reader_->message().key;
+  return key.empty() ? network_ : "key " + key;
+}
+
 /// Counts the received bytes of the body. Returns false, having refused the
-/// request, if all bodies together exceed their limit.
+/// request, if the limit of all bodies or the caller's share allows no more.
 bool connection::count_body() {
-  const auto held = reader_->message().body.size();
-  if (held == held_bytes_)
-    return true;
-  auto& all = server_->counts->body_bytes_held;
-  all += held - held_bytes_;
-  held_bytes_ = held;
-  if (all <= settings_->bodies_bytes)
+  if (held_.grow(reader_->message().body.size() - held_.bytes()))
     return true;
   auto reply = error_reply(entry_.errors, 503, "overloaded",
                            "too many request bodies are held at the moment");
@@ -217,8 +222,7 @@ void connection::hand_over() {
   ++server_->counts->requests;
   const bool chunked = version_ == 11;
   const auto x = std::make_shared<live_exchange>(
-    weak_from_this(), std::move(reader_->message()), server_->counts,
-    std::exchange(held_bytes_, 0), chunked);
+    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked);
   reader_.reset();
   current_ = x;
   try {

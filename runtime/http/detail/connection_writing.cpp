@@ -37,7 +37,7 @@ void connection::answer(reply_message x) {
 /// Answers what no handler has seen.
 void connection::refuse(reply_message x) {
   ++server_->counts->requests;
-  server_->counts->body_bytes_held -= std::exchange(held_bytes_, 0);
+  held_.clear();
   reader_.reset();
   if (!judged_) {
     method_.clear();

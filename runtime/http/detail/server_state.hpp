@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/detail/byte_shares.hpp>
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/peer_table.hpp>
 #include <atelier/runtime/http/server.hpp>
@@ -22,8 +23,7 @@ namespace atelier::runtime::http::detail {
 
 class connection;
 
-/// A server's counters. They also live as long as exchanges that outlive the
-/// server.
+/// A server's counters.
 /// Threads: any.
 struct tally {
   std::atomic<uint64_t> connections{0};
@@ -33,7 +33,9 @@ struct tally {
   std::array<std::atomic<uint64_t>, 6> replies{};
   std::atomic<uint64_t> refused_connections{0};
   std::atomic<uint64_t> timed_out{0};
-  std::atomic<uint64_t> body_bytes_held{0};
+  const std::shared_ptr<byte_shares> bodies = std::make_shared<byte_shares>();
+  const std::shared_ptr<byte_shares> replies_held =
+    std::make_shared<byte_shares>();
 };
 
 /// The state that all connections of a server share. Connections keep it alive;

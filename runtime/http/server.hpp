@@ -54,6 +54,9 @@ public:
     /// How long the server continues to read from a connection that it ends: a
     /// client that is cut off while it sends would not see its reply.
     core::timespan linger = std::chrono::seconds{5};
+    /// How many bytes of a reply a client must read within settings.idle, if so
+    /// many are left.
+    uint64_t pace_bytes = 256 << 10;
   };
 
   /// Binds and begins to answer.

@@ -87,6 +87,47 @@ BOOST_AUTO_TEST_CASE(a_key_leaves_others_their_share_of_the_bodies) {
     x->reply({});
 }
 
+BOOST_AUTO_TEST_CASE(a_client_that_reads_too_slowly_is_cut_off) {
+  with.settings.idle = 500ms;
+  with.pace_bytes = 1 << 30;
+  add("GET", "/large", [](const auto& x) {
+    x->reply({200, "text/plain", {}, std::string(128 << 20, 'x')});
+  });
+  start();
+  plain_client c{port, false, 4096};
+  c.send(request("GET", "/large"));
+  // Each read lets the server write a little more.
+  BOOST_TEST(c.hear(true).status == 200u);
+  BOOST_TEST(eventually([&] {
+    c.read_some();
+    return server->counts().timed_out == 1;
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(replies_that_wait_together_have_a_limit) {
+  with.settings.replies_bytes = 100 << 20;
+  add("GET", "/large", [](const auto& x) {
+    x->reply({200, "text/plain", {}, std::string(30 << 20, 'x')});
+  });
+  start();
+  std::vector<plain_client> slow;
+  for (int i = 0; i < 2; ++i) {
+    slow.emplace_back(port, false, 4096);
+    slow.back().send(request("GET", "/large"));
+    BOOST_TEST(slow.back().hear(true).status == 200u);
+  }
+  BOOST_TEST(server->counts().reply_bytes_held >= 60u << 20);
+  const auto x = ask(request("GET", "/large"));
+  BOOST_TEST(x.status == 503u);
+  BOOST_TEST(x.field("retry-after") == "1");
+  BOOST_TEST(has_part(x.body, "replies"));
+  BOOST_TEST(ask(request("GET", "/hello")).status == 200u);
+  slow.clear();
+  BOOST_TEST(
+    eventually([&] { return server->counts().reply_bytes_held == 0; }));
+  BOOST_TEST(ask(request("GET", "/large")).body.size() == 30u << 20);
+}
+
 BOOST_AUTO_TEST_CASE(invented_methods_leave_no_series_of_their_own) {
   runtime::http::metrics counted;
   with.done = [&](const auto& method, const auto& pattern, unsigned status,

@@ -106,6 +106,7 @@ private:
   // Answering.
   reply_form form() const;
   void answer(reply_message x);
+  reply_message too_many_replies() const;
   void refuse(reply_message x);
   void begin_stream();
   /// Writes a text whose size was not announced before.

@@ -111,7 +111,7 @@ std::string_view connection::feed(std::string_view bytes) {
   if (phase_ == phase::idle && !bytes.empty()) {
     phase_ = phase::reading;
     settings_ = server_->settings();
-    output_.limit(settings_->unsent_bytes);
+    output_.limit(settings_->unsent_bytes, {});
     began_ = steady_now();
     allow(settings_->read);
     const auto& most = *settings_;
@@ -158,6 +158,9 @@ void connection::judge_head() {
   keep_alive_ = reader_->keeps_alive() && !server_->stopping;
   asked.client = client_;
   entry_ = server_->gate.judge(asked, reader_->target(), steady_now());
+  output_.limit(settings_->unsent_bytes,
+                {server_->counts->replies_held, caller(),
+                 byte_shares::limits_of(settings_->replies_bytes, 0)});
   const auto declared = reader_->declared_bytes();
   const auto most = settings_->body_bytes;
   if (!entry_.refused && server_->stopping)

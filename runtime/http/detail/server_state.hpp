@@ -44,6 +44,7 @@ struct server_state {
   server_state(server::options with, bool only_loopback_hosts)
     : heartbeat(with.heartbeat),
       linger(with.linger),
+      pace_bytes(with.pace_bytes),
       done(std::move(with.done)),
       responded(std::move(with.responded)),
       gate({std::move(with.routes), std::move(with.callers),
@@ -75,6 +76,7 @@ struct server_state {
 
   const core::timespan heartbeat;
   const core::timespan linger;
+  const uint64_t pace_bytes;
   const std::function<void(const std::string&, const std::string&, unsigned,
                            double)>
     done;

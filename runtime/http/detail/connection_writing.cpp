@@ -74,6 +74,10 @@ void connection::begin_stream() {
   }
   allow(settings_->idle);
   say(std::move(text));
+  // A head has no events, so whoever sends them may stop.
+  if (phase_ == phase::writing)
+    if (const auto x = current_.lock())
+      x->went();
 }
 
 void connection::say(std::string text) {

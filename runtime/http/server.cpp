@@ -223,6 +223,7 @@ public:
     for (auto& x : threads_)
       x.join();
     threads_.clear();
+    state_->readers.reset();
     return answered_;
   }
 

@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <http/server_rig.hpp>
 
+#include <future>
+
 namespace atelier::test {
 
 namespace {
@@ -85,6 +87,28 @@ BOOST_AUTO_TEST_CASE(a_key_leaves_others_their_share_of_the_bodies) {
              == 200u);
   for (auto& x : held)
     x->reply({});
+}
+
+BOOST_AUTO_TEST_CASE(large_bodies_are_read_apart_from_other_requests) {
+  with.settings.threads = 1;
+  std::promise<void> reading;
+  std::promise<void> go_on;
+  add("POST", "/slow", [&](const auto& x) {
+    reading.set_value();
+    go_on.get_future().wait();
+    x->reply({200, "text/plain", {}, "read"});
+  });
+  start();
+  auto c = client();
+  c.send(request("POST", "/slow", {}, std::string(300'000, 'x')));
+  reading.get_future().wait();
+  auto other = client();
+  other.send(request("GET", "/hello"));
+  // Else it would wait for the first one.
+  const auto x = other.hear();
+  go_on.set_value();
+  BOOST_TEST(x.body == "hello");
+  BOOST_TEST(c.hear().body == "read");
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_reads_too_slowly_is_cut_off) {

@@ -28,6 +28,9 @@ constexpr auto after_a_restart = std::chrono::seconds{5};
 /// Largest body of a refused request that is read to keep the connection open.
 constexpr uint64_t small_body = 64 << 10;
 
+/// Size from which a body is read by a thread that no connection waits for.
+constexpr size_t large_body = 256 << 10;
+
 reply_message reply_of(const refusal& x, error_shape how) {
   return error_reply(how, x.status, x.code, x.text);
 }
@@ -228,13 +231,20 @@ void connection::hand_over() {
     weak_from_this(), std::move(reader_->message()), std::move(held_), chunked);
   reader_.reset();
   current_ = x;
-  try {
-    entry_.to->answer(x);
-  } catch (const std::exception& e) {
-    x->reply(error_reply(entry_.errors, failure{"internal", e.what(), {}}));
-  } catch (...) {
-    x->reply(error_reply(entry_.errors, failure{"internal", "unknown", {}}));
-  }
+  const auto answer = [x, to = entry_.to] {
+    try {
+      to->answer(x);
+    } catch (const std::exception& e) {
+      x->reply(error_reply(to->errors, failure{"internal", e.what(), {}}));
+    } catch (...) {
+      x->reply(error_reply(to->errors, failure{"internal", "unknown", {}}));
+    }
+  };
+  if (x->asked().body.size() <= large_body)
+    answer();
+  else if (!server_->readers->run({}, answer))
+    x->reply(error_reply(entry_.errors, 503, "overloaded",
+                         "too many large requests wait to be read"));
 }
 
 } // namespace atelier::runtime::http::detail

@@ -14,10 +14,14 @@ using core::ec;
 /// takes many times the memory of its characters.
 constexpr size_t most_depth = 64;
 constexpr size_t most_values = 100'000;
+/// No number that anything here takes is longer, and the digits of a longer one
+/// cost far more time than those of a text.
+constexpr size_t most_number = 1'000;
 
 core::result<void> check_shape(std::string_view text) {
   size_t depth = 0;
   size_t values = 0;
+  size_t number = 0;
   bool in_text = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -31,6 +35,11 @@ core::result<void> check_shape(std::string_view text) {
     depth += c == '[' || c == '{' ? 1 : 0;
     if (depth > 0 && (c == ']' || c == '}'))
       --depth;
+    number = (c >= '0' && c <= '9') ? number + 1 : 0;
+    if (number > most_number)
+      return core::fail(ec::bad_payload,
+                        "the body has a number of more than {} digits",
+                        most_number);
     if (depth > most_depth)
       return core::fail(ec::bad_payload, "the body is nested more than {} deep",
                         most_depth);

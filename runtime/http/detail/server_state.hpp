@@ -5,6 +5,7 @@
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/peer_table.hpp>
 #include <atelier/runtime/http/server.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -50,6 +51,8 @@ struct server_state {
       gate({std::move(with.routes), std::move(with.callers),
             with.settings.origins, only_loopback_hosts, draw}),
       peers(std::make_shared<peer_table>(with.settings.connections_of_peer)),
+      readers(std::make_unique<thread_offload>(with.settings.threads,
+                                               with.settings.connections)),
       settings_(std::make_shared<const config::http_settings>(with.settings)),
       io(static_cast<int>(with.settings.threads)) {}
 
@@ -110,6 +113,9 @@ struct server_state {
   std::mutex busy_mutex;
   std::condition_variable rest;
   size_t busy = 0;
+
+  /// Reads large bodies. It ends before the routes whose handlers it runs.
+  std::unique_ptr<thread_offload> readers;
 
 private:
   mutable std::shared_mutex settings_mutex_;

@@ -59,7 +59,8 @@ public:
     uint64_t pace_bytes = 256 << 10;
   };
 
-  /// Binds and begins to answer.
+  /// Binds and begins to answer. Fewer connections are allowed if the system's
+  /// limit of open files is too low for all.
   /// Errors: ec::bad_config (an invalid address, certificate or key; an address
   ///         outside this machine without keys), ec::unavailable (the address
   ///         is taken, or does not belong to this machine), ec::io_failed.

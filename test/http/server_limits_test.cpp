@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/open_files.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <http/server_rig.hpp>
+
+#include <sys/resource.h>
 
 #include <future>
 
@@ -150,6 +153,29 @@ BOOST_AUTO_TEST_CASE(replies_that_wait_together_have_a_limit) {
   BOOST_TEST(
     eventually([&] { return server->counts().reply_bytes_held == 0; }));
   BOOST_TEST(ask(request("GET", "/large")).body.size() == 30u << 20);
+}
+
+BOOST_AUTO_TEST_CASE(few_open_files_allow_fewer_connections) {
+  using runtime::http::detail::connections_within;
+  BOOST_TEST(connections_within(8192, 1'048'576) == 8192u);
+  BOOST_TEST(connections_within(8192, 1024) == 768u);
+  BOOST_TEST(connections_within(8192, 100) == 50u);
+  BOOST_TEST(connections_within(10, 1024) == 10u);
+  rlimit before{};
+  BOOST_TEST_REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  auto few = before;
+  few.rlim_cur = 200;
+  BOOST_TEST_REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  start();
+  // The clients are in this process, too.
+  BOOST_TEST_REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  std::vector<plain_client> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(client());
+    BOOST_REQUIRE(all.back().ask(request("GET", "/hello")).status == 200u);
+  }
+  auto more = client();
+  BOOST_TEST(more.hear().status == 503u);
 }
 
 BOOST_AUTO_TEST_CASE(invented_methods_leave_no_series_of_their_own) {

@@ -253,6 +253,8 @@ struct http_settings {
   uint64_t bodies_bytes = 512ull << 20;
   /// The maximum unsent data for a slow client.
   uint64_t unsent_bytes = 64ull << 20;
+  /// The maximum memory of all replies and events that wait to be read.
+  uint64_t replies_bytes = 512ull << 20;
   /// The maximum time from a request's first byte to its last.
   core::timespan read = std::chrono::seconds{30};
   /// The maximum time without a request, or without the client reading.

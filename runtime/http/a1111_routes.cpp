@@ -398,7 +398,7 @@ void add_lists(route_table& to, const std::shared_ptr<a1111_api>& api) {
 void add_small_answers(route_table& to) {
   const auto add = [&](const char* path, const reply_message& reply) {
     to.add({"POST", std::string{"/sdapi/v1/"} + path, scope::user, shape,
-            [reply](const exchange_ptr& x) { x->reply(reply); }});
+            [reply](const exchange_ptr& x) { x->reply(reply); }, false});
   };
   // The lists are always current.
   for (const auto* path : {"refresh-checkpoints", "refresh-vae",

@@ -190,7 +190,8 @@ std::string from_base64(std::string_view text) {
   return out;
 }
 
-/// Returns the key that a request sends; empty if it sends none.
+/// Returns the key that a request sends; empty if it sends none. "Basic" comes
+/// last: it may be the password of a proxy that forwards it.
 std::string key_in(const fields& headers) {
   const auto given = trim(find_field(headers, "authorization"));
   const auto blank = std::min(given.find(' '), given.size());
@@ -198,13 +199,14 @@ std::string key_in(const fields& headers) {
   const auto rest = trim(given.substr(blank));
   if (same_word(scheme, "bearer") && rest.size() <= most_key_bytes)
     return std::string{rest};
+  if (const auto own = trim(find_field(headers, "x-api-key")); !own.empty())
+    return own.size() <= most_key_bytes ? std::string{own} : std::string{};
   if (same_word(scheme, "basic") && rest.size() <= 2 * most_key_bytes) {
     const auto text = from_base64(rest);
     const auto colon = text.find(':');
     return colon == std::string::npos ? std::string{} : text.substr(colon + 1);
   }
-  const auto own = trim(find_field(headers, "x-api-key"));
-  return own.size() <= most_key_bytes ? std::string{own} : std::string{};
+  return {};
 }
 
 } // namespace

@@ -61,10 +61,10 @@ public:
     core::timespan retry_after{0};
   };
 
-  /// Judges a request by its headers: "Authorization: Bearer KEY", "Basic" with
-  /// the key as password, or "X-API-Key". Every key is compared, in constant
-  /// time. A request that needs no key is never rejected. The requests that a
-  /// key has per minute may arrive in one burst.
+  /// Judges a request by its headers: "Authorization: Bearer KEY", "X-API-Key",
+  /// or "Basic" with the key as password, the first that it has. Every key is
+  /// compared, in constant time. A request that needs no key is never rejected.
+  /// The requests that a key has per minute may arrive in one burst.
   verdict judge(const fields& headers, scope needs, core::time_point now);
 
 private:

@@ -277,7 +277,8 @@ void add_admin_routes(route_table& to, admin_context with) {
   const auto add = [&](const char* method, const char* pattern,
                        void (admin_api::*answer)(const exchange_ptr&) const) {
     to.add({method, pattern, scope::admin, shape,
-            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
+            method == std::string_view{"PUT"}});
   };
   add("GET", "/v1/admin/plan", &admin_api::plan);
   add("GET", "/v1/admin/profile", &admin_api::profile);

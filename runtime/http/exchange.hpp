@@ -96,8 +96,9 @@ public:
   virtual void on_gone(std::function<void()> then) = 0;
 };
 
-/// Answers an exchange, now or later. It must not block. If it throws, the
-/// reply has status 500.
+/// Answers an exchange, now or later. It must not block, but may take long to
+/// read a large body: then it is called on a thread for large bodies. If it
+/// throws, the reply has status 500.
 using handler = std::function<void(std::shared_ptr<exchange>)>;
 
 } // namespace atelier::runtime::http

@@ -41,6 +41,7 @@ reply_message gone(std::string_view id) {
 struct job_api {
   std::shared_ptr<jobs> all;
   api_context context;
+  std::shared_ptr<detail::preview_urls> previews;
 
   /// Returns the job that the path names, or replies why not.
   std::optional<job_view> find(exchange& x) const {
@@ -293,10 +294,11 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto how = form_of(asked, image_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto begin = [all = all, x, how = *how, name = name_of(*v),
+  const auto begin = [all = all, previews = previews, x, how = *how,
+                      name = name_of(*v),
                       base = detail::base_url(asked, context)] {
     const auto stream = std::make_shared<detail::job_stream>(
-      x, how, base, [all = std::weak_ptr{all}](job_view seen) {
+      x, previews, how, base, [all = std::weak_ptr{all}](job_view seen) {
         const auto alive = all.lock();
         return alive ? alive->with_bytes(std::move(seen)) : seen;
       });
@@ -344,14 +346,18 @@ void job_api::fetch(const exchange_ptr& x) const {
 
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with) {
-  const auto api =
-    std::make_shared<const job_api>(job_api{std::move(all), std::move(with)});
+  auto previews =
+    std::make_shared<detail::preview_urls>(with.elsewhere != nullptr);
+  const auto api = std::make_shared<const job_api>(
+    job_api{std::move(all), std::move(with), std::move(previews)});
   const auto add = [&](const char* method, const char* pattern,
-                       void (job_api::*answer)(const exchange_ptr&) const) {
+                       void (job_api::*answer)(const exchange_ptr&) const,
+                       bool takes_body = false) {
     to.add({method, pattern, scope::user, shape,
-            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
+            takes_body});
   };
-  add("POST", "/v1/jobs", &job_api::submit);
+  add("POST", "/v1/jobs", &job_api::submit, true);
   add("GET", "/v1/jobs", &job_api::list);
   add("GET", "/v1/jobs/{id}", &job_api::look);
   add("DELETE", "/v1/jobs/{id}", &job_api::remove);

@@ -9,9 +9,11 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace atelier::runtime::http {
 
@@ -27,6 +29,16 @@ const Histogram::BucketBoundaries seconds_bounds{
 
 const Histogram::BucketBoundaries similarity_bounds{
   0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99, 1};
+
+/// Returns the label of a request's method. Clients may send any word, and each
+/// label is kept until the server ends, so the words that no route has share
+/// one.
+std::string method_label(std::string_view method) {
+  constexpr std::array<std::string_view, 7> own{
+    "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
+  const bool has_own = std::find(own.begin(), own.end(), method) != own.end();
+  return std::string{has_own ? method : "other"};
+}
 
 double seconds(std::chrono::nanoseconds x) {
   return std::chrono::duration<double>(x).count();
@@ -131,7 +143,7 @@ void metrics::count_exchange(const std::string& method,
                              const std::string& pattern, unsigned status,
                              double took) {
   impl_->exchanges
-    .Add({{"method", method},
+    .Add({{"method", method_label(method)},
           {"route", pattern},
           {"status", std::to_string(status)}})
     .Increment();

@@ -153,6 +153,11 @@ core::result<form_part> take_part(std::string_view& rest, std::string_view mark,
 
 } // namespace
 
+bool is_multipart(std::string_view content_type) {
+  constexpr std::string_view kind = "multipart/";
+  return alike(strip(content_type).substr(0, kind.size()), kind);
+}
+
 core::result<std::vector<form_part>> parse_multipart(
   std::string_view content_type, std::string_view body,
   multipart_limits within) {

@@ -28,6 +28,10 @@ struct multipart_limits {
   size_t header_bytes = 4096;
 };
 
+/// Returns whether a message of this content type is a form in parts; media
+/// types have no case.
+bool is_multipart(std::string_view content_type);
+
 /// Splits the body of a form without copying content. Takes time linear in the
 /// body for any content.
 /// @param content_type of the message, with the boundary

@@ -67,6 +67,7 @@ void route_table::add(route x) {
                                      && y.pattern == x.pattern;
                                }),
                   "a route is added once");
+  x.takes_body = x.takes_body && x.method != "GET" && x.method != "DELETE";
   routes_.push_back(std::move(x));
 }
 

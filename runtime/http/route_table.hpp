@@ -26,6 +26,9 @@ struct route {
   scope needs = scope::user;
   error_shape errors = error_shape::openai;
   handler answer;
+  /// Whether the handler reads the request's body. If not, the body is read and
+  /// dropped. GET, HEAD and DELETE have none.
+  bool takes_body = true;
 };
 
 /// The handlers of all routes. The table is filled before the server starts.

@@ -4,6 +4,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
+#include <atelier/runtime/http/detail/open_files.hpp>
 #include <atelier/runtime/http/detail/request_id.hpp>
 #include <atelier/runtime/http/server.hpp>
 
@@ -163,7 +164,8 @@ public:
       out.replies[i] = x.replies[i];
     out.refused_connections = x.refused_connections;
     out.timed_out = x.timed_out;
-    out.body_bytes_held = x.body_bytes_held;
+    out.body_bytes_held = x.bodies->held();
+    out.reply_bytes_held = x.replies_held->held();
     return out;
   }
 
@@ -175,7 +177,7 @@ public:
         return made.why();
       tls = std::move(*made);
     }
-    state_->renew(x);
+    state_->renew(detail::within_open_files(x));
     // Whether the server uses TLS does not change while it runs.
     if (tls != nullptr)
       state_->post(accepting_,
@@ -222,6 +224,7 @@ public:
     for (auto& x : threads_)
       x.join();
     threads_.clear();
+    state_->readers.reset();
     return answered_;
   }
 
@@ -350,6 +353,7 @@ result<std::unique_ptr<server>> server::start(options with) {
                 "--insecure)",
                 with.settings.listen);
   const auto listen = with.settings.listen;
+  with.settings = detail::within_open_files(std::move(with.settings));
   auto state =
     std::make_shared<server_state>(std::move(with), open && !anywhere);
   auto acceptor = open_acceptor(state->io, *where, listen);

@@ -25,6 +25,7 @@ struct server_counts {
   uint64_t refused_connections = 0;
   uint64_t timed_out = 0;
   uint64_t body_bytes_held = 0;
+  uint64_t reply_bytes_held = 0;
 };
 
 /// An HTTP/1.1 server based on Asio, with a few threads and a limited number of
@@ -53,9 +54,13 @@ public:
     /// How long the server continues to read from a connection that it ends: a
     /// client that is cut off while it sends would not see its reply.
     core::timespan linger = std::chrono::seconds{5};
+    /// How many bytes of a reply a client must read within settings.idle, if so
+    /// many are left.
+    uint64_t pace_bytes = 256 << 10;
   };
 
-  /// Binds and begins to answer.
+  /// Binds and begins to answer. Fewer connections are allowed if the system's
+  /// limit of open files is too low for all.
   /// Errors: ec::bad_config (an invalid address, certificate or key; an address
   ///         outside this machine without keys), ec::unavailable (the address
   ///         is taken, or does not belong to this machine), ec::io_failed.

@@ -31,6 +31,7 @@ void apply(settings& to, const settings& from) {
   x.body_bytes = y.body_bytes;
   x.bodies_bytes = y.bodies_bytes;
   x.unsent_bytes = y.unsent_bytes;
+  x.replies_bytes = y.replies_bytes;
   x.read = y.read;
   x.idle = y.idle;
 }

@@ -141,6 +141,18 @@ BOOST_AUTO_TEST_CASE(a_key_is_found_in_each_of_its_places) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_proxys_password_does_not_hide_a_key) {
+  auto door = two_keys();
+  auto headers = with("authorization", "Basic dXNlcjpwcm94eQ==");
+  headers.emplace_back("x-api-key", "apple");
+  const auto x = door.judge(headers, scope::user, start);
+  BOOST_TEST((x.outcome == kind::let_in));
+  BOOST_TEST(x.name == "ann");
+  // A key of its own that is sent as such goes first.
+  headers.front().second = "Bearer banana";
+  BOOST_TEST(door.judge(headers, scope::user, start).name == "bob");
+}
+
 BOOST_AUTO_TEST_CASE(without_a_right_key_nobody_is_let_in) {
   auto door = two_keys();
   const auto judged = [&](const fields& headers) {

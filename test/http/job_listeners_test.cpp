@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/job_listeners.hpp>
+#include <atelier/runtime/http/detail/job_stream.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <future>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace atelier::runtime::http::detail {
@@ -12,6 +15,32 @@ namespace atelier::runtime::http::detail {
 namespace {
 
 using kind = job_news::kind;
+
+/// Keeps the events of a stream as one text.
+struct events : exchange {
+  const request_message& asked() const override {
+    return none;
+  }
+
+  void drop_body() override {}
+
+  void reply(reply_message) override {}
+
+  void begin_events() override {}
+
+  void event(std::string_view name, std::string_view data) override {
+    told += std::string{name} + std::string{data};
+  }
+
+  void end_events() override {
+    told += '.';
+  }
+
+  void on_gone(std::function<void()>) override {}
+
+  request_message none;
+  std::string told;
+};
 
 struct heard {
   std::vector<std::string> lines;
@@ -120,6 +149,37 @@ BOOST_AUTO_TEST_CASE(listener_that_throws_does_not_stop_the_others) {
   sut.push(kind::progressed, view());
   BOOST_TEST(x.tell(sut) == lines{"c progress"},
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_preview_is_encoded_once_and_elsewhere) {
+  preview_urls sut{true};
+  const auto seen =
+    std::make_shared<const preview>(preview{1, 2, 1, {255, 0, 0, 0, 255, 0}});
+  std::vector<preview_urls::url> got;
+  std::promise<std::thread::id> where;
+  sut.get(seen, [&](const preview_urls::url& x) {
+    got.push_back(x);
+    where.set_value(std::this_thread::get_id());
+  });
+  BOOST_TEST((where.get_future().get() != std::this_thread::get_id()));
+  // It exists by now.
+  sut.get(seen, [&](const preview_urls::url& x) { got.push_back(x); });
+  BOOST_TEST_REQUIRE(got.size() == 2u);
+  BOOST_TEST_REQUIRE(got[0] != nullptr);
+  BOOST_TEST(got[0]->starts_with("data:image/png;base64,"));
+  BOOST_TEST(got[0] == got[1]);
+}
+
+BOOST_AUTO_TEST_CASE(events_wait_for_one_whose_data_come_later) {
+  const auto to = std::make_shared<events>();
+  event_feed sut{to};
+  sut.open("a", "1");
+  auto* const place = sut.reserve("b");
+  sut.send("c", "3");
+  sut.close();
+  BOOST_TEST(to->told == "a1");
+  sut.fill(place, "2");
+  BOOST_TEST(to->told == "a1b2c3.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -54,6 +54,14 @@ BOOST_AUTO_TEST_CASE(of_ipv6_a_network_counts) {
   BOOST_TEST(x.enter("2001:db8:0:2::1"));
 }
 
+BOOST_AUTO_TEST_CASE(a_network_has_one_name) {
+  const auto name = [](const char* x) { return peer_table::network_of(x); };
+  BOOST_TEST(name("2001:db8:0:1::1") == name("2001:db8:0:1:ffff::2"));
+  BOOST_TEST(name("2001:db8:0:1::1") != name("2001:db8:0:2::1"));
+  BOOST_TEST(name("::ffff:10.0.0.1") == "10.0.0.1");
+  BOOST_TEST(name("") == "");
+}
+
 BOOST_AUTO_TEST_CASE(by_default_this_machine_has_no_limit) {
   peers x{0};
   for (uint32_t i = 0; i < peer_table::default_most; ++i) {

@@ -106,6 +106,11 @@ std::string plain_client::take(size_t bytes) {
   return out;
 }
 
+void plain_client::read_some() {
+  fill();
+  waiting_.clear();
+}
+
 std::string plain_client::read_until(std::string_view mark) {
   size_t at = 0;
   while ((at = waiting_.find(mark)) == std::string::npos)

@@ -47,6 +47,9 @@ public:
   /// before the connection's end.
   std::string read_until(std::string_view mark);
 
+  /// Reads and drops what comes next, up to 16 KiB.
+  void read_some();
+
   /// Waits for the connection's end; returns true if no byte arrived before.
   bool at_end();
 

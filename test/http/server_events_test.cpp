@@ -73,7 +73,11 @@ BOOST_AUTO_TEST_CASE(the_head_of_a_stream_comes_alone) {
   auto c = client();
   c.send(request("HEAD", "/kept"));
   const auto x = kept.next();
+  std::promise<void> gone;
+  x->on_gone([&] { gone.set_value(); });
   x->begin_events();
+  BOOST_TEST_REQUIRE(
+    (gone.get_future().wait_for(30s) == std::future_status::ready));
   x->event("", "a");
   BOOST_TEST(c.hear(true).field("content-type") == "text/event-stream");
   BOOST_TEST(c.at_end());

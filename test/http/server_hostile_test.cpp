@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_large_body_is_refused_in_the_words_of_the_api) {
 
 BOOST_AUTO_TEST_CASE(bodies_together_have_a_limit) {
   with.settings.body_bytes = 100'000;
-  with.settings.bodies_bytes = 250'000;
+  with.settings.bodies_bytes = 300'000;
   start();
   std::vector<plain_client> all;
   std::vector<std::shared_ptr<runtime::http::exchange>> held;

@@ -109,6 +109,17 @@ BOOST_AUTO_TEST_CASE(notes_are_comments_each_once) {
   BOOST_TEST(info["comments"] == "prompt: 'cat' is not known\ncut\n");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_only_echoed_has_a_size) {
+  rig r;
+  const auto got = r.draw({{"prompt", "a cat"},
+                           {"small", std::string(60'000, 'y')},
+                           {"junk", {{"a", std::string(70'000, 'x')}}}});
+  BOOST_TEST(got->status() == 400u);
+  const auto text = got->body().dump();
+  BOOST_TEST((text.find("junk has 700") != std::string::npos), text);
+  r.order_of({{"prompt", "a cat"}, {"junk", std::string(60'000, 'x')}});
+}
+
 BOOST_AUTO_TEST_CASE(prompts_are_in_the_web_uis_syntax) {
   rig r;
   const auto g = r.order_of({{"prompt", "a (red:1.3) circle BREAK on white"},

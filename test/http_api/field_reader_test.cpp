@@ -40,6 +40,13 @@ BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
   for (int i = 0; i < 100'000; ++i)
     many += ",0";
   BOOST_TEST(!parse_object(many + "]}"));
+  const auto digits = [](size_t n) {
+    return parse_object("{\"a\":0." + std::string(n, '1') + "}");
+  };
+  BOOST_TEST(digits(1000).operator bool());
+  BOOST_TEST((digits(1001).why().text
+              == "the body has a number of more than 1000 "
+                 "digits"));
 }
 
 BOOST_AUTO_TEST_CASE(bodies_are_read_as_the_library_reads_them) {

@@ -185,6 +185,17 @@ BOOST_AUTO_TEST_CASE(faulty_edits_name_their_field) {
   BOOST_TEST(r.images->count() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_forms_media_type_has_no_case) {
+  rig r;
+  const auto got =
+    r.post("/v1/images/variations",
+           form{}.file("image", test::api_rig::png(64, 64)).body + "--XX--\r\n",
+           {{"content-type", "Multipart/Form-Data; boundary=XX"},
+            {"idempotency-key", "a"}});
+  BOOST_TEST(got->status() == 0u);
+  BOOST_TEST(r.images->count() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(files_beyond_their_bytes_are_refused) {
   test::api_rig r;
   auto with = r.context();

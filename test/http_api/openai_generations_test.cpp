@@ -215,6 +215,18 @@ BOOST_AUTO_TEST_CASE(formats_and_compression_are_taken) {
   BOOST_TEST(r.order_of({}).quality == 100u);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_ignored_has_a_size) {
+  rig r;
+  for (const json& value : {json(std::string(70'000, 'x')),
+                            json{{"a", std::string(70'000, 'x')}}}) {
+    const auto got = r.generate({{"metadata", value}});
+    BOOST_TEST(got->status() == 400u);
+    const auto text = got->body().dump();
+    BOOST_TEST((text.find("metadata has 700") != std::string::npos), text);
+  }
+  r.order_of({{"user", std::string(60'000, 'x')}});
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_there_is_refused_by_name) {
   rig r;
   for (const auto& [field, value] :

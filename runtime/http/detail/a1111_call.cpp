@@ -403,6 +403,8 @@ std::variant<a1111_call, reply_message> read_a1111_call(
     r.refuse("batch_size", fmt::format("batch_size {} times n_iter {} is more "
                                        "than {} images",
                                        batch, rounds, most));
+  r.bound_all_but(
+    {"prompt", "negative_prompt", "infotext", "init_images", "mask"});
   if (r.good() && set.live_previews_enable)
     one.preview_every =
       std::min(set.show_progress_every_n_steps,

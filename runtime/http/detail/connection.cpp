@@ -43,7 +43,6 @@ connection::~connection() {
     server_->registry.erase(this);
   }
   leave_work(499);
-  server_->counts->body_bytes_held -= held_bytes_;
   --server_->counts->open_connections;
 }
 
@@ -134,6 +133,7 @@ void connection::close_soon() {
 void connection::begin() {
   ++server_->counts->connections;
   client_ = stream_.begin();
+  network_ = peer_table::network_of(client_);
   if (!stream_.secure())
     return await_request();
   phase_ = phase::handshake;

@@ -99,12 +99,14 @@ private:
   void take_in(std::string_view bytes);
   std::string_view feed(std::string_view bytes);
   void judge_head();
+  std::string caller() const;
   bool count_body();
   void hand_over();
 
   // Answering.
   reply_form form() const;
   void answer(reply_message x);
+  reply_message too_many_replies() const;
   void refuse(reply_message x);
   void begin_stream();
   /// Writes a text whose size was not announced before.
@@ -140,6 +142,8 @@ private:
 
   phase phase_ = phase::idle;
   std::string client_;
+  /// Names the client's address, or its network, for what it holds.
+  std::string network_;
   /// A reply was sent before.
   bool served_ = false;
 
@@ -148,7 +152,8 @@ private:
   core::time_point began_;
   bool judged_ = false;
   gatekeeper::entry entry_;
-  uint64_t held_bytes_ = 0;
+  /// Counts the body of the current request until it is handed over.
+  byte_shares::part held_;
   std::string method_;
   unsigned version_ = 11;
   unsigned status_ = 0;

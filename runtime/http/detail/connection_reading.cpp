@@ -28,6 +28,9 @@ constexpr auto after_a_restart = std::chrono::seconds{5};
 /// Largest body of a refused request that is read to keep the connection open.
 constexpr uint64_t small_body = 64 << 10;
 
+/// Size from which a body is read by a thread that no connection waits for.
+constexpr size_t large_body = 256 << 10;
+
 reply_message reply_of(const refusal& x, error_shape how) {
   return error_reply(how, x.status, x.code, x.text);
 }
@@ -111,7 +114,7 @@ std::string_view connection::feed(std::string_view bytes) {
   if (phase_ == phase::idle && !bytes.empty()) {
     phase_ = phase::reading;
     settings_ = server_->settings();
-    output_.limit(settings_->unsent_bytes);
+    output_.limit(settings_->unsent_bytes, {});
     began_ = steady_now();
     allow(settings_->read);
     const auto& most = *settings_;
@@ -158,6 +161,9 @@ void connection::judge_head() {
   keep_alive_ = reader_->keeps_alive() && !server_->stopping;
   asked.client = client_;
   entry_ = server_->gate.judge(asked, reader_->target(), steady_now());
+  output_.limit(settings_->unsent_bytes,
+                {server_->counts->replies_held, caller(),
+                 byte_shares::limits_of(settings_->replies_bytes, 0)});
   const auto declared = reader_->declared_bytes();
   const auto most = settings_->body_bytes;
   if (!entry_.refused && server_->stopping)
@@ -171,6 +177,10 @@ void connection::judge_head() {
                               *declared, most));
   const bool more = reader_->where() == request_reader::stage::body;
   if (!entry_.refused) {
+    if (!entry_.to->takes_body)
+      reader_->discard();
+    held_ = {server_->counts->bodies, caller(),
+             byte_shares::limits_of(settings_->bodies_bytes, most)};
     if (more && reader_->expects_continue()) {
       constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
       say(std::string{go_on});
@@ -186,16 +196,17 @@ void connection::judge_head() {
   refuse(std::move(*entry_.refused));
 }
 
+/// Returns the name under which memory is counted: the key's, or else the
+/// address's, which cannot be the name of a key.
+std::string connection::caller() const {
+  const auto& key = reader_->message().key;
+  return key.empty() ? network_ : "key " + key;
+}
+
 /// Counts the received bytes of the body. Returns false, having refused the
-/// request, if all bodies together exceed their limit.
+/// request, if the limit of all bodies or the caller's share allows no more.
 bool connection::count_body() {
-  const auto held = reader_->message().body.size();
-  if (held == held_bytes_)
-    return true;
-  auto& all = server_->counts->body_bytes_held;
-  all += held - held_bytes_;
-  held_bytes_ = held;
-  if (all <= settings_->bodies_bytes)
+  if (held_.grow(reader_->message().body.size() - held_.bytes()))
     return true;
   auto reply = error_reply(entry_.errors, 503, "overloaded",
                            "too many request bodies are held at the moment");
@@ -217,17 +228,23 @@ void connection::hand_over() {
   ++server_->counts->requests;
   const bool chunked = version_ == 11;
   const auto x = std::make_shared<live_exchange>(
-    weak_from_this(), std::move(reader_->message()), server_->counts,
-    std::exchange(held_bytes_, 0), chunked);
+    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked);
   reader_.reset();
   current_ = x;
-  try {
-    entry_.to->answer(x);
-  } catch (const std::exception& e) {
-    x->reply(error_reply(entry_.errors, failure{"internal", e.what(), {}}));
-  } catch (...) {
-    x->reply(error_reply(entry_.errors, failure{"internal", "unknown", {}}));
-  }
+  const auto answer = [x, to = entry_.to] {
+    try {
+      to->answer(x);
+    } catch (const std::exception& e) {
+      x->reply(error_reply(to->errors, failure{"internal", e.what(), {}}));
+    } catch (...) {
+      x->reply(error_reply(to->errors, failure{"internal", "unknown", {}}));
+    }
+  };
+  if (x->asked().body.size() <= large_body)
+    answer();
+  else if (!server_->readers->run({}, answer))
+    x->reply(error_reply(entry_.errors, 503, "overloaded",
+                         "too many large requests wait to be read"));
 }
 
 } // namespace atelier::runtime::http::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answering half of connection.cpp.
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
 #include <atelier/runtime/http/detail/request_id.hpp>
 
@@ -24,20 +25,30 @@ void connection::answer(reply_message x) {
   ready_ = x.ready;
   allow(settings_->idle);
   const auto how = form();
-  auto head = head_text(x, how, x.body.size());
   const bool body = !how.head_only && !x.body.empty() && x.status >= 200
                  && x.status != 204 && x.status != 304;
-  if (body && x.body.size() <= joined_body)
+  const bool apart = body && x.body.size() > joined_body;
+  if (apart && !output_.reserve(x.body.size()))
+    return answer(too_many_replies());
+  auto head = head_text(x, how, x.body.size());
+  if (body && !apart)
     head += x.body;
   say(std::move(head));
-  if (body && x.body.size() > joined_body)
-    say(std::move(x.body));
+  if (apart)
+    enqueue(std::move(x.body));
+}
+
+reply_message connection::too_many_replies() const {
+  auto reply = error_reply(entry_.errors, 503, "overloaded",
+                           "too many replies wait to be read at the moment");
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
 }
 
 /// Answers what no handler has seen.
 void connection::refuse(reply_message x) {
   ++server_->counts->requests;
-  server_->counts->body_bytes_held -= std::exchange(held_bytes_, 0);
+  held_.clear();
   reader_.reset();
   if (!judged_) {
     method_.clear();
@@ -63,6 +74,10 @@ void connection::begin_stream() {
   }
   allow(settings_->idle);
   say(std::move(text));
+  // A head has no events, so whoever sends them may stop.
+  if (phase_ == phase::writing)
+    if (const auto x = current_.lock())
+      x->went();
 }
 
 void connection::say(std::string text) {
@@ -94,8 +109,8 @@ void connection::write() {
 void connection::was_written(error_code error, size_t bytes) {
   if (error)
     return close();
-  output_.written(bytes);
-  if (phase_ == phase::writing || phase_ == phase::streaming)
+  const bool in_time = output_.written(bytes, server_->pace_bytes);
+  if (in_time && (phase_ == phase::writing || phase_ == phase::streaming))
     allow(settings_->idle);
   if (output_.empty())
     all_written();

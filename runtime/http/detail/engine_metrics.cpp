@@ -340,6 +340,9 @@ void add_server_metrics(const server_counts& now,
     .add(number(now.open_streams));
   gauge(to, "atelier_http_body_bytes", "Bytes of request bodies in memory.")
     .add(number(now.body_bytes_held));
+  gauge(to, "atelier_http_reply_bytes",
+        "Bytes of replies and events that wait to be read.")
+    .add(number(now.reply_bytes_held));
   counter(to, "atelier_http_connections_total", "Connections accepted.")
     .add(number(now.connections));
   counter(to, "atelier_http_refused_connections_total",

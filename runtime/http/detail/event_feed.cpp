@@ -9,25 +9,40 @@ void event_feed::open(std::string name, std::string data) {
     const std::lock_guard guard{mutex_};
     open_ = true;
     if (!data.empty())
-      waiting_.push_front({std::move(name), std::move(data), false});
+      waiting_.push_front({std::move(name), std::move(data)});
   }
   drain();
 }
 
 void event_feed::send(std::string name, std::string data) {
-  push({std::move(name), std::move(data), false});
+  push({std::move(name), std::move(data)});
+}
+
+event_feed::item* event_feed::reserve(std::string name) {
+  return push({std::move(name), {}, false, false});
+}
+
+void event_feed::fill(item* place, std::string data) {
+  {
+    const std::lock_guard guard{mutex_};
+    place->data = std::move(data);
+    place->ready = true;
+  }
+  drain();
 }
 
 void event_feed::close() {
-  push({{}, {}, true});
+  push({{}, {}, true, true});
 }
 
-void event_feed::push(item x) {
+event_feed::item* event_feed::push(item x) {
+  item* place = nullptr;
   {
     const std::lock_guard guard{mutex_};
-    waiting_.push_back(std::move(x));
+    place = &waiting_.emplace_back(std::move(x));
   }
   drain();
+  return place;
 }
 
 void event_feed::drain() {
@@ -35,7 +50,7 @@ void event_feed::drain() {
   if (!open_ || sending_)
     return;
   sending_ = true;
-  while (!waiting_.empty()) {
+  while (!waiting_.empty() && waiting_.front().ready) {
     const auto next = std::move(waiting_.front());
     waiting_.pop_front();
     guard.unlock();

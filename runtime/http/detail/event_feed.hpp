@@ -3,7 +3,7 @@
 
 #include <atelier/runtime/http/exchange.hpp>
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,22 +24,31 @@ public:
 
   void send(std::string name, std::string data);
 
-  /// Sends no more after that.
-  void close();
-
-private:
   struct item {
     std::string name;
     std::string data;
     bool last = false;
+    bool ready = true;
   };
 
-  void push(item x);
+  /// Takes the place of an event whose data come later, with `fill`. What is
+  /// sent after it waits for it.
+  item* reserve(std::string name);
+
+  /// Sends the event of a reserved place; later events follow.
+  void fill(item* place, std::string data);
+
+  /// Sends no more after that.
+  void close();
+
+private:
+  item* push(item x);
   void drain();
 
   std::shared_ptr<exchange> to_;
   std::mutex mutex_;
-  std::deque<item> waiting_;
+  /// Places keep their addresses.
+  std::list<item> waiting_;
   bool open_ = false;
   bool sending_ = false;
 };

@@ -13,134 +13,21 @@ namespace {
 
 using core::ec;
 
-/// Limits of a body's structure, apart from the length of its texts: each value
-/// takes many times the memory of its characters.
-constexpr size_t most_depth = 64;
-constexpr size_t most_values = 100'000;
-
-core::result<void> check_shape(std::string_view text) {
-  size_t depth = 0;
-  size_t values = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_text) {
-      i += c == '\\' ? 1 : 0;
-      in_text = c != '"';
-      continue;
-    }
-    in_text = c == '"';
-    values += c == ',' || c == '[' || c == '{' ? 1 : 0;
-    depth += c == '[' || c == '{' ? 1 : 0;
-    if (depth > 0 && (c == ']' || c == '}'))
-      --depth;
-    if (depth > most_depth)
-      return core::fail(ec::bad_payload, "the body is nested more than {} deep",
-                        most_depth);
-    if (values > most_values)
-      return core::fail(ec::bad_payload, "the body has more than {} values",
-                        most_values);
-  }
-  return {};
+/// Returns the bytes of a value's texts, with one for each value.
+uint64_t bytes_of(const json& x) {
+  if (x.is_string())
+    return x.get_ref<const std::string&>().size() + 1;
+  uint64_t sum = 1;
+  if (x.is_object())
+    for (const auto& [key, value] : x.items())
+      sum += key.size() + bytes_of(value);
+  else if (x.is_array())
+    for (const auto& value : x)
+      sum += bytes_of(value);
+  return sum;
 }
-
-/// Makes values from the parser's events. Texts are moved, not copied, because
-/// one may be an image's file.
-class value_maker : public json::json_sax_t {
-public:
-  bool null() override {
-    return put(json());
-  }
-
-  bool boolean(bool x) override {
-    return put(x);
-  }
-
-  bool number_integer(number_integer_t x) override {
-    return put(x);
-  }
-
-  bool number_unsigned(number_unsigned_t x) override {
-    return put(x);
-  }
-
-  bool number_float(number_float_t x, const string_t&) override {
-    return put(x);
-  }
-
-  bool string(string_t& x) override {
-    return put(std::move(x));
-  }
-
-  bool binary(binary_t&) override {
-    return false;
-  }
-
-  bool key(string_t& x) override {
-    key_ = std::move(x);
-    return true;
-  }
-
-  bool start_object(size_t) override {
-    return open(json::object());
-  }
-
-  bool start_array(size_t) override {
-    return open(json::array());
-  }
-
-  bool end_object() override {
-    inside_.pop_back();
-    return true;
-  }
-
-  bool end_array() override {
-    return end_object();
-  }
-
-  bool parse_error(size_t, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    return false;
-  }
-
-  json made;
-
-private:
-  json* place(json&& x) {
-    if (inside_.empty())
-      return &(made = std::move(x));
-    auto& in = *inside_.back();
-    if (in.is_array())
-      return &in.emplace_back(std::move(x));
-    return &(in[key_] = std::move(x));
-  }
-
-  bool put(json x) {
-    place(std::move(x));
-    return true;
-  }
-
-  bool open(json x) {
-    inside_.push_back(place(std::move(x)));
-    return true;
-  }
-
-  /// The values that are not closed yet, each inside the one before. Their
-  /// addresses do not change.
-  std::vector<json*> inside_;
-  std::string key_;
-};
 
 } // namespace
-
-core::result<json> parse_object(std::string_view text) {
-  if (auto good = check_shape(text); !good)
-    return good.why();
-  value_maker values;
-  if (!json::sax_parse(text, &values) || !values.made.is_object())
-    return core::fail(ec::bad_payload, "the body is not a JSON object");
-  return std::move(values.made);
-}
 
 std::string shown(const json& x) {
   constexpr size_t most = 60;
@@ -350,7 +237,34 @@ void field_reader::hint(const detail::hint& x) {
 }
 
 void field_reader::ignore(std::initializer_list<std::string_view> names) {
-  known_.insert(names.begin(), names.end());
+  for (const auto name : names)
+    if (const auto* x = find(name); x != nullptr)
+      if (const auto bytes = bytes_of(*x); bytes > most_unused_bytes)
+        refuse(name, fmt::format("{} has {} bytes, outside 0..{}", name, bytes,
+                                 most_unused_bytes));
+}
+
+void field_reader::bound_all_but(
+  std::initializer_list<std::string_view> others) {
+  uint64_t sum = 0;
+  uint64_t most = 0;
+  std::string_view largest;
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(others.begin(), others.end(), key) != others.end())
+      continue;
+    const auto bytes = key.size() + bytes_of(value);
+    sum += bytes;
+    if (bytes > most) {
+      most = bytes;
+      largest = key;
+    }
+  }
+  largest = largest.substr(0, 60);
+  if (sum > most_unused_bytes)
+    refuse(largest,
+           fmt::format("{} has {} bytes, and the fields beside prompts "
+                       "and images {}, outside 0..{}",
+                       largest, most, sum, most_unused_bytes));
 }
 
 void field_reader::no_others() {

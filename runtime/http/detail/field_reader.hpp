@@ -101,8 +101,16 @@ public:
     return notes_;
   }
 
-  /// Allows fields that change no image, at any value.
+  /// Allows fields that change no image, at any value of up to
+  /// most_unused_bytes.
   void ignore(std::initializer_list<std::string_view> names);
+
+  /// Rejects the largest field if all fields but `others` have more than
+  /// most_unused_bytes: what is only kept to be sent back must not fill the
+  /// memory.
+  void bound_all_but(std::initializer_list<std::string_view> others);
+
+  static constexpr uint64_t most_unused_bytes = 64 << 10;
 
   /// Rejects fields that no other member has read or allowed.
   void no_others();

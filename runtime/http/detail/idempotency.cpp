@@ -31,7 +31,7 @@ std::optional<reply_message> read_idempotency_key(const request_message& asked,
 std::string fingerprint_of(const request_message& asked) {
   auto text = asked.path + '\n';
   const auto type = find_field(asked.headers, "content-type");
-  if (type.starts_with("multipart/"))
+  if (is_multipart(type))
     if (const auto parts = parse_multipart(type, asked.body)) {
       for (const auto& x : *parts)
         text += fmt::format("{}:{}:{}\n", x.name.size(), x.name,

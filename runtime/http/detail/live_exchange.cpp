@@ -8,17 +8,14 @@
 namespace atelier::runtime::http::detail {
 
 live_exchange::live_exchange(std::weak_ptr<connection> to,
-                             request_message asked,
-                             std::shared_ptr<tally> counts, uint64_t held_bytes,
+                             request_message asked, byte_shares::part held,
                              bool chunked)
   : to_(std::move(to)),
     asked_(std::move(asked)),
-    counts_(std::move(counts)),
-    held_bytes_(held_bytes),
+    held_(std::move(held)),
     chunked_(chunked) {}
 
 live_exchange::~live_exchange() {
-  counts_->body_bytes_held -= held_bytes_;
   if (stage_ == stage::answered)
     return;
   if (const auto to = to_.lock())
@@ -31,6 +28,7 @@ const request_message& live_exchange::asked() const {
 
 void live_exchange::drop_body() {
   asked_.body = std::string{};
+  held_.clear();
 }
 
 void live_exchange::reply(reply_message x) {

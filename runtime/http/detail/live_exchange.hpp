@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/runtime/http/detail/server_state.hpp>
+#include <atelier/runtime/http/detail/byte_shares.hpp>
 #include <atelier/runtime/http/exchange.hpp>
 
 #include <functional>
@@ -11,24 +11,22 @@
 
 namespace atelier::runtime::http::detail {
 
+class connection;
+
 /// The exchange of a connection. Passes its calls to the connection's strand as
 /// long as the connection exists. If it is dropped without an answer, it
 /// notifies the connection, which informs the client.
 class live_exchange : public exchange {
 public:
-  /// @param held_bytes bytes counted for the request's body, released at the
-  ///        end
+  /// @param held what is counted for the request's body
   /// @param chunked whether events are sent in chunks
   live_exchange(std::weak_ptr<connection> to, request_message asked,
-                std::shared_ptr<tally> counts, uint64_t held_bytes,
-                bool chunked);
+                byte_shares::part held, bool chunked);
 
   ~live_exchange() override;
 
   const request_message& asked() const override;
 
-  /// Keeps the body's byte count until the end, because values that were read
-  /// from the body still exist.
   void drop_body() override;
 
   void reply(reply_message x) override;
@@ -49,8 +47,7 @@ private:
 
   const std::weak_ptr<connection> to_;
   request_message asked_;
-  const std::shared_ptr<tally> counts_;
-  const uint64_t held_bytes_;
+  byte_shares::part held_;
   const bool chunked_;
 
   // Held while data is passed on, so that nothing follows the end.

@@ -42,7 +42,7 @@ core::result<call_body> read_body(exchange& x) {
   const auto& asked = x.asked();
   call_body body;
   const auto type = find_field(asked.headers, "content-type");
-  if (!type.starts_with("multipart/")) {
+  if (!is_multipart(type)) {
     auto object = parse_object(asked.body);
     if (!object)
       return object.why();

@@ -58,6 +58,12 @@ size_t peer_table::peers() const {
   return counts_.size();
 }
 
+std::string peer_table::network_of(const std::string& text) {
+  boost::system::error_code fault;
+  const auto x = boost::asio::ip::make_address(text, fault);
+  return fault ? text : key_of(x).to_string();
+}
+
 void peer_table::leave(const address& key) {
   const std::lock_guard guard{mutex_};
   const auto i = counts_.find(key);

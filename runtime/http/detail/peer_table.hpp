@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace atelier::runtime::http::detail {
 
@@ -53,6 +54,10 @@ public:
   size_t peers() const;
 
   static constexpr uint32_t default_most = 256;
+
+  /// Returns what an address counts by, as a text; the text itself if it is no
+  /// address.
+  static std::string network_of(const std::string& address);
 
 private:
   void leave(const boost::asio::ip::address& key);

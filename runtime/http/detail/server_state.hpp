@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/detail/byte_shares.hpp>
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/peer_table.hpp>
 #include <atelier/runtime/http/server.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -22,8 +24,7 @@ namespace atelier::runtime::http::detail {
 
 class connection;
 
-/// A server's counters. They also live as long as exchanges that outlive the
-/// server.
+/// A server's counters.
 /// Threads: any.
 struct tally {
   std::atomic<uint64_t> connections{0};
@@ -33,7 +34,9 @@ struct tally {
   std::array<std::atomic<uint64_t>, 6> replies{};
   std::atomic<uint64_t> refused_connections{0};
   std::atomic<uint64_t> timed_out{0};
-  std::atomic<uint64_t> body_bytes_held{0};
+  const std::shared_ptr<byte_shares> bodies = std::make_shared<byte_shares>();
+  const std::shared_ptr<byte_shares> replies_held =
+    std::make_shared<byte_shares>();
 };
 
 /// The state that all connections of a server share. Connections keep it alive;
@@ -42,11 +45,14 @@ struct server_state {
   server_state(server::options with, bool only_loopback_hosts)
     : heartbeat(with.heartbeat),
       linger(with.linger),
+      pace_bytes(with.pace_bytes),
       done(std::move(with.done)),
       responded(std::move(with.responded)),
       gate({std::move(with.routes), std::move(with.callers),
             with.settings.origins, only_loopback_hosts, draw}),
       peers(std::make_shared<peer_table>(with.settings.connections_of_peer)),
+      readers(std::make_unique<thread_offload>(with.settings.threads,
+                                               with.settings.connections)),
       settings_(std::make_shared<const config::http_settings>(with.settings)),
       io(static_cast<int>(with.settings.threads)) {}
 
@@ -73,6 +79,7 @@ struct server_state {
 
   const core::timespan heartbeat;
   const core::timespan linger;
+  const uint64_t pace_bytes;
   const std::function<void(const std::string&, const std::string&, unsigned,
                            double)>
     done;
@@ -106,6 +113,9 @@ struct server_state {
   std::mutex busy_mutex;
   std::condition_variable rest;
   size_t busy = 0;
+
+  /// Reads large bodies. It ends before the routes whose handlers it runs.
+  std::unique_ptr<thread_offload> readers;
 
 private:
   mutable std::shared_mutex settings_mutex_;

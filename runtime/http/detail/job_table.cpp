@@ -49,7 +49,7 @@ bool job_table::make_room() {
 
 void job_table::add(const std::shared_ptr<job_entry>& x) {
   index_.add(x);
-  waiting_.enter(x->priority, x->number);
+  waiting_.enter(waiting_of(*x));
 }
 
 void job_table::end(const std::shared_ptr<job_entry>& x) {

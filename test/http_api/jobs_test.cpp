@@ -272,6 +272,22 @@ BOOST_AUTO_TEST_CASE(places_in_the_queue_follow_priority_and_age) {
   BOOST_TEST(rig.all->find("b")->queue_position == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(places_in_the_queue_follow_the_owners_turns) {
+  job_rig rig;
+  const auto enter = [&](std::string id, std::string owner) {
+    auto what = rig.wish();
+    what.id = std::move(id);
+    what.owner = std::move(owner);
+    rig.enter(what);
+  };
+  for (int i = 0; i < 5; ++i)
+    enter("a" + std::to_string(i), "ann");
+  enter("b", "ben");
+  BOOST_TEST(rig.all->find({"a0", "ann"})->queue_position == 1u);
+  BOOST_TEST(rig.all->find({"b", "ben"})->queue_position == 2u);
+  BOOST_TEST(rig.all->find({"a4", "ann"})->queue_position == 6u);
+}
+
 BOOST_AUTO_TEST_CASE(faulty_names_and_counts_are_refused) {
   job_rig rig{{10, 2, 1000, 1h}};
   const auto refused = [&](job_request x) {

@@ -111,7 +111,7 @@ void job_table::enter_end(const std::shared_ptr<job_entry>& x) {
 void job_table::add(const std::shared_ptr<job_entry>& x) {
   index_.add(x);
   of_owner_[x->known.owner].open.insert(x->number);
-  waiting_.enter(x->priority, x->number);
+  waiting_.enter(waiting_of(*x));
 }
 
 void job_table::end(const std::shared_ptr<job_entry>& x) {

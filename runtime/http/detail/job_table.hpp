@@ -67,12 +67,12 @@ public:
 
   /// Returns its position in the queue; 0 if it does not wait.
   uint32_t position(const job_entry& x) const {
-    return waiting_.position(x.priority, x.number);
+    return waiting_.position(waiting_of(x));
   }
 
   /// Removes a job from the queue.
   void begin(const job_entry& x) {
-    waiting_.leave(x.priority, x.number);
+    waiting_.leave(waiting_of(x));
   }
 
   /// Enters the end of a job: its images count as kept from now on.
@@ -185,6 +185,10 @@ private:
     /// images, and those whose images expired.
     ended_jobs spent;
   };
+
+  static waiting_job waiting_of(const job_entry& x) {
+    return {x.known.owner, x.priority, x.number, x.rows.size()};
+  }
 
   /// Returns the job that ended first and is not in doubt; null if none is.
   static std::shared_ptr<job_entry> oldest_of(const ended_jobs& in);

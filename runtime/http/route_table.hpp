@@ -26,6 +26,10 @@ struct route {
   scope needs = scope::user;
   error_shape errors = error_shape::openai;
   handler answer;
+  /// Whether it only follows or ends jobs. Such requests do not count as a
+  /// key's requests per minute but apart, so that whoever waits for an image
+  /// does not use them up.
+  bool follows = false;
 };
 
 /// The handlers of all routes. The table is filled before the server starts.

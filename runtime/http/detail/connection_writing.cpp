@@ -95,6 +95,7 @@ void connection::was_written(error_code error, size_t bytes) {
   if (error)
     return close();
   output_.written(bytes);
+  sent_bytes_ += bytes;
   if (phase_ == phase::writing || phase_ == phase::streaming)
     allow(settings_->idle);
   if (output_.empty())

@@ -425,6 +425,16 @@ const option all_options[] = {
   {"http", "origins",
    "Origins of web pages that may use the APIs, such as \"https://host:port\".",
    ATELIER_AT(http.origins), 0, 0, form::origin_list},
+  {"http", "trusted_proxies",
+   "Addresses and networks of proxies, such as \"127.0.0.1\" or "
+   "\"10.0.0.0/8\", "
+   "whose Forwarded or X-Forwarded-For, -Proto and -Host say who the client is "
+   "and which address it uses. These fields of others have no effect.",
+   ATELIER_AT(http.trusted_proxies), 0, 0, form::network_list},
+  {"http", "access_log",
+   "File that gets a line for each request; \"-\": standard output, empty: "
+   "none.",
+   ATELIER_AT(http.access_log), 0, 0, form::path},
   {"http", "threads", "Threads that serve connections.",
    ATELIER_AT(http.threads), 1, 64},
   {"http", "connections", "Maximum number of connections.",

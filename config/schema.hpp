@@ -49,6 +49,7 @@ enum class form : uint8_t {
   variant_list,
   endpoint,
   origin_list,
+  network_list,
   core_set,
   /// Empty, or the name of a kind of device.
   kind_name,

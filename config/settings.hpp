@@ -241,6 +241,12 @@ struct http_settings {
   /// Origins of pages that may use the API ("https://host[:port]"), in addition
   /// to the server's own page.
   std::vector<std::string> origins;
+  /// Addresses and networks of proxies. Only what they say of a client, by
+  /// Forwarded or X-Forwarded-*, is believed.
+  std::vector<std::string> trusted_proxies;
+  /// The file that gets a line for each request; "-": standard output, empty:
+  /// none.
+  std::string access_log;
   uint32_t threads = 2;
   uint32_t connections = 8192;
   /// Connections of one address (IPv6: of one /64); 0: 256, and no limit for

@@ -5,6 +5,7 @@
 #include <atelier/config/detail/variant_name.hpp>
 #include <atelier/config/device_kind.hpp>
 #include <atelier/config/endpoint.hpp>
+#include <atelier/config/network.hpp>
 #include <atelier/config/schema.hpp>
 
 #include <algorithm>
@@ -82,11 +83,15 @@ bool well_formed(const option& x, const std::string& value) {
 std::string element_demand(const option& x) {
   if (x.shape == form::origin_list)
     return "http://HOST[:PORT] or https://HOST[:PORT], in lower case";
+  if (x.shape == form::network_list)
+    return "ADDRESS or ADDRESS/BITS of IPv4 or IPv6";
   return fmt::format("NAME@STEPS or NAME@STEPS/TYPE, TYPE {}",
                      detail::element_types_text());
 }
 
 bool element_is_well_formed(const option& x, const std::string& item) {
+  if (x.shape == form::network_list)
+    return parse_network(item).has_value();
   return x.shape == form::origin_list ? is_origin(item)
                                       : detail::parse_variant(item).has_value();
 }

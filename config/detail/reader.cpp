@@ -231,7 +231,8 @@ void reader::read_option(const option& x, const node& from, size_t index) {
 }
 
 bool reader::anchor(std::string& path) const {
-  if (path.empty() || path.front() == '/' || folder_.empty())
+  // "-" is standard output.
+  if (path.empty() || path == "-" || path.front() == '/' || folder_.empty())
     return true;
   path = (folder_ / path).string();
   return is_plain(path);

@@ -10,6 +10,7 @@
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/server_file.hpp>
+#include <atelier/runtime/http/access_log.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/engine_images.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
@@ -75,11 +76,14 @@ result<std::vector<http::access_key>> keys_for(const config::settings& x) {
   if (x.http.keys.empty())
     return std::vector<http::access_key>{};
   auto keys = http::read_keys(x.http.keys);
-  if (keys && x.cache.tenants > 0 && keys->size() > x.cache.tenants)
+  if (!keys || x.cache.tenants == 0)
+    return keys;
+  const auto names = http::access{*keys}.names().size();
+  if (names > x.cache.tenants)
     return core::fail(core::ec::bad_config,
                       "cache.tenants divides the cache into {} parts, but {} "
-                      "has {} keys",
-                      x.cache.tenants, x.http.keys, keys->size());
+                      "has keys of {} names",
+                      x.cache.tenants, x.http.keys, names);
   return keys;
 }
 
@@ -241,7 +245,11 @@ private:
       core::log_warn("read again: http.keys, with {} {}", keys_,
                      keys_ == 1 ? "key" : "keys");
       who_->replace(std::move(*keys));
+      server_->end_strangers();
     }
+    if (access_log_)
+      if (auto done = access_log_->reopen(); !done)
+        core::log_error("{}", done.why().text);
     if (!merged.http.certificate.empty())
       core::log_warn("read again: http.certificate and http.private_key");
     const auto changes = http::changes_between(in_force_, next->settings);
@@ -303,6 +311,14 @@ private:
     with.responded = [counted = doors.counted](double seconds) {
       counted->count_door(http::metrics::door::respond, seconds);
     };
+    if (!http.access_log.empty()) {
+      auto log = http::access_log::open(
+        http.access_log, [] { return std::chrono::system_clock::now(); });
+      if (!log)
+        return log.why();
+      access_log_ = std::move(*log);
+      with.log = [to = access_log_](const auto& x) { to->note(x); };
+    }
     auto started = http::server::start(std::move(with));
     if (!started)
       return started.why();
@@ -437,6 +453,8 @@ private:
   std::vector<std::function<void()>> disk_chores_;
   size_t keys_ = 0;
   std::shared_ptr<http::access> who_;
+  /// Null: none is kept.
+  std::shared_ptr<http::access_log> access_log_;
   server_claim claim_;
   /// Empty where another server has it.
   std::filesystem::path file_;

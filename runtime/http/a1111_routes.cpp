@@ -417,19 +417,21 @@ void add_a1111_routes(route_table& to, std::shared_ptr<jobs> all,
                       api_context with) {
   const auto api = std::make_shared<a1111_api>(std::move(all), std::move(with));
   const auto add = [&](const char* method, const char* pattern,
-                       void (a1111_api::*answer)(const exchange_ptr&)) {
+                       void (a1111_api::*answer)(const exchange_ptr&),
+                       bool follows = false) {
     to.add({method, pattern, scope::user, shape,
-            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }});
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
+            true, follows});
   };
   for (const auto& [pattern, kind] :
        {std::pair{"/sdapi/v1/txt2img", a1111_kind::txt2img},
         std::pair{"/sdapi/v1/img2img", a1111_kind::img2img}})
     to.add({"POST", pattern, scope::user, shape,
             [api, kind = kind](const exchange_ptr& x) { api->make(x, kind); }});
-  add("GET", "/sdapi/v1/progress", &a1111_api::progress);
-  add("POST", "/internal/progress", &a1111_api::task_progress);
-  add("POST", "/sdapi/v1/interrupt", &a1111_api::interrupt);
-  add("POST", "/sdapi/v1/skip", &a1111_api::interrupt);
+  add("GET", "/sdapi/v1/progress", &a1111_api::progress, true);
+  add("POST", "/internal/progress", &a1111_api::task_progress, true);
+  add("POST", "/sdapi/v1/interrupt", &a1111_api::interrupt, true);
+  add("POST", "/sdapi/v1/skip", &a1111_api::interrupt, true);
   add("GET", "/sdapi/v1/options", &a1111_api::get_options);
   add("POST", "/sdapi/v1/options", &a1111_api::set_options);
   add("POST", "/sdapi/v1/png-info", &a1111_api::png_info);

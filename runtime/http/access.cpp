@@ -153,6 +153,11 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
   return x;
 }
 
+/// Whether two keys of one name may be used alike.
+bool are_of_one_caller(const access_key& a, const access_key& b) {
+  return a.may == b.may && a.per_minute == b.per_minute;
+}
+
 bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](unsigned char x, unsigned char y) {
@@ -228,11 +233,17 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
     if (!key)
       return fail(ec::bad_config, "http.keys: {}:{}: {}", file.string(), number,
                   key.why().text);
-    for (const auto& x : keys)
-      if (x.name == key->name || x.sha256 == key->sha256)
+    for (const auto& x : keys) {
+      if (x.sha256 == key->sha256)
         return fail(ec::bad_config,
-                    "http.keys: {}:{}: '{}' has the name or the key of '{}'",
+                    "http.keys: {}:{}: '{}' has the same key as '{}'",
                     file.string(), number, key->name, x.name);
+      if (x.name == key->name && !are_of_one_caller(x, *key))
+        return fail(ec::bad_config,
+                    "http.keys: {}:{}: the keys of '{}' differ in their scope "
+                    "or requests a minute",
+                    file.string(), number, key->name);
+    }
     keys.push_back(std::move(*key));
   }
   // A file without keys would admit every client, which cannot be intended.
@@ -252,8 +263,14 @@ access::key_list access::keys() const {
 std::vector<std::string> access::names() const {
   std::vector<std::string> out;
   for (const auto& x : *keys())
-    out.push_back(x.name);
+    if (std::ranges::find(out, x.name) == out.end())
+      out.push_back(x.name);
   return out;
+}
+
+bool access::knows(std::string_view sha256) const {
+  const auto all = keys();
+  return std::ranges::find(*all, sha256, &access_key::sha256) != all->end();
 }
 
 bool access::asks_for_keys() const {
@@ -268,48 +285,54 @@ void access::replace(std::vector<access_key> keys) {
   keys_ = std::move(next);
   std::erase_if(buckets_, [&](const auto& x) {
     return std::none_of(keys_->begin(), keys_->end(),
-                        [&](const auto& y) { return y.name == x.first; });
+                        [&](const auto& y) { return y.name == x.first.first; });
   });
 }
 
 access::verdict access::judge(const fields& headers, scope needs,
-                              core::time_point now) {
+                              core::time_point now, bool follows) {
   using kind = verdict::kind;
   const auto all = keys();
   if (all->empty())
-    return {kind::let_in, {}, scope::admin, {}};
+    return {kind::let_in, {}, {}, scope::admin, {}};
   const auto key = key_in(headers);
   if (key.empty()) {
     if (needs == scope::anyone)
       return {};
-    return {kind::no_key, {}, scope::anyone, {}};
+    return {kind::no_key, {}, {}, scope::anyone, {}};
   }
   const auto digest = core::sha256_hex(key);
   const access_key* found = nullptr;
   for (const auto& x : *all)
     if (CRYPTO_memcmp(x.sha256.data(), digest.data(), digest_digits) == 0)
       found = &x;
-  if (found == nullptr)
-    return {needs == scope::anyone ? kind::let_in : kind::wrong_key,
-            {},
-            scope::anyone,
-            {}};
-  if (found->may < needs)
-    return {kind::not_allowed, found->name, found->may, {}};
-  if (needs == scope::anyone)
-    return {kind::let_in, found->name, found->may, {}};
-  if (const auto wait = take_token(*found, now); wait.count() > 0)
-    return {kind::later, found->name, found->may, wait};
-  return {kind::let_in, found->name, found->may, {}};
+  if (found == nullptr) {
+    const auto outcome =
+      needs == scope::anyone ? kind::let_in : kind::wrong_key;
+    return {outcome, {}, {}, scope::anyone, {}};
+  }
+  verdict out{kind::let_in, found->name, found->sha256, found->may, {}};
+  if (found->may < needs) {
+    out.outcome = kind::not_allowed;
+  } else if (needs != scope::anyone) {
+    out.retry_after = take_token(*found, now, follows);
+    if (out.retry_after.count() > 0)
+      out.outcome = kind::later;
+  }
+  return out;
 }
 
-core::timespan access::take_token(const access_key& of, core::time_point now) {
+core::timespan access::take_token(const access_key& of, core::time_point now,
+                                  bool follows) {
   if (of.per_minute == 0)
     return {};
-  const double most = of.per_minute;
+  double most = of.per_minute;
+  if (follows)
+    most = std::max<double>(followed_per_minute, 10 * most);
   const double per_second = most / 60;
   const std::lock_guard guard{mutex_};
-  auto [i, fresh] = buckets_.try_emplace(of.name, bucket{most, now});
+  auto [i, fresh] =
+    buckets_.try_emplace(std::pair{of.name, follows}, bucket{most, now});
   auto& x = i->second;
   if (!fresh && now > x.since) {
     x.tokens =

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace atelier::runtime::http {
@@ -29,7 +30,8 @@ struct access_key {
 };
 
 /// Reads a file of keys with one key per line, "NAME SCOPE SHA256
-/// [PER_MINUTE]"; '#' begins a comment. Only its owner may have access to the
+/// [PER_MINUTE]"; '#' begins a comment. Lines of one name are keys of one
+/// caller and agree in all but the hash. Only its owner may have access to the
 /// file, which must hold at least one key.
 /// Errors: ec::bad_config with file, line and fault; ec::io_failed.
 core::result<std::vector<access_key>> read_keys(
@@ -49,13 +51,18 @@ public:
   /// @pre both or neither require keys
   void replace(std::vector<access_key> keys);
 
-  /// Returns the names of the keys.
+  /// Returns the names of the keys, each once.
   std::vector<std::string> names() const;
+
+  /// Whether a key with this hash exists.
+  bool knows(std::string_view sha256) const;
 
   struct verdict {
     enum class kind : uint8_t { let_in, no_key, wrong_key, not_allowed, later };
     kind outcome = kind::let_in;
     std::string name;
+    /// The hash of the key that was found; empty if none was.
+    std::string sha256;
     scope caller = scope::anyone;
     /// How long to wait; only with `later`.
     core::timespan retry_after{0};
@@ -65,7 +72,13 @@ public:
   /// or "Basic" with the key as password, the first that it has. Every key is
   /// compared, in constant time. A request that needs no key is never rejected.
   /// The requests that a key has per minute may arrive in one burst.
-  verdict judge(const fields& headers, scope needs, core::time_point now);
+  /// @param follows as in `route`: then the request counts apart, and a key has
+  ///        followed_per_minute of them, or ten times its requests per minute
+  ///        if these are more
+  verdict judge(const fields& headers, scope needs, core::time_point now,
+                bool follows = false);
+
+  static constexpr uint32_t followed_per_minute = 600;
 
 private:
   struct bucket {
@@ -74,7 +87,8 @@ private:
   };
 
   /// Returns zero if the key may continue, otherwise how long to wait.
-  core::timespan take_token(const access_key& of, core::time_point now);
+  core::timespan take_token(const access_key& of, core::time_point now,
+                            bool follows);
 
   using key_list = std::shared_ptr<const std::vector<access_key>>;
 
@@ -83,7 +97,8 @@ private:
   mutable std::mutex mutex_;
   /// Guarded by the mutex, like the next member.
   key_list keys_;
-  std::map<std::string, bucket> buckets_;
+  /// By name, and apart for requests that follow jobs.
+  std::map<std::pair<std::string, bool>, bucket> buckets_;
 };
 
 } // namespace atelier::runtime::http

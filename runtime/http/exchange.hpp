@@ -41,8 +41,15 @@ struct request_message {
   std::string body;
   /// The segments that the route's pattern names in braces.
   fields parts;
-  /// The address of the client, for logs.
+  /// The address of the client, for logs: that of the connection, or the one
+  /// that a trusted proxy names.
   std::string client;
+  /// The host by which the client calls this server, perhaps with a port: the
+  /// Host field, or what a trusted proxy says.
+  std::string host;
+  /// "http" or "https" if a trusted proxy says which of them the client uses;
+  /// otherwise empty.
+  std::string scheme;
   /// The W3C traceparent of this exchange, with a span of this server; empty if
   /// the client sent no valid one.
   std::string trace;

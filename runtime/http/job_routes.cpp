@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
@@ -96,6 +97,13 @@ std::optional<image_form> form_of(const request_message& asked,
   if (said == "b64_json")
     return image_form::b64_json;
   return std::nullopt;
+}
+
+/// Leaves a line in the log if an admin ends another key's work.
+void note_cancel(const request_message& asked, const job_view& v) {
+  if (const auto name = name_of(v); name.owner != asked.key)
+    core::log_warn("admin '{}' at {} cancels a job of '{}': {}", asked.key,
+                   asked.client, name.owner, asked.path);
 }
 
 /// Returns the index of the image that the path names; none if it is no number.
@@ -242,6 +250,7 @@ void job_api::cancel(const exchange_ptr& x) const {
   if (!v)
     return;
   if (all->cancel(name_of(*v)) == jobs::cancelled::yes) {
+    note_cancel(x->asked(), *v);
     const auto now = all->find(name_of(*v)).value_or(*v);
     return x->reply(detail::json_reply(detail::job_json(now)));
   }
@@ -278,6 +287,7 @@ void job_api::cancel_image(const exchange_ptr& x) const {
                   find_field(x->asked().parts, "index").substr(0, 20),
                   v->images - 1)));
   if (all->cancel_image(name_of(*v), *index) == jobs::cancelled::yes) {
+    note_cancel(x->asked(), *v);
     const auto now = all->find(name_of(*v)).value_or(*v);
     return x->reply(detail::json_reply(detail::job_json(now)));
   }
@@ -353,9 +363,10 @@ void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
   const auto add = [&](const char* method, const char* pattern,
                        void (job_api::*answer)(const exchange_ptr&) const,
                        bool takes_body = false) {
+    // Only the submission takes a body, and all others follow jobs or end them.
     to.add({method, pattern, scope::user, shape,
             [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
-            takes_body});
+            takes_body, !takes_body});
   };
   add("POST", "/v1/jobs", &job_api::submit, true);
   add("GET", "/v1/jobs", &job_api::list);

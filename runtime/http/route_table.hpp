@@ -29,6 +29,10 @@ struct route {
   /// Whether the handler reads the request's body. If not, the body is read and
   /// dropped. GET, HEAD and DELETE have none.
   bool takes_body = true;
+  /// Whether it only follows or ends jobs. Such requests do not count as a
+  /// key's requests per minute but apart, so that whoever waits for an image
+  /// does not use them up.
+  bool follows = false;
 };
 
 /// The handlers of all routes. The table is filled before the server starts.

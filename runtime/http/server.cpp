@@ -185,6 +185,11 @@ public:
     return {};
   }
 
+  void end_strangers() {
+    for (const auto& x : connections())
+      x->close_stranger();
+  }
+
   void post(std::function<void()> work) {
     state_->post(state_->io.get_executor(), std::move(work));
   }
@@ -379,6 +384,10 @@ server_counts server::counts() const {
 
 result<void> server::renew(const config::http_settings& x) {
   return impl_->renew(x);
+}
+
+void server::end_strangers() {
+  impl_->end_strangers();
 }
 
 void server::post(std::function<void()> work) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace atelier::runtime::http {
 
@@ -26,6 +27,25 @@ struct server_counts {
   uint64_t timed_out = 0;
   uint64_t body_bytes_held = 0;
   uint64_t reply_bytes_held = 0;
+};
+
+/// What a log tells of a request.
+struct answered_request {
+  /// As request_message::client.
+  std::string_view client;
+  /// The name of the key; empty without one.
+  std::string_view key;
+  /// As the client sent it; empty if its head could not be read.
+  std::string_view method;
+  /// Without the query, which may contain what is secret. As `method`.
+  std::string_view path;
+  /// 499 if the client left before its reply.
+  unsigned status = 0;
+  /// The bytes sent, with the head.
+  uint64_t bytes = 0;
+  /// Since the request's first byte.
+  double seconds = 0;
+  std::string_view request_id;
 };
 
 /// An HTTP/1.1 server based on Asio, with a few threads and a limited number of
@@ -49,6 +69,9 @@ public:
     /// then until the last byte was passed to the system. It may be empty, and
     /// must not block.
     std::function<void(double)> responded;
+    /// Called with each request, once it is answered or its client has left. It
+    /// may be empty, and must not block.
+    std::function<void(const answered_request&)> log;
     /// How often an idle stream of events sends a sign of life.
     core::timespan heartbeat = std::chrono::seconds{15};
     /// How long the server continues to read from a connection that it ends: a
@@ -78,10 +101,14 @@ public:
 
   server_counts counts() const;
 
-  /// Applies new limits, times and origins from now on, and the files of
-  /// certificate and key to new connections. The addresses, and the use of TLS,
-  /// stay as they are. Requests in progress keep the settings with which they
-  /// began.
+  /// Closes the connections whose requests came with a key that `callers` no
+  /// longer has, after keys were replaced.
+  void end_strangers();
+
+  /// Applies new limits, times, origins and proxies from now on, and the files
+  /// of certificate and key to new connections. The addresses, and the use of
+  /// TLS, stay as they are. Requests in progress keep the settings with which
+  /// they began.
   /// Errors: ec::bad_config (an invalid certificate or key); then nothing has
   ///         changed.
   core::result<void> renew(const config::http_settings& x);

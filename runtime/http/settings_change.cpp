@@ -25,6 +25,7 @@ void apply(settings& to, const settings& from) {
     x.private_key = y.private_key;
   }
   x.origins = y.origins;
+  x.trusted_proxies = y.trusted_proxies;
   x.connections = y.connections;
   x.connections_of_peer = y.connections_of_peer;
   x.header_bytes = y.header_bytes;

@@ -25,9 +25,9 @@ struct setting_change {
 
 /// Returns the differences between `before` and `after`, in the order of the
 /// file. A running server applies the log level and, in [http], limits, times,
-/// origins, and the files of keys and certificates, as long as both or neither
-/// configuration names one: the start decides which clients are served at which
-/// address.
+/// origins, proxies, and the files of keys and certificates, as long as both or
+/// neither configuration names one: the start decides which clients are served
+/// at which address.
 std::vector<setting_change> changes_between(const config::settings& before,
                                             const config::settings& after);
 

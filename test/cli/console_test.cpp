@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_SUITE(console_test)
 BOOST_AUTO_TEST_CASE(texts_of_others_control_no_terminal) {
   BOOST_TEST(without_controls("a caf\xc3\xa9 \xe4\xb8\x96")
              == "a caf\xc3\xa9 \xe4\xb8\x96");
-  BOOST_TEST(without_controls("a\x1b[2J\r\nb\x7f") == R"(a\x1b[2J\x0d\x0ab\x7f)");
+  BOOST_TEST(without_controls("a\x1b[2J\r\nb\x7f")
+             == R"(a\x1b[2J\x0d\x0ab\x7f)");
   // U+009B begins a control sequence, like ESC and '['.
   BOOST_TEST(without_controls("a\xc2\x9b 2J\xc2") == "a\\x9b 2J\xc2");
   http::client_reply reply;

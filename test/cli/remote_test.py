@@ -232,6 +232,20 @@ def case_a_key_goes_along(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_a_limited_key_waits_for_its_image(program):
+    keys = program.folder / "keys"
+    keys.write_text("ann user %s 5\n" % hashlib.sha256(b"apple").hexdigest())
+    keys.chmod(0o600)
+    with server(program, "--set", "http.keys=keys", "--set",
+                "devices[0].test_card_step_ms=100") as (process, told):
+        # Polls of three seconds are more than five.
+        code, _, err = program.run(
+            ["generate", "a", "--size", "64x64", "--steps", "30", "-o", "x.png",
+             "--server", told["url"], "--key", "apple"])
+        expect(code == 0 and (program.folder / "x.png").exists(), code, err)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_an_interrupt_takes_the_jobs_back(program):
     with server(program, "--set", "devices[0].test_card_step_ms=100") as (
             process, told):

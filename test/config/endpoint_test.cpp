@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
+#include <atelier/config/network.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -54,6 +55,35 @@ BOOST_AUTO_TEST_CASE(origins_are_told_from_other_texts) {
        {"", "*", "null", "localhost", "http://", "http://a/", "http://A",
         "ftp://a", "http://a:99999", "http://a b"})
     BOOST_CHECK_MESSAGE(!is_origin(text), text);
+}
+
+BOOST_AUTO_TEST_CASE(networks_are_read) {
+  for (const auto* const text :
+       {"127.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "192.0.2.7/32", "::1",
+        "2001:db8::/32", "::/0", "fd00::1/128", "::ffff:192.0.2.7"})
+    BOOST_CHECK_MESSAGE(parse_network(text), text);
+  for (const auto* const text :
+       {"", "/", "localhost", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1",
+        "10.0.0.0/+8", "10.0.0.0/8x", "::/129", "10.0.0", "10.0.0.0/8/8",
+        "[::1]", "127.0.0.1:80"})
+    BOOST_CHECK_MESSAGE(!parse_network(text), text);
+}
+
+BOOST_AUTO_TEST_CASE(networks_contain_their_addresses) {
+  const auto has = [](const char* outer, const char* inner) {
+    return contains(*parse_network(outer), *parse_address(inner));
+  };
+  BOOST_CHECK(has("10.0.0.0/8", "10.255.1.2"));
+  BOOST_CHECK(!has("10.0.0.0/8", "11.0.0.0"));
+  BOOST_CHECK(has("192.0.2.128/25", "192.0.2.200"));
+  BOOST_CHECK(!has("192.0.2.128/25", "192.0.2.127"));
+  BOOST_CHECK(has("127.0.0.1", "::ffff:127.0.0.1"));
+  BOOST_CHECK(!has("127.0.0.1", "127.0.0.2"));
+  BOOST_CHECK(has("0.0.0.0/0", "1.2.3.4"));
+  BOOST_CHECK(!has("0.0.0.0/0", "::1"));
+  BOOST_CHECK(has("::/0", "1.2.3.4"));
+  BOOST_CHECK(has("2001:db8::/33", "2001:db8:7fff::1"));
+  BOOST_CHECK(!has("2001:db8::/33", "2001:db8:8000::1"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

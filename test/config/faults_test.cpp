@@ -107,6 +107,8 @@ const bad_text bad_texts[] = {
    "\"base\" is not NAME@STEPS"},
   {"http.origins = ['http://a', 'b']", 1, "http.origins",
    "\"b\" is not http://HOST"},
+  {"http.trusted_proxies = ['10.0.0.0/8', 'proxy']", 1, "http.trusted_proxies",
+   "\"proxy\" is not ADDRESS or ADDRESS/BITS"},
   {"[[devices]]\nvariants = ['@5']", 2, "devices[0].variants", "NAME@STEPS"},
   {"[[devices]]\nvariants = ['a@0']", 2, "devices[0].variants", "NAME@STEPS"},
   {"[[devices]]\nvariants = ['a@05']", 2, "devices[0].variants", "NAME@STEPS"},

@@ -82,6 +82,8 @@ struct drawer {
     to->clear();
     if (x.shape == form::origin_list)
       return to->push_back("https://host" + std::to_string(random.below(9)));
+    if (x.shape == form::network_list)
+      return to->push_back("10.0.0.0/" + std::to_string(random.below(33)));
     for (auto n = 1 + random.below(4); n > 0; --n)
       to->push_back("m" + std::to_string(n) + "@"
                     + std::to_string(1 + random.below(200))

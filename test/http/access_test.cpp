@@ -76,6 +76,23 @@ BOOST_AUTO_TEST_CASE(a_file_of_keys_is_read) {
   BOOST_TEST(((*keys)[1].may == scope::admin));
 }
 
+BOOST_AUTO_TEST_CASE(two_keys_of_one_name_are_one_caller) {
+  const key_file file{"ann user " + hash("apple") + " 2\nann user "
+                      + hash("apricot") + " 2\n"};
+  auto keys = read_keys(file.path);
+  BOOST_TEST_REQUIRE(keys.operator bool());
+  access door{std::move(*keys)};
+  BOOST_TEST(door.names().size() == 1u);
+  const auto outcome = [&](const char* key) {
+    const auto x = door.judge(with("x-api-key", key), scope::user, start);
+    BOOST_TEST(x.name == "ann");
+    return x.outcome;
+  };
+  BOOST_TEST((outcome("apple") == kind::let_in));
+  BOOST_TEST((outcome("apricot") == kind::let_in));
+  BOOST_TEST((outcome("apple") == kind::later));
+}
+
 BOOST_AUTO_TEST_CASE(digits_of_a_hash_may_be_upper_case) {
   auto upper = hash("apple");
   for (char& c : upper)
@@ -98,10 +115,14 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
   BOOST_TEST(mentions(why_not("ann owner " + h), "neither user nor admin"));
   BOOST_TEST(mentions(why_not("a/b user " + h), "name"));
   BOOST_TEST(mentions(why_not("ann user " + h + " x"), "whole number"));
-  BOOST_TEST(mentions(why_not("ann user " + h + "\nann user " + hash("x")),
-                      ":2: 'ann'"));
+  BOOST_TEST(mentions(why_not("ann user " + h + "\nann admin " + hash("x")),
+                      ":2: the keys of 'ann' differ"));
+  BOOST_TEST(mentions(why_not("ann user " + h + " 5\nann user " + hash("x")),
+                      ":2: the keys of 'ann' differ"));
   BOOST_TEST(
     mentions(why_not("ann user " + h + "\nbob user " + h), ":2: 'bob'"));
+  BOOST_TEST(
+    mentions(why_not("ann user " + h + "\nann user " + h), ":2: 'ann'"));
   BOOST_TEST(mentions(why_not("# nobody\n"), "no key"));
 }
 
@@ -215,6 +236,20 @@ BOOST_AUTO_TEST_CASE(a_key_has_its_requests_a_minute) {
   for (int i = 0; i < 6; ++i)
     BOOST_TEST((at(1h).outcome == kind::let_in));
   BOOST_TEST((at(1h).outcome == kind::later));
+}
+
+BOOST_AUTO_TEST_CASE(who_follows_jobs_uses_up_no_requests) {
+  auto door = two_keys(2);
+  const auto outcome = [&](bool follows) {
+    return door.judge(with("x-api-key", "apple"), scope::user, start, follows)
+      .outcome;
+  };
+  for (uint32_t i = 0; i < access::followed_per_minute; ++i)
+    BOOST_TEST_REQUIRE((outcome(true) == kind::let_in));
+  BOOST_TEST((outcome(true) == kind::later));
+  BOOST_TEST((outcome(false) == kind::let_in));
+  BOOST_TEST((outcome(false) == kind::let_in));
+  BOOST_TEST((outcome(false) == kind::later));
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_that_goes_back_gives_nothing) {

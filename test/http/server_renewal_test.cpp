@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 #include <http/server_rig.hpp>
 
 #include <mutex>
@@ -46,6 +47,33 @@ BOOST_AUTO_TEST_CASE(a_request_under_way_keeps_what_it_began_with) {
   next.body_bytes = 100;
   BOOST_TEST(static_cast<bool>(server->renew(next)));
   BOOST_TEST(c.ask(whole.substr(whole.size() - 50)).status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(each_request_is_told_to_the_log) {
+  std::mutex mutex;
+  std::vector<std::string> heard;
+  with.log = [&](const runtime::http::answered_request& x) {
+    const std::lock_guard guard{mutex};
+    heard.push_back(fmt::format("{} {} {} {} {}", x.client, x.method, x.path,
+                                x.status, x.bytes > 0 && x.seconds >= 0));
+  };
+  start();
+  auto c = client();
+  BOOST_TEST(c.ask(request("GET", "/hello?key=secret")).status == 200u);
+  BOOST_TEST(c.ask(request("POST", "/nothing")).status == 404u);
+  auto gone = client();
+  gone.send(request("GET", "/kept"));
+  const auto x = kept.next();
+  gone.reset();
+  BOOST_TEST(eventually([&] {
+    const std::lock_guard guard{mutex};
+    return heard.size() == 3;
+  }));
+  const std::lock_guard guard{mutex};
+  BOOST_TEST((heard
+              == std::vector<std::string>{"127.0.0.1 GET /hello 200 true",
+                                          "127.0.0.1 POST /nothing 404 true",
+                                          "127.0.0.1 GET /kept 499 false"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_tells_how_long_it_took_from_its_image_on) {

@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_CASE(keys_open_what_they_may) {
   BOOST_TEST(status("GET", "/open") == 200u);
   const auto no_key = ask(request("GET", "/hello"));
   BOOST_TEST(no_key.status == 401u);
+  BOOST_TEST((no_key.body.find("invalid_api_key") != std::string::npos));
   BOOST_TEST(no_key.field("www-authenticate") == "Bearer realm=\"atelier\"");
   BOOST_TEST((no_key.body.find("authentication_error") != std::string::npos));
   BOOST_TEST(status("GET", "/hello", "X-API-Key: wrong\r\n") == 401u);
@@ -63,6 +64,7 @@ BOOST_AUTO_TEST_CASE(a_key_that_asks_too_often_is_told_when_to_come_back) {
   BOOST_TEST(status("GET", "/hello", ann) == 200u);
   const auto x = ask(request("GET", "/hello", ann));
   BOOST_TEST(x.status == 429u);
+  BOOST_TEST((x.body.find("rate_limit_exceeded") != std::string::npos));
   const auto seconds = std::stoi("0" + x.field("retry-after"));
   BOOST_TEST(seconds >= 1);
   BOOST_TEST(seconds <= 30);
@@ -98,6 +100,84 @@ BOOST_AUTO_TEST_CASE(without_keys_other_hosts_names_are_refused) {
   BOOST_TEST(
     ask("GET http://localhost/hello HTTP/1.1\r\nHost: localhost\r\n\r\n").status
     == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_is_refused_is_named_with_a_remedy) {
+  start();
+  const auto x = ask(request("GET", "/hello", "Host: images.example:7860\r\n"));
+  BOOST_TEST(x.status == 403u);
+  for (const auto* part :
+       {"'images.example:7860'", "http.keys", "http.without_key"})
+    BOOST_TEST((x.body.find(part) != std::string::npos), x.body);
+}
+
+BOOST_AUTO_TEST_CASE(a_trusted_proxy_says_how_its_client_calls_the_server) {
+  add("POST", "/who", [](const auto& x) {
+    const auto& asked = x->asked();
+    x->reply({200,
+              "text/plain",
+              {},
+              asked.client + ' ' + asked.scheme + ' ' + asked.host});
+  });
+  const std::string said = "X-Forwarded-For: 192.0.2.7\r\n"
+                           "X-Forwarded-Proto: https\r\n"
+                           "X-Forwarded-Host: images.example:8443\r\n";
+  const std::string page = "Origin: https://images.example:8443\r\n";
+  start();
+  BOOST_TEST(ask(request("POST", "/who", "Host: localhost\r\n" + said)).body
+             == "127.0.0.1  localhost");
+  BOOST_TEST(status("POST", "/who", said + page) == 403u);
+  server.reset();
+  with.settings.trusted_proxies = {"192.0.2.0/24", "127.0.0.1"};
+  start();
+  BOOST_TEST(ask(request("POST", "/who", said)).body
+             == "192.0.2.7 https images.example:8443");
+  BOOST_TEST(status("POST", "/who", said + page) == 200u);
+  BOOST_TEST(status("POST", "/who", said + "Origin: https://evil.com\r\n")
+             == 403u);
+  const auto x =
+    ask(request("POST", "/who", said + "Forwarded: proto=http\r\n"));
+  BOOST_TEST(x.status == 400u);
+  BOOST_TEST((x.body.find("contradict") != std::string::npos));
+  // The name in the Host field still has to be this machine's.
+  BOOST_TEST(status("POST", "/who", said + "Host: evil.com\r\n") == 403u);
+}
+
+BOOST_AUTO_TEST_CASE(who_tries_many_keys_is_slowed) {
+  lock();
+  with.settings.trusted_proxies = {"127.0.0.1"};
+  start();
+  const std::string stranger =
+    "X-Forwarded-For: 192.0.2.7\r\nX-API-Key: wrong\r\n";
+  // On a slow machine more are allowed meanwhile.
+  constexpr int most = 10'000;
+  heard x;
+  for (int i = 0; i < most && (x.status == 0 || x.status == 401u); ++i)
+    x = ask(request("GET", "/hello", stranger));
+  BOOST_TEST(x.status == 429u);
+  BOOST_TEST(!x.field("retry-after").empty());
+  BOOST_TEST(status("GET", "/hello",
+                    "X-Forwarded-For: 192.0.2.8\r\nX-API-Key: banana\r\n")
+             == 200u);
+  BOOST_TEST(status("GET", "/open", stranger) == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_is_taken_away_ends_its_calls) {
+  lock();
+  start();
+  auto ann_waits = client();
+  ann_waits.send(request("GET", "/kept", ann));
+  const auto first = kept.next();
+  auto bob_waits = client();
+  bob_waits.send(request("GET", "/kept", bob));
+  const auto second = kept.next();
+  // Another key of the same name does not keep the call alive.
+  with.callers->replace({{"ann", core::sha256_hex("apricot"), scope::user, 2},
+                         {"bob", core::sha256_hex("banana"), scope::admin, 0}});
+  server->end_strangers();
+  BOOST_TEST(ann_waits.at_end());
+  second->reply({});
+  BOOST_TEST(bob_waits.hear().status == 200u);
 }
 
 BOOST_AUTO_TEST_CASE(with_keys_any_host_is_served) {

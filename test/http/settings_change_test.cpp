@@ -40,9 +40,10 @@ BOOST_AUTO_TEST_CASE(what_a_running_server_takes_over) {
   const auto after = read(
     "[http]\norigins = ['https://a.example']\nconnections = 10\n"
     "connections_of_peer = 2\nheader_kib = 8\nbody_mib = 8\nbodies_mib = 9\n"
-    "unsent_mib = 3\nreplies_mib = 4\nread_ms = 5\nidle_ms = 6\n");
+    "unsent_mib = 3\nreplies_mib = 4\nread_ms = 5\nidle_ms = 6\n"
+    "trusted_proxies = ['10.0.0.1']\n");
   const auto got = changes_between({}, after);
-  BOOST_TEST(got.size() == 10u);
+  BOOST_TEST(got.size() == 11u);
   for (const auto& x : got)
     BOOST_TEST(x.applies, x.key);
   BOOST_TEST(config::to_toml(with_applied({}, after))

@@ -130,6 +130,14 @@ void connection::close_soon() {
   post([](connection& self) { self.close(); });
 }
 
+void connection::close_stranger() {
+  post([](connection& self) {
+    const auto& key = self.entry_.key_sha256;
+    if (!key.empty() && !self.server_->gate.knows_key(key))
+      self.close();
+  });
+}
+
 void connection::begin() {
   ++server_->counts->connections;
   client_ = stream_.begin();
@@ -180,6 +188,11 @@ void connection::leave_work(unsigned status) {
     server_->done(method_, entry_.to ? entry_.to->pattern : none, status,
                   seconds);
   }
+  const auto sent = std::exchange(sent_bytes_, 0);
+  if (server_->log)
+    server_->log({entry_.client.empty() ? client_ : entry_.client, entry_.key,
+                  method_, entry_.path, status, sent,
+                  core::to_seconds(steady_now() - began_), entry_.request_id});
   if (!std::exchange(busy_, false))
     return;
   const std::lock_guard guard{server_->busy_mutex};

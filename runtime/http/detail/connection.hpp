@@ -70,6 +70,10 @@ public:
 
   void close_soon();
 
+  /// Closes the connection if its request came with a key that the server no
+  /// longer has.
+  void close_stranger();
+
 private:
   enum class phase : uint8_t {
     handshake,
@@ -157,6 +161,7 @@ private:
   std::string method_;
   unsigned version_ = 11;
   unsigned status_ = 0;
+  uint64_t sent_bytes_ = 0;
   /// reply_message::ready of the reply that is being sent.
   core::time_point ready_{};
   bool keep_alive_ = false;

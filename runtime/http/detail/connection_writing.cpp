@@ -110,6 +110,7 @@ void connection::was_written(error_code error, size_t bytes) {
   if (error)
     return close();
   const bool in_time = output_.written(bytes, server_->pace_bytes);
+  sent_bytes_ += bytes;
   if (in_time && (phase_ == phase::writing || phase_ == phase::streaming))
     allow(settings_->idle);
   if (output_.empty())

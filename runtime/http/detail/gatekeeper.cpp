@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/forwarded.hpp>
 #include <atelier/runtime/http/detail/gatekeeper.hpp>
 #include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/request_id.hpp>
@@ -22,10 +24,19 @@ std::string_view host_of(const request_message& asked, const target& to) {
                               : std::string_view{to.authority};
 }
 
+reply_message come_later(error_shape how, core::timespan wait,
+                         std::string_view why) {
+  auto reply = error_reply(how, 429, "rate_limit_exceeded", why);
+  reply.headers.emplace_back(
+    "Retry-After", fmt::format("{:.0f}", std::ceil(core::to_seconds(wait))));
+  return reply;
+}
+
 } // namespace
 
 gatekeeper::gatekeeper(options with) : with_(std::move(with)) {
   allow_origins(std::move(with_.origins));
+  trust(with_.proxies);
 }
 
 void gatekeeper::allow_origins(std::vector<std::string> origins) {
@@ -33,6 +44,14 @@ void gatekeeper::allow_origins(std::vector<std::string> origins) {
     std::make_shared<const std::vector<std::string>>(std::move(origins));
   const std::lock_guard guard{mutex_};
   origins_ = std::move(next);
+}
+
+void gatekeeper::trust(const std::vector<std::string>& proxies) {
+  auto next = std::make_shared<std::vector<config::network>>();
+  for (const auto& x : proxies)
+    next->push_back(config::parse_network(x).value());
+  const std::lock_guard guard{mutex_};
+  proxies_ = std::move(next);
 }
 
 error_shape gatekeeper::shape_for(std::string_view target) const {
@@ -50,6 +69,16 @@ bool gatekeeper::is_allowed_origin(std::string_view origin) const {
 gatekeeper::entry gatekeeper::judge(request_message& asked,
                                     const std::string& text,
                                     core::time_point now) const {
+  auto out = look_up(asked, text, now);
+  out.client = asked.client;
+  out.path = asked.path;
+  out.key = asked.key;
+  return out;
+}
+
+gatekeeper::entry gatekeeper::look_up(request_message& asked,
+                                      const std::string& text,
+                                      core::time_point now) const {
   entry out;
   asked.request_id = out.request_id = request_id_of(asked.headers, with_.draw);
   if (with_.draw)
@@ -72,6 +101,12 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
                               "the address '*' is only for OPTIONS");
     return out;
   }
+  asked.host = host_of(asked, *to);
+  if (auto faulty = read_proxies(asked)) {
+    out.errors = shape_for(text);
+    out.refused = error_reply(out.errors, 400, "bad_request", *faulty);
+    return out;
+  }
   asked.path = std::move(to->path);
   asked.query = std::move(to->query);
   auto match = with_.routes->find(asked.method, asked.path);
@@ -83,8 +118,11 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
       with_.only_loopback_hosts && !host.empty() && !is_loopback_host(host)) {
     out.refused = error_reply(
       out.errors, 403, "forbidden_host",
-      "without keys this server answers only to localhost; the request names "
-      "another host");
+      fmt::format("without keys this server answers only to localhost; the "
+                  "request names the host '{}': use http.keys, or serve every "
+                  "client with http.without_key = \"anywhere\" (serve "
+                  "--insecure)",
+                  host.substr(0, 100)));
     return out;
   }
   if (const auto origin = find_field(asked.headers, "origin");
@@ -111,6 +149,27 @@ gatekeeper::entry gatekeeper::judge(request_message& asked,
   return out;
 }
 
+/// Fills in what trusted proxies say of the client. Returns what is wrong with
+/// it, if anything is.
+std::optional<std::string> gatekeeper::read_proxies(
+  request_message& asked) const {
+  const auto trusted = [&] {
+    const std::lock_guard guard{mutex_};
+    return proxies_;
+  }();
+  if (trusted->empty())
+    return std::nullopt;
+  auto told = read_forwarded(asked.headers, asked.client, *trusted);
+  if (!told)
+    return told.why().text;
+  if (!told->client.empty())
+    asked.client = std::move(told->client);
+  if (!told->host.empty())
+    asked.host = std::move(told->host);
+  asked.scheme = std::move(told->scheme);
+  return std::nullopt;
+}
+
 /// Returns a reply that names the nearest endpoints.
 reply_message gatekeeper::no_such_endpoint(const request_message& asked,
                                            error_shape how) const {
@@ -132,7 +191,7 @@ std::optional<reply_message> gatekeeper::judge_origin(
   const request_message& asked, const entry& so_far) const {
   const auto origin = find_field(asked.headers, "origin");
   if (origin.empty() || !so_far.origin.empty() || is_safe_method(asked.method)
-      || is_same_origin(origin, find_field(asked.headers, "host")))
+      || is_same_origin(origin, asked.host))
     return std::nullopt;
   return error_reply(so_far.errors, 403, "forbidden_origin",
                      "pages of this origin may not use this server; "
@@ -170,21 +229,34 @@ reply_message gatekeeper::options_reply(const request_message& asked,
 }
 
 std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
-                                                   const entry& so_far,
+                                                   entry& so_far,
                                                    core::time_point now) const {
   using kind = access::verdict::kind;
-  const auto verdict =
-    with_.callers->judge(asked.headers, so_far.to->needs, now);
+  auto verdict = with_.callers->judge(asked.headers, so_far.to->needs, now,
+                                      so_far.to->follows);
+  // The reply does not tell whether the key is right.
+  if (so_far.to->needs != scope::anyone && verdict.outcome != kind::no_key)
+    if (const auto wait = wrong_keys_->wait(asked.client, now);
+        wait.count() > 0)
+      return come_later(so_far.errors, wait,
+                        "this address has sent too many wrong keys");
+  so_far.key_sha256 = std::move(verdict.sha256);
   asked.key = verdict.name;
   asked.caller = verdict.caller;
   switch (verdict.outcome) {
     case kind::let_in:
+      if (so_far.to->needs == scope::admin && !is_safe_method(asked.method))
+        core::log_warn("admin '{}' at {}: {} {}", asked.key, asked.client,
+                       asked.method, asked.path);
       break;
     case kind::no_key:
     case kind::wrong_key: {
+      if (verdict.outcome == kind::wrong_key)
+        if (const auto n = wrong_keys_->count(asked.client, now))
+          core::log_warn("{} sent {} wrong {}", asked.client, *n,
+                         *n == 1 ? "key" : "keys");
       auto reply = error_reply(
-        so_far.errors, 401,
-        verdict.outcome == kind::no_key ? "no_key" : "wrong_key",
+        so_far.errors, 401, "invalid_api_key",
         verdict.outcome == kind::no_key
           ? "a key is needed: send it as 'Authorization: Bearer KEY'"
           : "the key is not valid for this server");
@@ -195,15 +267,9 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
     case kind::not_allowed:
       return error_reply(so_far.errors, 403, "not_allowed",
                          "the key may not do this: only an admin's key may");
-    case kind::later: {
-      auto reply = error_reply(so_far.errors, 429, "too_many_requests",
-                               "the key has used its requests of this minute");
-      reply.headers.emplace_back(
-        "Retry-After",
-        fmt::format("{:.0f}",
-                    std::ceil(core::to_seconds(verdict.retry_after))));
-      return reply;
-    }
+    case kind::later:
+      return come_later(so_far.errors, verdict.retry_after,
+                        "the key has used its requests of this minute");
   }
   return std::nullopt;
 }

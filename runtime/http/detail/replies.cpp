@@ -3,6 +3,7 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/parameters.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
 #include <algorithm>
@@ -59,16 +60,12 @@ std::string content_type_of(std::string_view format) {
 }
 
 std::string base_url(const request_message& asked, const api_context& with) {
-  const auto host = find_field(asked.headers, "host");
-  const auto fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-        || (c >= '0' && c <= '9')
-        || std::string_view{".:-_[]"}.find(c) != std::string_view::npos;
-  };
-  if (host.empty() || host.size() > 255
-      || !std::all_of(host.begin(), host.end(), fine))
+  const auto host = asked.host.empty() ? find_field(asked.headers, "host")
+                                       : std::string_view{asked.host};
+  if (!is_plain_host(host))
     return {};
-  return (with.tls ? "https://" : "http://") + std::string{host};
+  const bool tls = asked.scheme.empty() ? with.tls : asked.scheme == "https";
+  return (tls ? "https://" : "http://") + std::string{host};
 }
 
 std::vector<uint8_t> encode_preview(const preview& x, std::string_view format) {

@@ -40,8 +40,8 @@ std::string with_json_text(const reply_json& object, std::string_view name,
 /// Returns "image/png" for "png".
 std::string content_type_of(std::string_view format);
 
-/// "http://HOST" as the client itself called this server; empty where it said
-/// nothing usable.
+/// "http://HOST" as the client itself called this server, by itself or through
+/// a trusted proxy; empty where it said nothing usable.
 std::string base_url(const request_message& asked, const api_context& with);
 
 /// Returns a preview's file; empty where it cannot be encoded.

@@ -48,8 +48,10 @@ struct server_state {
       pace_bytes(with.pace_bytes),
       done(std::move(with.done)),
       responded(std::move(with.responded)),
+      log(std::move(with.log)),
       gate({std::move(with.routes), std::move(with.callers),
-            with.settings.origins, only_loopback_hosts, draw}),
+            with.settings.origins, only_loopback_hosts, draw,
+            with.settings.trusted_proxies}),
       peers(std::make_shared<peer_table>(with.settings.connections_of_peer)),
       readers(std::make_unique<thread_offload>(with.settings.threads,
                                                with.settings.connections)),
@@ -64,6 +66,7 @@ struct server_state {
 
   void renew(const config::http_settings& x) {
     gate.allow_origins(x.origins);
+    gate.trust(x.trusted_proxies);
     peers->allow(x.connections_of_peer);
     auto next = std::make_shared<const config::http_settings>(x);
     const std::unique_lock guard{settings_mutex_};
@@ -84,6 +87,7 @@ struct server_state {
                            double)>
     done;
   const std::function<void(double)> responded;
+  const std::function<void(const answered_request&)> log;
   gatekeeper gate;
   const std::shared_ptr<tally> counts = std::make_shared<tally>();
   const std::shared_ptr<peer_table> peers;

@@ -133,7 +133,7 @@ public:
 
   /// Returns the entries of exactly that key whose texts, or images, are
   /// nearest to `text`, at most `most`, best first. Equally near entries are
-  /// ordered from new to old. Texts have similarity 1
+  /// ordered by rising depth, then from new to old. Texts have similarity 1
   /// only if their words are the same in the same order. An entry that shares
   /// nothing with `text` is not found.
   virtual std::vector<planning::match> near(std::string_view key,

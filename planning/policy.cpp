@@ -62,6 +62,10 @@ compared policy::compares(const profile&) const {
   return compared::nothing;
 }
 
+std::optional<assumed_thresholds> policy::assumes(const profile&) const {
+  return std::nullopt;
+}
+
 std::string_view to_string(feasibility x) {
   switch (x) {
     case feasibility::unchecked:

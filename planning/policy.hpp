@@ -90,6 +90,14 @@ struct plan_reasons {
   std::vector<std::string> lines;
 };
 
+/// Thresholds of similarity that a policy uses without a measurement.
+struct assumed_thresholds {
+  /// What happens from which similarity on.
+  std::string what;
+  /// How a profile says it instead.
+  std::string remedy;
+};
+
 struct saved_plan;
 struct saved_memory;
 
@@ -162,6 +170,12 @@ public:
   /// it asks for similar work: a server that cannot compare in this way does
   /// not start. By default nothing: the policy compares none.
   virtual compared compares(const profile& known) const;
+
+  /// Returns the thresholds that `choose` uses for lack of any in the profile,
+  /// although they were published for the vectors of text encoders: a server
+  /// that compares prompts by their words does not start with them. By default
+  /// none.
+  virtual std::optional<assumed_thresholds> assumes(const profile& known) const;
 };
 
 using policy_ptr = std::shared_ptr<const policy>;

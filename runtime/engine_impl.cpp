@@ -125,7 +125,8 @@ core::result<void> engine::impl::begin() {
     predicts = runtime::match_prediction_of(settings, kept);
   auto made_policy =
     runtime::policy_of(settings, *profile, own.policies,
-                       kept ? std::optional{kept->compares()} : std::nullopt);
+                       kept ? std::optional{kept->compares()} : std::nullopt,
+                       static_cast<bool>(own.cache));
   if (!made_policy)
     return made_policy.why();
   policy = std::move(*made_policy);

@@ -508,12 +508,35 @@ core::result<void> check_encoder(const config::settings& x,
     here->name, here->revision, there.encoder, there.encoder_revision);
 }
 
+/// Published thresholds are for the vectors of text encoders, whose
+/// similarities are others than those of words.
+core::result<void> check_assumed(const config::settings& x,
+                                 const planning::policy& by,
+                                 const planning::profile& known,
+                                 bool is_host_cache) {
+  if (x.cache.memory_bytes == 0 || !x.cache.encoder.empty() || is_host_cache)
+    return {};
+  const auto assumed = by.assumes(known);
+  if (!assumed)
+    return {};
+  return core::fail(
+    core::ec::bad_config,
+    "planner.profile: policy '{}' {}, because the profile says nothing else; "
+    "that is for the vectors of a text encoder, and this cache compares "
+    "prompts by their words: {}, set cache.encoder, or set cache.memory_mib = "
+    "0",
+    by.name(), assumed->what, assumed->remedy);
+}
+
 /// Returns whether a policy and what it compares by fit a server.
 core::result<void> check_searches(const config::settings& x,
                                   const planning::policy& by,
                                   const planning::profile& known,
-                                  planning::compared found_by) {
+                                  planning::compared found_by,
+                                  bool is_host_cache) {
   if (auto ok = check_compared(x, by, known, found_by); !ok)
+    return ok;
+  if (auto ok = check_assumed(x, by, known, is_host_cache); !ok)
     return ok;
   return check_encoder(x, by, known);
 }
@@ -541,8 +564,8 @@ void warn_of_unused_cache(const config::settings& x, const planning::policy& by,
 
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
-  const planning::policy_list& own,
-  std::optional<planning::compared> of_cache) {
+  const planning::policy_list& own, std::optional<planning::compared> of_cache,
+  bool is_host_cache) {
   const auto found_by = of_cache.value_or(compared_in(x));
   const auto& file = x.planner.plan;
   const auto name = planning::policy_named(x.policy.name, known);
@@ -561,7 +584,8 @@ core::result<planning::policy_ptr> policy_of(
     if (!made)
       return core::fail(core::ec::bad_config, "policy.name: {}",
                         made.why().text);
-    if (auto ok = check_searches(x, **made, known, found_by); !ok)
+    if (auto ok = check_searches(x, **made, known, found_by, is_host_cache);
+        !ok)
       return ok.why();
     warn_of_unused_cache(x, **made, known);
     return made;
@@ -587,7 +611,7 @@ core::result<planning::policy_ptr> policy_of(
       core::log_warn("planner.plan: {}: route '{}': store is ignored, this "
                      "server keeps no earlier work",
                      file, route.name);
-  if (auto ok = check_searches(x, **made, known, found_by); !ok)
+  if (auto ok = check_searches(x, **made, known, found_by, is_host_cache); !ok)
     return ok.why();
   if (auto ok = check_judges((*made)->replan({}, known, {}, {}), known, file);
       !ok)

@@ -55,13 +55,17 @@ core::result<planning::profile> profile_of(
 /// @param own the result of host_policies
 /// @param found_by what the cache compares prompts with; none: what
 ///        cache.compares says
+/// @param is_host_cache whether the cache is a host's, which may compare
+/// prompts
+///        by anything
 /// Errors: ec::bad_config for an unknown name, a plan without `fixed`, `fixed`
 /// without a plan, a missing judge, or thresholds of something else than the
-/// cache compares; those of core::read_text_file and planning::parse_plan.
+/// cache compares, or published ones where it compares words; those of
+/// core::read_text_file and planning::parse_plan.
 core::result<planning::policy_ptr> policy_of(
   const config::settings& x, const planning::profile& known,
   const planning::policy_list& own = {},
-  std::optional<planning::compared> found_by = {});
+  std::optional<planning::compared> found_by = {}, bool is_host_cache = false);
 
 /// Returns the options for opening the files of a model.
 gpu::model_file_options file_options_of(const config::model_settings& x);

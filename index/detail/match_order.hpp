@@ -10,10 +10,11 @@
 namespace atelier::index::detail {
 
 /// Sorts matches as kept_work::near returns them: the most similar first, of
-/// equally similar ones the newest.
+/// equally similar ones those of least depth, then the newest.
 inline void sort_best_first(std::vector<planning::match>& all) {
   std::ranges::sort(all, [](const auto& a, const auto& b) {
-    return std::tuple{b.similarity, b.entry} < std::tuple{a.similarity, a.entry};
+    return std::tuple{b.similarity, a.depth, b.entry}
+         < std::tuple{a.similarity, b.depth, a.entry};
   });
 }
 

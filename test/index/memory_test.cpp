@@ -187,6 +187,20 @@ leftover any_leftover(core::philox& random) {
 
 BOOST_AUTO_TEST_SUITE(memory_test)
 
+// Each generation loses quality.
+BOOST_AUTO_TEST_CASE(of_equally_near_entries_the_least_deep_is_first) {
+  memory m{{1 << 20, 100}};
+  for (const uint32_t depth : {2u, 0u, 1u, 0u}) {
+    auto left = states({8});
+    left.depth = depth;
+    BOOST_TEST(m.keep("k", "a red fox", left));
+  }
+  std::vector<uint64_t> order;
+  for (const auto& x : m.near("k", "a red fox", 10))
+    order.push_back(x.entry);
+  BOOST_TEST((order == std::vector<uint64_t>{4, 2, 3, 1}));
+}
+
 // Planted copies of a text answer together as often as one would.
 BOOST_AUTO_TEST_CASE(entries_of_the_same_words_share_their_answers) {
   memory m{{1 << 20, 100, 3}};

@@ -245,6 +245,37 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_is_answered_with_its_remembered_image) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(exchanged_objects_are_another_prompt) {
+  auto profile = test::with_reuse();
+  profile.reuse->answers_from = 1;
+  folder.write("measured.json", planning::to_json(profile));
+  auto sut = start(mode::single, "gptcache");
+  const auto route_of = [&](const char* prompt) {
+    const auto made = test::answers_to(*sut, {wanted(prompt)});
+    return test::image_in(made.front()).route;
+  };
+  BOOST_TEST(route_of("a cat on the left and a dog on the right") == "scratch");
+  remembered(*sut);
+  BOOST_TEST(route_of("a dog on the left and a cat on the right") == "scratch");
+  BOOST_TEST(route_of("A cat on the left, and a dog on the right!")
+             == "picture");
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(published_thresholds_are_not_for_words) {
+  auto profile = test::with_reuse();
+  profile.reuse->answers_from.reset();
+  profile.reuse->latents.clear();
+  folder.write("measured.json", planning::to_json(profile));
+  for (const auto* const policy : {"gptcache", "pinecone", "nirvana"}) {
+    const auto why = refusal({}, policy);
+    BOOST_TEST(
+      why.starts_with("planner.profile: policy '" + std::string{policy} + "'"),
+      why);
+    BOOST_TEST(why.find("set cache.encoder") != std::string::npos, why);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_file_may_start_from_what_is_kept) {
   folder.write("plan.json", R"({"format": "atelier.plan", "version": 1,
     "policy": "modm", "memory": {"of": "modm"},

@@ -44,6 +44,7 @@ inline planning::profile with_reuse(double similarity = 0.9) {
     {recall_kept * recall_table_steps / recall_steps, similarity}};
   p.reuse->images = {{recall_kept, similarity}};
   p.reuse->images_by = planning::compared::prompts;
+  p.reuse->answers_from = similarity;
   return p;
 }
 

@@ -125,4 +125,36 @@ BOOST_AUTO_TEST_CASE(thresholds_of_another_encoder_are_refused) {
   BOOST_TEST(bool(runtime::policy_of(x, measured_profile("0123"))));
 }
 
+BOOST_AUTO_TEST_CASE(published_thresholds_are_refused_for_words) {
+  config::settings x;
+  x.cache.memory_bytes = 1 << 20;
+  auto known = measured_profile("");
+  known.reuse->measured.reset();
+  const auto refused = [&](const char* policy, bool of_host = false) {
+    x.policy.name = policy;
+    const auto made =
+      runtime::policy_of(x, known, {}, planning::compared::prompts, of_host);
+    return made ? std::string{} : made.why().text;
+  };
+  // The profile has thresholds for states, and none for answers.
+  BOOST_TEST(refused("nirvana") == "");
+  BOOST_TEST(
+    refused("gptcache")
+    == "planner.profile: policy 'gptcache' answers with the image found from "
+       "similarity 0.80 on, because the profile says nothing else; that is for "
+       "the vectors of a text encoder, and this cache compares prompts by "
+       "their words: say reuse.answers_from there (1: only for the same "
+       "words), set cache.encoder, or set cache.memory_mib = 0");
+  BOOST_TEST(refused("pinecone") != "");
+  BOOST_TEST(refused("gptcache", true) == "");
+  known.reuse->answers_from = 1;
+  BOOST_TEST(refused("gptcache") == "");
+  known.reuse->latents.clear();
+  BOOST_TEST(refused("nirvana").find("atelier profile --cache")
+             != std::string::npos);
+  BOOST_TEST(refused("nirvana-paper") != "");
+  x.cache.memory_bytes = 0;
+  BOOST_TEST(refused("nirvana") == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

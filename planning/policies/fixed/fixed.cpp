@@ -153,6 +153,11 @@ compared fixed_policy::compares(const profile& known) const {
   return rules_->compares(known);
 }
 
+std::optional<assumed_thresholds> fixed_policy::assumes(
+  const profile& known) const {
+  return rules_->assumes(known);
+}
+
 core::result<policy_ptr> make_fixed(std::string_view json,
                                     std::string_view where,
                                     const profile& known, std::string name,

@@ -47,6 +47,9 @@ public:
 
   compared compares(const profile& known) const override;
 
+  std::optional<assumed_thresholds> assumes(
+    const profile& known) const override;
+
 private:
   saved_plan what_;
   policy_ptr rules_;

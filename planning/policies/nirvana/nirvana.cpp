@@ -52,12 +52,19 @@ bool has_measured_answers(const nirvana_rules& rules, const reuse_profile& x) {
   return rules.by == compared::images && x.measured && x.measured->answers;
 }
 
+// A similarity that was not measured is a profile's own, of prompts.
+bool has_own_answers(const nirvana_rules& rules, const reuse_profile& x) {
+  return rules.by == compared::prompts && x.answers_from
+      && !(x.measured && x.measured->answers);
+}
+
 // Returns the similarity from which on an image is the answer; none: never. A
 // measurement may have found none.
 std::optional<double> image_from(const nirvana_rules& rules,
                                  const reuse_profile& x) {
-  return has_measured_answers(rules, x) ? x.answers_from
-                                        : std::optional{rules.image_from};
+  return has_measured_answers(rules, x) || has_own_answers(rules, x)
+         ? x.answers_from
+         : std::optional{rules.image_from};
 }
 
 // Says from which similarity on images answer, and why.
@@ -70,7 +77,10 @@ std::string told_images(const nirvana_rules& rules, const reuse_profile& x) {
                        "by {}",
                        what, x.measured->scorer, x.measured->answers->images,
                        x.measured->encoder)
-         : fmt::format("images answer {}: the policy's own threshold", what);
+         : fmt::format("images answer {}: {}", what,
+                       has_own_answers(rules, x)
+                         ? "the profile's threshold"
+                         : "the policy's own threshold");
 }
 
 // Says where the thresholds come from.
@@ -276,6 +286,27 @@ choice nirvana_policy::choose(const decision_context& by) const {
 compared nirvana_policy::compares(const profile& known) const {
   return known.reuse && rules_.reuse != reuse::none ? rules_.by
                                                     : compared::nothing;
+}
+
+std::optional<assumed_thresholds> nirvana_policy::assumes(
+  const profile& known) const {
+  if (compares(known) != compared::prompts)
+    return std::nullopt;
+  if (rules_.reuse != reuse::image) {
+    if (has_own_table(*known.reuse))
+      return std::nullopt;
+    const auto table = nirvana::published_table();
+    return assumed_thresholds{
+      fmt::format("skips steps from similarity {:.2f} on, as published",
+                  table.front().similarity),
+      "measure reuse.latents with 'atelier profile --cache'"};
+  }
+  if (has_own_answers(rules_, *known.reuse))
+    return std::nullopt;
+  return assumed_thresholds{
+    fmt::format("answers with the image found from similarity {:.2f} on",
+                rules_.image_from),
+    "say reuse.answers_from there (1: only for the same words)"};
 }
 
 std::vector<nirvana_rules> all_nirvana_rules() {

@@ -63,6 +63,9 @@ public:
 
   compared compares(const profile& known) const override;
 
+  std::optional<assumed_thresholds> assumes(
+    const profile& known) const override;
+
   plan_reasons explain(const plan& made) const override;
   std::string_view memory_name() const override;
   policy_memory kept(const policy_memory& all) const override;

@@ -294,6 +294,20 @@ BOOST_AUTO_TEST_CASE(images_answer_from_the_measured_similarity_on) {
   other.known.reuse = s.known.reuse;
   other.replan();
   BOOST_TEST((route_at(other, 0.8) == origin::image));
+  BOOST_TEST(other.sut->assumes(other.known).has_value());
+  // Without a measurement of images, a profile's own is that of prompts.
+  other.known.reuse->measured.reset();
+  other.known.reuse->answers_from = 1;
+  other.replan();
+  BOOST_TEST((route_at(other, 0.999) == origin::noise));
+  BOOST_TEST((route_at(other, 1) == origin::image));
+  BOOST_TEST(told(other)
+             == "images answer from similarity 1.000 on: the profile's "
+                "threshold");
+  BOOST_TEST(!other.sut->assumes(other.known));
+  s.known.reuse = other.known.reuse;
+  s.replan();
+  BOOST_TEST((route_at(s, 0.25) == origin::image));
 }
 
 BOOST_AUTO_TEST_CASE(modm_splits_workers_by_hits) {

@@ -41,10 +41,9 @@ std::optional<network> parse_network(std::string_view text) {
   const uint8_t before =
     text.substr(0, slash).find(':') == std::string_view::npos ? bits_before_v4
                                                               : 0;
-  const bool plain =
-    !digits.empty()
-    && std::all_of(digits.begin(), digits.end(),
-                   [](char c) { return c >= '0' && c <= '9'; });
+  const bool plain = !digits.empty()
+                  && std::all_of(digits.begin(), digits.end(),
+                                 [](char c) { return c >= '0' && c <= '9'; });
   unsigned bits = 0;
   const auto [end, error] =
     std::from_chars(digits.data(), digits.data() + digits.size(), bits);

@@ -341,7 +341,7 @@ const option all_options[] = {
   {"cache", "depth",
    "Maximum number of times that reuse is chained in what is kept: what is "
    "made of the last of the chain is answered, but not kept, because each pass "
-   "loses quality. 0: only what was drawn from noise is kept.",
+   "loses quality. 0: only work that began with noise is kept.",
    ATELIER_AT(cache.depth), 0, 1'000},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "

@@ -192,8 +192,8 @@ struct cache_settings {
   uint32_t entries = 10'000;
   /// The most requests that a prompt's entries answer together; 0: no limit.
   uint32_t answers = 100;
-  /// How many times reuse may be chained in what is kept; 0: only what was
-  /// drawn from noise is.
+  /// How many times reuse may be chained in work that is kept; 0: only work
+  /// that began with noise is.
   uint32_t depth = 2;
   /// What leaves a full cache first: fifo, lru or lcbfu.
   std::string eviction = "lru";

@@ -130,7 +130,7 @@ public:
 
 private:
   // Exchanged objects have equal words and neighbours. Only what stands farther
-  // away, such as "left" behind "cat on the", tells which is where.
+  // away, such as "left" behind "cat on the", shows which is where.
   static constexpr size_t reach = 8;
   static constexpr double near_weight = 2;
   static constexpr double far_weight = 1;

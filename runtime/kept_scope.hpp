@@ -12,7 +12,7 @@
 namespace atelier::runtime {
 
 /// Returns the digest (gpu::content_digest) of each model of the settings, by
-/// its place. Those that no device draws with LibTorch are empty.
+/// its place. It is empty if no device draws the model with LibTorch.
 /// Errors: those of gpu::open_model and gpu::content_digest, with the model's
 ///         name.
 core::result<std::vector<std::string>> digests_of_models(

@@ -21,7 +21,7 @@ struct variation {
   bool is_another_scene = false;
 };
 
-/// Those of the second set, in turn.
+/// Captions of the second set, in turn.
 constexpr std::array<variation, 6> variations{
   {{}, {0, true}, {1}, {2}, {4}, {0, false, true}}};
 

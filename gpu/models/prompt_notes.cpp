@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/captions/caption_notes.hpp>
 #include <atelier/core/image/native_fit.hpp>
+#include <atelier/gpu/captions/caption_notes.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 
 #include <fmt/format.h>
@@ -89,9 +89,9 @@ std::string cut_off(core::extent native, core::extent asked) {
   const auto whole = image::covering_of(native, asked).scaled;
   const auto lost = [](uint32_t of, uint32_t kept, std::string_view side) {
     const auto percent = (100 * uint64_t{of - kept} + of / 2) / of;
-    return percent == 0 ? std::string{}
-                        : fmt::format(", with {} % of its {} cut off", percent,
-                                      side);
+    return percent == 0
+           ? std::string{}
+           : fmt::format(", with {} % of its {} cut off", percent, side);
   };
   return lost(whole.width, asked.width, "width")
        + lost(whole.height, asked.height, "height");

@@ -50,7 +50,7 @@ std::vector<core::note> notes_on_run(const core::recipe& how,
                                      core::extent native,
                                      const model_traits& traits);
 
-/// Returns the note on a run by the sampler that stands in for a model's own;
+/// Returns the note on a run by the sampler that replaces a model's own;
 /// no note if the model's own ran, or one that was asked for instead.
 std::optional<core::note> note_on_sampler(const core::recipe& how,
                                           const scheduler_config& schedule);

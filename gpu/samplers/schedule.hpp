@@ -27,7 +27,7 @@ struct scheduler_config {
   /// The sampler that the file names, and whether it requests Karras sigmas.
   core::sampler sampler = core::sampler::ddim;
   bool use_karras_sigmas = false;
-  /// The class in the file if `sampler` only stands in for it (see
+  /// The class in the file if `sampler` only replaces it (see
   /// core::stand_ins); otherwise empty.
   std::string stands_in_for;
   /// 1..100000.
@@ -59,7 +59,7 @@ struct scheduler_config {
 
 /// Parses scheduler_config.json of a class named in core::samplers or
 /// core::stand_ins. Unknown keys are rejected unless they begin with "_", and
-/// so are keys that would change the numbers in an unsupported way. Of a class
+/// so are keys that would change the numbers in an unsupported way. For a class
 /// with a stand-in, only the keys that a schedule here uses are read. Errors:
 /// ec::bad_config; the text names `where`, the key and the value. Threads: any.
 core::result<scheduler_config> parse_scheduler(std::string_view json,

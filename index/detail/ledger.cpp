@@ -362,7 +362,8 @@ std::optional<std::vector<victim>> ledger::room_for(core::tenant_id whose,
     from.add(own->second, 0);
   } else {
     floor = floor_bytes(floors() + 1);
-    // These give only beside the new tenant; what nobody can find gives anyway.
+    // These give only beside the new tenant; what no tenant can find gives
+    // anyway.
     const auto end = by_rest_.lower_bound({floor_, {}});
     for (auto x = by_rest_.lower_bound({floor, {}}); x != end; ++x)
       if (x->second)

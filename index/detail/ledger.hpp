@@ -48,8 +48,8 @@ struct ledger_part {
   entry_uses uses;
 };
 
-/// The tenant that can find an entry; none: nobody can, because the entry was
-/// kept for other models.
+/// The tenant that can find an entry; none: no tenant can, because the entry
+/// was kept for other models.
 using finder = std::optional<core::tenant_id>;
 
 /// An entry as the ledger records it.
@@ -88,7 +88,7 @@ struct victim {
 /// tenant keeps its floor without it. Of these first ones, the first by the
 /// rule leaves. Towards the floor an entry counts at least as many bytes as
 /// the budget has for each entry, so that many small entries, which exhaust
-/// the number of entries, are no way past it. Entries that nobody can find have
+/// the number of entries, are no way past it. Entries that no tenant finds have
 /// no floor, and take nothing of a tenant's.
 ///
 /// If the budget is divided, a tenant's entries depend on no other tenant,

@@ -280,7 +280,7 @@ private:
     }
   }
 
-  /// Waits for a job's end. A job that is given up before is cancelled.
+  /// Waits for a job's end. A job that is left before is cancelled.
   answer await(const task& x, const std::string& job) {
     bool told = false;
     core::timespan between = first_pause;
@@ -332,7 +332,7 @@ private:
     }
   }
 
-  /// Cancels a job that nobody waits for any longer, as far as one call can.
+  /// Cancels a job that no caller waits for any longer, as far as one call can.
   failure give_up(const std::string& job, failure why) const {
     static_cast<void>(caller_.ask("POST", job + "/cancel"));
     return why;

@@ -420,8 +420,8 @@ void add_a1111_routes(route_table& to, std::shared_ptr<jobs> all,
                        void (a1111_api::*answer)(const exchange_ptr&),
                        bool follows = false) {
     to.add({method, pattern, scope::user, shape,
-            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); },
-            true, follows});
+            [api, answer](const exchange_ptr& x) { ((*api).*answer)(x); }, true,
+            follows});
   };
   for (const auto& [pattern, kind] :
        {std::pair{"/sdapi/v1/txt2img", a1111_kind::txt2img},

@@ -45,9 +45,9 @@ std::string told(std::chrono::system_clock::time_point x) {
   const auto second = std::chrono::floor<std::chrono::seconds>(x);
   const auto rest =
     std::chrono::duration_cast<std::chrono::milliseconds>(x - second);
-  return fmt::format(
-    "{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-    fmt::gmtime(std::chrono::system_clock::to_time_t(second)), rest.count());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(second)),
+                     rest.count());
 }
 
 /// Keeps a file open for its own lifetime.
@@ -117,10 +117,10 @@ public:
         return;
       }
     }
-    auto line = fmt::format("{} {} {} {} {} {} {} {:.6f} {}\n", told(now_()),
-                            word(x.client), word(x.key), word(x.method),
-                            word(x.path), x.status, x.bytes, x.seconds,
-                            word(x.request_id));
+    auto line =
+      fmt::format("{} {} {} {} {} {} {} {:.6f} {}\n", told(now_()),
+                  word(x.client), word(x.key), word(x.method), word(x.path),
+                  x.status, x.bytes, x.seconds, word(x.request_id));
     {
       const std::lock_guard hold{lock_};
       lines_.push_back(std::move(line));

@@ -68,7 +68,7 @@ std::string_view openai_type(unsigned status) {
 }
 
 /// Whether the same request would fail again. OpenAI's clients repeat requests
-/// with these statuses unless they are told not to: a conflict, what the server
+/// with these statuses unless a header forbids it: a conflict, what the server
 /// lacks, a request that ended its worker, and one that is late.
 bool fails_again(unsigned status, std::string_view code) {
   return status == 409 || status == 501 || status == 505

@@ -29,7 +29,7 @@ struct server_counts {
   uint64_t reply_bytes_held = 0;
 };
 
-/// What a log tells of a request.
+/// What a log shows of a request.
 struct answered_request {
   /// As request_message::client.
   std::string_view client;

@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(what_follows_an_answer_fails_alone) {
   }
 }
 
-// Otherwise a run whose states nobody keeps would take the slots of one whose
+// Otherwise a run whose states are not kept would take the slots of one whose
 // states are kept.
 BOOST_AUTO_TEST_CASE(states_are_captured_for_routes_that_keep_them) {
   for (const bool keeps : {true, false}) {

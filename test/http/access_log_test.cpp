@@ -47,8 +47,8 @@ struct fixture {
   fs::path file = folder / "access.log";
 };
 
-constexpr answered_request request{"192.0.2.7", "ann", "POST", "/v1/jobs", 202,
-                                   512,         0.25,  "req_1"};
+constexpr answered_request request{"192.0.2.7", "ann", "POST", "/v1/jobs",
+                                   202,         512,   0.25,   "req_1"};
 
 } // namespace
 
@@ -59,7 +59,9 @@ BOOST_AUTO_TEST_CASE(a_request_is_a_line) {
   BOOST_TEST(text_of(file)
              == "2023-11-14T22:13:20.250Z 192.0.2.7 ann POST /v1/jobs 202 512 "
                 "0.250000 req_1\n");
+
   struct stat about {};
+
   BOOST_TEST(stat(file.c_str(), &about) == 0);
   BOOST_TEST((about.st_mode & 0777) == 0600u);
 }

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_can_find_has_no_floor) {
   for (uint64_t i = 1; i <= 4; ++i)
     sut.add(i, sole_payload(finder{}, 10, i));
   sut.add(5, sole_payload(amy, 60, 5));
-  // Amy alone has a floor. Nothing of the rest is kept for anybody.
+  // Amy alone has a floor. Nothing of the rest is kept for a tenant.
   BOOST_TEST((sut.room_for(amy, 40, 0) == whole({1, 2, 3, 4})));
   BOOST_TEST((sut.room_for(ben, 40, 0) == whole({1, 2, 3, 4})));
   sut.remove(5);

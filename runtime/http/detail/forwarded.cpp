@@ -87,7 +87,8 @@ bool is_trusted(std::string_view address,
 /// Returns the place in a chain, whose last hop is the nearest, of the first
 /// hop from the end that is no proxy; that of the first one if all are.
 /// @param chain the addresses, which lose their ports
-result<size_t> client_in(std::vector<std::string>& chain, std::string_view field,
+result<size_t> client_in(std::vector<std::string>& chain,
+                         std::string_view field,
                          const std::vector<config::network>& trusted) {
   for (size_t i = chain.size(); i-- > 0;) {
     auto& hop = chain[i];

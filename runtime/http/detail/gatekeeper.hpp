@@ -49,7 +49,7 @@ public:
     std::string request_id;
     /// The hash of the caller's key; empty without one.
     std::string key_sha256;
-    /// What a log tells of the request, as in the request, also once it was
+    /// What a log shows of the request, as in the request, also once it was
     /// handed over.
     std::string client;
     std::string path;

@@ -42,9 +42,9 @@ core::timespan wrong_keys::wait(std::string_view client,
   if (i == clients_.end())
     return {};
   const auto left = left_at(i->second, now);
-  return left >= 1 ? core::timespan{}
-                   : core::from_seconds((1 - left) * 60 / per_minute)
-                       + core::timespan{1};
+  return left >= 1
+         ? core::timespan{}
+         : core::from_seconds((1 - left) * 60 / per_minute) + core::timespan{1};
 }
 
 std::optional<uint64_t> wrong_keys::count(std::string_view client,
@@ -52,10 +52,10 @@ std::optional<uint64_t> wrong_keys::count(std::string_view client,
   const std::lock_guard guard{mutex_};
   const auto key = key_of(client);
   if (clients_.size() >= most_clients && !clients_.contains(key))
-    clients_.erase(std::min_element(
-      clients_.begin(), clients_.end(), [](const auto& a, const auto& b) {
-        return a.second.since < b.second.since;
-      }));
+    clients_.erase(std::min_element(clients_.begin(), clients_.end(),
+                                    [](const auto& a, const auto& b) {
+                                      return a.second.since < b.second.since;
+                                    }));
   auto [i, fresh] = clients_.try_emplace(key);
   auto& x = i->second;
   x.left = fresh ? burst - 1 : std::max(0.0, left_at(x, now) - 1);

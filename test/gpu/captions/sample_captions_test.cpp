@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(they_are_more_and_less_alike) {
         BOOST_TEST(text != near);
         if (says.objects.size() == 1)
           break;
-        // Only the order of the words tells them apart.
+        // Only the order of the words distinguishes them.
         ++exchanges;
         BOOST_TEST(words_of(text) == words_of(near));
         BOOST_TEST((says.objects[0].place == said.objects[1].place));

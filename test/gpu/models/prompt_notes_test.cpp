@@ -108,8 +108,9 @@ BOOST_AUTO_TEST_CASE(a_scaled_image_is_told_with_both_sizes) {
                "512x256, with 50 % of its height cut off; native_only=off "
                "draws at the requested size"}}));
   how.scaled_to = {400, 512};
-  BOOST_TEST(notes_on_run(how, {128, 128}, own).front().text.find(
-               "400x512, with 22 % of its width cut off;")
+  BOOST_TEST(notes_on_run(how, {128, 128}, own)
+               .front()
+               .text.find("400x512, with 22 % of its width cut off;")
              != std::string::npos);
   how.scaled_to = {512, 512};
   BOOST_TEST(notes_on_run(how, {128, 128}, own).front().text.find("cut off")

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(tensors_and_metadata_that_mark_the_prediction_are_obeyed) {
              == "modelspec.predict_key: 'x' is not epsilon, v or sample");
   become_xl();
   BOOST_TEST(type() == "epsilon");
-  // Without v_pred, ztsnr means nothing, and is told.
+  // Without v_pred, ztsnr means nothing, and is noted.
   box.add("ztsnr", {0});
   BOOST_TEST(type() == "epsilon");
   BOOST_TEST((gpu::open_parts(path / "m.safetensors", options)->not_loaded

@@ -15,7 +15,7 @@ struct told_prediction {
   std::string type;
   /// Whether it was trained down to no signal, with rescaled betas.
   bool zero_snr = false;
-  /// Whether the caller or the file tells it; otherwise it is a default.
+  /// Whether the caller or the file says so; otherwise it is a default.
   bool told = false;
 };
 

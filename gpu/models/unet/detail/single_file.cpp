@@ -229,7 +229,7 @@ private:
       return config.why();
     out_.denoiser =
       inferred_part(*config, unet_, path_, "UNet2DConditionModel");
-    // A standalone denoiser that tells nothing of its schedule uses that of the
+    // A standalone denoiser that says nothing of its schedule uses that of the
     // model that lends its parts.
     const bool lent = unet_alone_ && options_.parts_from && !prediction->told;
     zero_snr_ = prediction->zero_snr;

@@ -81,7 +81,7 @@ simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks)
     // steps as the table says for it.
     for (const auto& t : reuse->latents)
       steps.insert(t.skip);
-    for (const auto& t : planning::nirvana::scaled_to(
+    for (const auto& t : planning::scaled_to(
            reuse->latents, of.profile->variants[reuse->full.value].steps))
       steps.insert(t.skip);
   }

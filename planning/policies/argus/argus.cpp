@@ -12,7 +12,7 @@
 #include <atelier/planning/policies/argus/settled.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
-#include <atelier/planning/policies/nirvana/step_choice.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 
 #include <fmt/format.h>
 
@@ -51,8 +51,7 @@ std::optional<skip_table> thresholds_in(const profile& known) {
   // A measurement may have found that no skip keeps the quality.
   if (!reuse || (reuse->latents.empty() && !reuse->measured))
     return std::nullopt;
-  return nirvana::scaled_to(reuse->latents,
-                            known.variants[reuse->full.value].steps);
+  return scaled_to(reuse->latents, known.variants[reuse->full.value].steps);
 }
 
 // Counts each retrieval once, although several windows may report it.

@@ -39,8 +39,8 @@ skip_table reuse_table(const profile& known) {
   if (kind == reuse_kind::none)
     return {};
   if (known.reuse && !known.reuse->latents.empty())
-    return nirvana::scaled_to(known.reuse->latents,
-                              known.variants[known.reuse->full.value].steps);
+    return scaled_to(known.reuse->latents,
+                     known.variants[known.reuse->full.value].steps);
   std::set<uint32_t> skips;
   for (const level_profile& l :
        detail::ladder_of(known, ladder_kind::cached_latents)->levels)

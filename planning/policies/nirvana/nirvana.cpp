@@ -45,7 +45,7 @@ skip_table table_of(const profile& costs) {
   const reuse_profile& r = *costs.reuse;
   const skip_table& table =
     has_own_table(r) ? r.latents : nirvana::published_table();
-  return nirvana::scaled_to(table, costs.variants[r.full.value].steps);
+  return scaled_to(table, costs.variants[r.full.value].steps);
 }
 
 bool has_measured_answers(const nirvana_rules& rules, const reuse_profile& x) {

@@ -26,18 +26,6 @@ skip_table published_table() {
   return {{5, 0.65}, {10, 0.75}, {15, 0.85}, {20, 0.9}, {25, 0.95}};
 }
 
-skip_table scaled_to(const skip_table& table, uint32_t steps) {
-  skip_table out;
-  for (const skip_threshold& t : table) {
-    const auto skip =
-      static_cast<uint32_t>(uint64_t{t.skip} * steps / reference_steps);
-    if (skip == 0 || (!out.empty() && out.back().skip == skip))
-      continue;
-    out.push_back({skip, t.similarity});
-  }
-  return out;
-}
-
 skip_table biased(skip_table table, double bias) {
   for (skip_threshold& t : table)
     t.similarity -= bias;

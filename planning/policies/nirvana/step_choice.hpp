@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/philox.hpp>
-#include <atelier/planning/reuse/thresholds.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace atelier::planning::nirvana {
 
 /// The number of steps of the run that skips refer to, N.
 /// Source: Nirvana, section 7.1.
-inline constexpr uint32_t reference_steps = 50;
+inline constexpr uint32_t reference_steps = table_steps;
 
 /// The mean quality of resumed images relative to full ones: a CLIPScore of
 /// 28.81 compared with 30.28, with 88 % resumed.
@@ -40,10 +40,6 @@ inline constexpr size_t neighbours = 8;
 /// similarity must be above them.
 /// Source: Nirvana, Figure 10.
 skip_table published_table();
-
-/// Returns the table for runs of `steps`: floor(K steps / 50). Skips that
-/// become 0 are dropped; among equal skips, the lowest threshold stays.
-skip_table scaled_to(const skip_table& table, uint32_t steps);
 
 /// Returns the table with every threshold lower by `bias`, so that more steps
 /// are skipped.

@@ -34,7 +34,7 @@ bool marks_prediction(std::string_view tensor);
 ///         file's, or a file that is not a model); the text names the key.
 /// Source: diffusers 0.42 loaders/single_file_utils.py,
 ///         _legacy_load_scheduler; github.com/Stability-AI/ModelSpec;
-///         github.com/comfyanonymous/ComfyUI, comfy/supported_models.py (SDXL)
+///         github.com/comfyanonymous/ComfyUI, comfy/supported_models.py
 ///         and comfy_extras/nodes_model_merging.py (save_checkpoint).
 core::result<told_prediction> find_prediction_type(const safetensors_file& file,
                                                    std::string_view wanted,

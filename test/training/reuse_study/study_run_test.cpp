@@ -17,7 +17,7 @@ using namespace atelier::runtime::reuse_study;
 
 namespace {
 
-constexpr uint32_t few = 10;
+constexpr uint32_t few = 20;
 
 struct fixture : test::scratch_folder {
   /// A plan by the encoder of words, so that every build runs it.

@@ -187,7 +187,8 @@ std::string request(std::string_view method, std::string_view target,
   out += ' ';
   out += target;
   out += " HTTP/1.1\r\n";
-  if (more.find("Host:") == std::string_view::npos)
+  if (!more.starts_with("Host:")
+      && more.find("\nHost:") == std::string_view::npos)
     out += "Host: localhost\r\n";
   if (!body.empty())
     out += "Content-Length: " + std::to_string(body.size()) + "\r\n";

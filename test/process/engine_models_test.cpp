@@ -168,6 +168,7 @@ BOOST_DATA_TEST_CASE(weights_change_an_image_unless_the_model_lists_its_words,
                      modes, how) {
   const auto draw = [&](engine& sut, std::string prompt) {
     auto wanted = small();
+    wanted.width = wanted.height = 128;
     wanted.prompt = std::move(prompt);
     wanted.prompt_syntax = "webui";
     auto asked = test::hand_in(sut, wanted);

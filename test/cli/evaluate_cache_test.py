@@ -11,9 +11,10 @@ import sys
 from process_test import PATIENCE_S, expect, main
 
 DEVICE = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=%d}]"
+COUNT = 16
 STUDY = ["evaluate", "--cache", "--variants", "card@10", "--small", "card@4",
-         "--turbo", "card@2", "--size", "64x64", "--warm", "6", "--measured",
-         "6", "--set", "policy.judges=''"]
+         "--turbo", "card@2", "--size", "64x64", "--warm", str(COUNT),
+         "--measured", str(COUNT), "--set", "policy.judges=''"]
 SYSTEMS = ["full", "nirvana", "random-entry", "fewer-steps", "turbo",
            "nirvana-paper", "gptcache", "pinecone", "small-model"]
 
@@ -58,12 +59,12 @@ def case_every_system_has_its_row(program):
     expect(code == 0, code, err)
     report = json.loads((program.folder / "all" / "reuse.json").read_text())
     variant = report["variants"][0]
-    expect(variant["variant"] == "card@10" and variant["warm"] == 6, variant)
+    expect(variant["variant"] == "card@10" and variant["warm"] == COUNT, variant)
     rows = {x["system"]: x for x in variant["systems"]}
     expect(list(rows) == SYSTEMS, list(rows))
     for name, row in rows.items():
         expect(re.search(rf"^{name} +\d+\.\d", out, re.M), name, out)
-        expect(row["requests"] == 6 and "objects_right" in row, row)
+        expect(row["requests"] == COUNT and "objects_right" in row, row)
     expect(rows["full"]["steps_run"] == 10, rows["full"])
     expect(0 < rows["nirvana"]["hit_rate"] < 1, rows["nirvana"])
     # The same steps of other entries make other images.

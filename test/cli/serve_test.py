@@ -461,7 +461,7 @@ def case_a_key_learns_nothing_of_anothers_cache(program):
         for x in ("--set", setting)]
     code, _, err = program.run(["serve", *CARD, *more,
                                 "--set", "cache.tenants=2"])
-    expect(code == 2 and "cache.tenants" in err and "3 keys" in err, code, err)
+    expect(code == 2 and "cache.tenants" in err and "keys of 3 names" in err, code, err)
     with server(program, *more, "--set", "cache.tenants=3") as (process, told):
         url = told["url"]
 

@@ -224,13 +224,13 @@ def case_a_shipped_model_is_measured_by_the_scorer(program):
         return "skipped"
     program.environment["ATELIER_MODELS"] = str(REPOSITORY / "models")
     code, _, err = program.run(["profile", *SCENES, *QUICK, "--cache",
-                                "--captions", "10", "--stored", "2", "-o",
+                                "--captions", "30", "--stored", "6", "-o",
                                 "p.json"])
     if code != 0 and "not built in" in err:
         return "skipped"
     expect(code == 0, code, err)
     reuse = json.loads((program.folder / "p.json").read_text())["reuse"]
-    check_measured(reuse, "scorer", 2, 10, SKIPS)
+    check_measured(reuse, "scorer", 6, 30, SKIPS)
     expect(reuse["full"] == "tiny@10", reuse)
     for x in reuse["measured"]["skips"]:
         expect(0.2 < x["kept"] < 2, x)

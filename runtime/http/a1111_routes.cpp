@@ -201,7 +201,7 @@ void a1111_api::add_next(const ended_call_ptr& to) {
 }
 
 void a1111_api::paste_next(const ended_call_ptr& to) {
-  // What is drawn has no deadline: only a client that has left ends this.
+  // A drawn image has no deadline: only a client that has left ends this.
   const auto stop = [gone = to->gone] { return gone->load(); };
   auto whole = stop() ? core::result<std::vector<uint8_t>>{core::fail(
                  ec::cancelled, "the client left")}

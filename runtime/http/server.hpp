@@ -31,13 +31,13 @@ struct server_counts {
 
 /// What a log shows of a request.
 struct answered_request {
-  /// As request_message::client.
+  /// The address in request_message::client.
   std::string_view client;
   /// The name of the key; empty without one.
   std::string_view key;
-  /// As the client sent it; empty if its head could not be read.
+  /// The client's word; empty if the head could not be read.
   std::string_view method;
-  /// Without the query, which may contain what is secret. As `method`.
+  /// The path without its query, which may contain secrets; empty likewise.
   std::string_view path;
   /// 499 if the client left before its reply.
   unsigned status = 0;

@@ -24,8 +24,8 @@ namespace atelier::gpu {
 
 /// The encoding of one text by one encoder.
 struct encoded_text {
-  /// Of one row: the chunks' tokens one after another, and the pooled state of
-  /// the first chunk.
+  /// The output for one row: the states of the chunks' tokens one after
+  /// another, and the pooled state of the first chunk.
   clip_text_output out;
   uint32_t chunks = 1;
   /// Tokens that did not fit.

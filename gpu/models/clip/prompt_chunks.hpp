@@ -15,8 +15,8 @@ namespace atelier::gpu {
 /// The most chunks of one text: each makes a step's cross-attention longer.
 inline constexpr uint32_t most_chunks = 8;
 
-/// As many tokens as a text encoder reads at once, with their weights. Start,
-/// end and padding weigh 1.
+/// The tokens that a text encoder reads at once, with their weights. Start, end
+/// and padding weigh 1.
 struct prompt_chunk {
   std::vector<int32_t> ids;
   std::vector<float> weights;

@@ -52,13 +52,24 @@ BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
 BOOST_AUTO_TEST_CASE(bodies_are_read_as_the_library_reads_them) {
   for (const std::string text :
        {R"({})", R"({"a":[1,-2,3.5,true,false,null,"x"],"b":{"c":[[],{}]}})",
-        R"({"a":1,"a":{"b":2},"":[{"a":"\u00e9\n"},"\ud83d\ude00"]})",
+        R"({"a":1,"c":{"a":2},"":[{"a":"\u00e9\n"},"\ud83d\ude00"]})",
         R"({"a":18446744073709551615,"b":1e300,"c":-0})"})
     BOOST_TEST((*parse_object(text) == nlohmann::json::parse(text)), text);
   for (const std::string text :
        {R"({"a":1)", R"({"a":1}})", R"({"a":1e400})", R"({"a" 1})",
         R"({"a":"\ud83d"})", R"({"a":1,})", R"("a")"})
     BOOST_TEST(!parse_object(text), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_field_that_stands_twice_is_refused_by_name) {
+  for (const auto* text :
+       {R"({"seed":1,"prompt":"a","seed":2})",
+        R"({"list":[{"seed":1,"seed":1}]})", R"({"\u0073eed":1,"seed":2})"})
+    BOOST_TEST(parse_object(text).why().text
+               == R"(the body has the field "seed" twice)");
+  BOOST_TEST(parse_object(R"({"seed":1,"in":{"seed":2},"other":[{"seed":3}]})")
+               .
+               operator bool());
 }
 
 BOOST_AUTO_TEST_CASE(values_are_read_by_their_types) {

@@ -2,7 +2,10 @@
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/http/detail/field_reader.hpp>
 
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace atelier::runtime::http::detail {
 
@@ -82,9 +85,14 @@ public:
     return false;
   }
 
+  /// A program before the server may read the first of two equal fields, and
+  /// the server the last.
   bool key(string_t& x) override {
     key_ = std::move(x);
-    return true;
+    if (!inside_.back()->contains(key_))
+      return true;
+    twice = key_;
+    return false;
   }
 
   bool start_object(size_t) override {
@@ -110,6 +118,8 @@ public:
   }
 
   json made;
+  /// The field that an object has twice.
+  std::optional<std::string> twice;
 
 private:
   json* place(json&& x) {
@@ -143,7 +153,11 @@ core::result<json> parse_object(std::string_view text) {
   if (auto good = check_shape(text); !good)
     return good.why();
   value_maker values;
-  if (!json::sax_parse(text, &values) || !values.made.is_object())
+  const bool read = json::sax_parse(text, &values);
+  if (values.twice)
+    return core::fail(ec::bad_payload, "the body has the field {} twice",
+                      shown(*values.twice));
+  if (!read || !values.made.is_object())
     return core::fail(ec::bad_payload, "the body is not a JSON object");
   return std::move(values.made);
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace atelier::gpu {
 
@@ -216,6 +217,28 @@ note note_on(std::string_view word) {
                       shown, list(group("shapes")))};
 }
 
+// Returns notes on objects that lie side by side or in one place.
+std::vector<note> notes_on_places(const description& says) {
+  std::vector<note> out;
+  for (auto a = says.objects.begin(); a != says.objects.end(); ++a)
+    for (auto b = a + 1; b != says.objects.end(); ++b) {
+      if (!a->place || !b->place)
+        continue;
+      if (*a->place == *b->place)
+        out.push_back({note_code::not_drawable,
+                       fmt::format("two objects are in one place, '{}': the "
+                                   "model draws one object in each",
+                                   to_string(*a->place))});
+      else if (share_a_side(*a->place, *b->place))
+        out.push_back(
+          {note_code::not_drawable,
+           fmt::format("'{}' is beside '{}': the model often leaves out one of "
+                       "two objects whose places are side by side",
+                       to_string(*a->place), to_string(*b->place))});
+    }
+  return out;
+}
+
 // Adds the possible values to a remark that does not list them.
 std::string completed(const std::string& remark) {
   return remark == no_shape_remark
@@ -260,6 +283,10 @@ std::vector<note> caption_notes(std::string_view prompt) {
   for (size_t i = 0;
        says_something && i < std::min(read.remarks.size(), most_remarks); ++i)
     out.push_back({note_code::not_drawable, completed(read.remarks[i])});
+  for (auto& x : notes_on_places(read.says))
+    out.push_back(std::move(x));
+  if (out.size() > core::most_notes)
+    out.resize(core::most_notes);
   return out;
 }
 

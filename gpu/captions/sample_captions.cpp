@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,18 +41,20 @@ T another(core::philox& from, T old, size_t count) {
   return static_cast<T>((static_cast<size_t>(old) + step) % count);
 }
 
-bool is_free(const description& of, grid_place place) {
-  for (const auto& x : of.objects)
-    if (x.place == place)
-      return false;
-  return true;
-}
-
-grid_place free_place(const description& of, core::philox& from) {
-  for (;;)
-    if (const auto place = drawn<grid_place>(from, place_count);
-        is_free(of, place))
+/// Draws a place, other than its present one, that neither holds another object
+/// nor lies beside one: the models draw such scenes only.
+grid_place free_place(const description& of, const described_object* moved,
+                      core::philox& from) {
+  for (;;) {
+    const auto place = drawn<grid_place>(from, place_count);
+    const bool is_free =
+      std::ranges::none_of(of.objects, [&](const described_object& x) {
+        return x.place == place
+            || (&x != moved && share_a_side(*x.place, place));
+      });
+    if (is_free)
       return place;
+  }
 }
 
 bool stands_out(object_colour colour, background_colour ground) {
@@ -76,7 +79,7 @@ description draw_description(core::philox& from) {
     x.colour = visible_colour(ground, from);
     x.size = drawn<object_size>(from, size_count);
     x.texture = drawn<object_texture>(from, texture_count);
-    x.place = free_place(out, from);
+    x.place = free_place(out, nullptr, from);
     out.objects.push_back(x);
   }
   return out;
@@ -109,7 +112,7 @@ void change(description& of, size_t statement, core::philox& from) {
       x.texture = another(from, *x.texture, texture_count);
       return;
     default:
-      x.place = free_place(of, from);
+      x.place = free_place(of, &x, from);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/scene_terms.hpp>
 
+#include <cstdlib>
+
 namespace atelier::gpu {
 
 std::string_view to_string(object_shape x) {
@@ -71,6 +73,12 @@ std::string_view to_string(object_texture x) {
       return "dotted";
   }
   return "unknown";
+}
+
+bool share_a_side(grid_place a, grid_place b) {
+  const auto x = static_cast<int>(a);
+  const auto y = static_cast<int>(b);
+  return std::abs(x % 3 - y % 3) + std::abs(x / 3 - y / 3) == 1;
 }
 
 std::string_view to_string(grid_place x) {

@@ -54,6 +54,11 @@ enum class grid_place : uint8_t {
 };
 inline constexpr size_t place_count = 9;
 
+/// Returns whether two cells lie side by side, above or below each other. No
+/// scene of training has objects in such places.
+/// Threads: any.
+bool share_a_side(grid_place a, grid_place b);
+
 enum class background_colour : uint8_t {
   white,
   black,

@@ -3,10 +3,12 @@
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/captions/caption_notes.hpp>
+#include <atelier/gpu/captions/scene_terms.hpp>
 #include <atelier/training/caption.hpp>
 #include <atelier/training/draw_scene.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 #include <array>
 #include <string>
@@ -118,6 +120,34 @@ BOOST_AUTO_TEST_CASE(colours_and_words_have_codes_of_their_own) {
   BOOST_TEST((code("a teal circle") == note_code::background_colour_only));
   BOOST_TEST((code("a circle on red") == note_code::object_colour_only));
   BOOST_TEST((code("red") == note_code::not_drawable));
+}
+
+BOOST_AUTO_TEST_CASE(places_side_by_side_have_a_note_that_names_both) {
+  const auto notes = caption_notes(
+    "a small orange cross at the top and a yellow square in the top right "
+    "corner on a gray background");
+  BOOST_TEST_REQUIRE(notes.size() == 1u);
+  BOOST_TEST((notes[0].code == note_code::not_drawable));
+  BOOST_TEST(notes[0].text.starts_with("'top' is beside 'top right': "));
+  const auto same =
+    caption_notes("a red circle on the left and a blue star on the left");
+  BOOST_TEST_REQUIRE(same.size() == 1u);
+  BOOST_TEST(same[0].text.find("one place, 'left'") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(only_places_that_share_a_side_have_a_note) {
+  size_t noted = 0;
+  for (size_t a = 0; a < place_count; ++a)
+    for (size_t b = 0; b < place_count; ++b) {
+      const auto notes = caption_notes(
+        fmt::format("a red circle at the {} and a blue star at the {}",
+                    to_string(static_cast<grid_place>(a)),
+                    to_string(static_cast<grid_place>(b))));
+      BOOST_TEST(notes.size() <= 1u);
+      noted += notes.size();
+    }
+  // Twelve pairs of cells in either order, and nine cells with themselves.
+  BOOST_TEST(noted == 33u);
 }
 
 BOOST_AUTO_TEST_CASE(notes_are_few_and_short_whatever_the_prompt) {

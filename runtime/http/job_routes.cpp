@@ -236,8 +236,13 @@ void job_api::list(const exchange_ptr& x) const {
                                 said.substr(0, 60), most),
                     "limit"));
   }
+  const auto own = find_field(asked.query, "own");
+  if (!own.empty() && own != "true" && own != "false")
+    return x->reply(error_reply(
+      shape, 400, "invalid_argument",
+      fmt::format("own '{}' is not true or false", own.substr(0, 60)), "own"));
   auto jobs = detail::reply_json::array();
-  const auto owner = asked.caller == scope::admin
+  const auto owner = asked.caller == scope::admin && own != "true"
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
   for (const auto& v : all->list(owner, limit))

@@ -98,6 +98,10 @@ struct job_view {
   /// only the steps that ran for an image that was cancelled alone.
   uint32_t steps_done = 0;
   uint32_t steps = 0;
+  /// The steps that each image has done, by index, and those that an image
+  /// takes: 0 until they are known.
+  std::vector<uint32_t> image_steps;
+  uint32_t steps_per_image = 0;
   /// The estimated time until it ends, from its pace so far; none until a pace
   /// is known.
   std::optional<core::timespan> remaining;

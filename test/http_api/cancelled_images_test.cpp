@@ -145,6 +145,8 @@ BOOST_AUTO_TEST_CASE(of_a_cancelled_image_only_the_steps_that_ran_count) {
   rig.images->step(1, 2, 8, fake_images::grey_preview(2));
   rig.images->step(2, 3, 8);
   BOOST_TEST(rig.all->find(id)->steps == 16u);
+  BOOST_TEST((rig.all->find(id)->image_steps == indices{2, 3}));
+  BOOST_TEST(rig.all->find(id)->steps_per_image == 8u);
   BOOST_TEST((rig.all->find(id)->seen != nullptr));
   rig.all->cancel_image(id, 0);
   auto v = rig.all->find(id);
@@ -211,6 +213,8 @@ BOOST_AUTO_TEST_CASE(the_route_cancels_one_image_and_returns_the_job) {
   BOOST_TEST(r.get("/v1/jobs/" + id + "/images/2")->status() == 200u);
   BOOST_TEST(events->event_names() == "status,progress,image,image,cancelled");
   BOOST_TEST((events->event_data(1)["cancelled_images"] == json{1}));
+  BOOST_TEST(events->event_data(1)["image_steps"].size() == 3u);
+  BOOST_TEST(events->event_data(1).contains("steps_per_image"));
   BOOST_TEST(events->event_data(4)["result"]["images"].size() == 2u);
 }
 

@@ -425,6 +425,7 @@ BOOST_AUTO_TEST_CASE(images_beyond_the_budget_are_gone) {
   BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 410u);
   BOOST_TEST(r.get("/v1/jobs/" + id + "/images/0")->status() == 410u);
   BOOST_TEST(r.get("/v1/jobs/" + id)->body()["error"]["code"] == "expired");
+  BOOST_TEST(r.get("/v1/jobs")->body()["data"][0]["expired"] == true);
 }
 
 BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
@@ -443,6 +444,14 @@ BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
   r.who = scope::admin;
   BOOST_TEST(r.get("/v1/jobs")->body()["data"].size() == 2u);
   BOOST_TEST(r.get("/v1/jobs?limit=1")->body()["data"].size() == 1u);
+  BOOST_TEST(r.get("/v1/jobs?own=false")->body()["data"].size() == 2u);
+  BOOST_TEST(r.get("/v1/jobs?own=true")->body()["data"].empty());
+  const auto of_root = r.submit();
+  list = r.get("/v1/jobs?own=true")->body()["data"];
+  BOOST_TEST_REQUIRE(list.size() == 1u);
+  BOOST_TEST(list[0]["id"] == of_root);
+  BOOST_TEST(r.get("/v1/jobs?own=1")->body()["error"]["message"]
+             == "own '1' is not true or false");
   BOOST_TEST(r.get("/v1/jobs?limit=0")->status() == 400u);
   BOOST_TEST(r.get("/v1/jobs?limit=x")->status() == 400u);
   BOOST_TEST(r.get("/v1/jobs/" + of_ann)->status() == 200u);

@@ -187,6 +187,20 @@ def main():
             assert "20 % by cascade, drawn by base@50" in label, label
             expect(page.locator("#ways tr")).to_have_count(4)
             expect(page.locator("#plot-ways")).to_contain_text("cascade 75 %")
+            # A variant has one colour, wherever it is drawn.
+            for name in ("turbo@4", "base@50", "small@20"):
+                colours = page.evaluate("""(name) => {
+                  const legends = [...document.querySelectorAll('.plots svg text')]
+                    .filter((x) => x.textContent === name)
+                    .map((x) => x.previousElementSibling);
+                  const bands = [...document.querySelectorAll('#plot-ways .band')]
+                    .filter((x) => x.textContent.includes(`drawn by ${name}:`));
+                  const direct = [...document.querySelectorAll('#plot-plan .share')]
+                    .filter((x) => x.textContent.endsWith(` by ${name}`));
+                  return [...legends, ...bands, ...direct].map((x) =>
+                    x.getAttribute(x.matches('.series') ? 'stroke' : 'fill'));
+                }""", name)
+                assert len(colours) >= 3 and len(set(colours)) == 1, (name, colours)
             shot("ways", True)
 
         def it_fits_a_phone_and_the_dark():

@@ -10,10 +10,7 @@ namespace {
 /// The images of a job are alike: an image that has not begun is expected to
 /// take as many steps as one that has. An image that was cancelled alone takes
 /// no more.
-uint32_t expected_steps(const job_entry& x) {
-  uint32_t of_one = 0;
-  for (const auto& row : x.rows)
-    of_one = std::max(of_one, row.steps);
+uint32_t expected_steps(const job_entry& x, uint32_t of_one) {
   uint64_t all = 0;
   for (const auto& row : x.rows)
     all += row.cancelled ? row.steps_done : row.steps > 0 ? row.steps : of_one;
@@ -53,9 +50,12 @@ job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
   auto v = x.known;
   v.queue_position = position;
   v.images = static_cast<uint32_t>(x.rows.size());
-  v.steps = expected_steps(x);
-  for (const auto& row : x.rows)
+  for (const auto& row : x.rows) {
+    v.steps_per_image = std::max(v.steps_per_image, row.steps);
     v.steps_done += row.steps_done;
+    v.image_steps.push_back(row.steps_done);
+  }
+  v.steps = expected_steps(x, v.steps_per_image);
   for (const auto& done : v.results)
     v.images_done += done ? 1u : 0u;
   v.cancelled_images = cancelled_images(x);

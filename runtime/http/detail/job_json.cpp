@@ -60,6 +60,8 @@ reply_json job_json(const job_view& x) {
                {"pictures_done", x.images_done},
                {"step", x.steps_done},
                {"steps", x.steps},
+               {"image_steps", x.image_steps},
+               {"steps_per_image", x.steps_per_image},
                {"eta_s", seconds_json(x.remaining)}};
   if (!x.owner.empty())
     v["key"] = x.owner;
@@ -69,6 +71,8 @@ reply_json job_json(const job_view& x) {
     v["traceparent"] = x.trace;
   if (!x.cancelled_images.empty())
     v["cancelled_images"] = x.cancelled_images;
+  if (x.expired)
+    v["expired"] = true;
   if (x.state == job_state::failed || x.state == job_state::cancelled)
     v["error"] = failure_json(x.why);
   return v;

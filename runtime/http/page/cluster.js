@@ -2,7 +2,7 @@
 // What the devices do: figures, tables, and plots over the last minutes.
 
 import {get} from './api.js';
-import {bars, lines, number, quantile} from './plot.js';
+import {bars, lines, number, placeOf, quantile} from './plot.js';
 import * as ways from './ways.js';
 
 const $ = (id) => document.getElementById(id);
@@ -75,7 +75,7 @@ function variantsOf(recent) {
 }
 
 function rates(recent) {
-  return variantsOf(recent).map((name) => ({name,
+  return variantsOf(recent).map((name) => ({name, named: true,
     values: inWindows(recent.filter((r) => r.variant === name), (r) => r.age_s,
       keptSeconds).map((w) => w.length * 60 / lengthOf(keptSeconds))}));
 }
@@ -199,6 +199,9 @@ function showWays(all) {
 function note(x) {
   told = x;
   notePlan(x);
+  // Hosted variants have the first colours, in the same order after a reload.
+  for (const name of [...new Set(x.workers.flatMap((w) => w.variants))].sort())
+    placeOf(name);
   const now = Date.now() / 1000;
   seen.push({at: now, waiting: x.requests.waiting, running: x.requests.running,
     batches: x.batches});

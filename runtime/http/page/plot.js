@@ -13,9 +13,22 @@ export function svg(name, attributes, text) {
   return x;
 }
 
-export function color(i) {
-  return `var(--plot-${i % 4 + 1})`;
+const colours = 6;
+const places = new Map();
+
+// Returns the number of a variant or route, the same in all plots: its colour,
+// dashes and dots follow from it.
+export function placeOf(name) {
+  if (!places.has(name)) places.set(name, places.size);
+  return places.get(name);
 }
+
+export function colourOf(name) {
+  return `var(--plot-${placeOf(name) % colours + 1})`;
+}
+
+// What is of no variant and no route has the colour of the text.
+const plain = 'var(--ink)';
 
 // Three digits, which is more than a plot shows.
 export function number(x) {
@@ -33,7 +46,7 @@ function ceiling(x) {
   return [1, 2, 5, 10].map((f) => f * power).find((y) => y >= x);
 }
 
-function dot(i, x, y) {
+function dot(i, colour, x, y) {
   const r = 3;
   const shapes = [
     `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`,
@@ -41,7 +54,7 @@ function dot(i, x, y) {
     `M${x} ${y - r}l${r} ${2 * r}h${-2 * r}z`,
     `M${x} ${y - r - 1}l${r + 1} ${r + 1}l${-r - 1} ${r + 1}l${-r - 1} ${-r - 1}z`,
   ];
-  return svg('path', {class: 'dot', d: shapes[i % 4], fill: color(i)});
+  return svg('path', {class: 'dot', d: shapes[i % 4], fill: colour});
 }
 
 // Draws frame, scale, unit and legend; returns where values are.
@@ -74,9 +87,9 @@ function frame(into, most, unit, legend) {
   for (const item of rows) {
     const at = 9 + 16 * item.row;
     parts.push(item.dots
-      ? dot(item.index, item.x + 10, at)
+      ? dot(item.place, item.colour, item.x + 10, at)
       : svg('line', {class: 'series', x1: item.x, x2: item.x + 20, y1: at, y2: at,
-        stroke: color(item.index), 'stroke-dasharray': dashes[item.index % 4]}));
+        stroke: item.colour, 'stroke-dasharray': dashes[item.place % 4]}));
     parts.push(svg('text', {x: item.x + 24, y: at + 4}, item.name));
   }
   into.replaceChildren(...parts);
@@ -151,23 +164,27 @@ function shown(into, missing) {
 
 // Lines over the last `seconds`, in windows of the same length.
 // series: [{name, values}], a value or null for each window, oldest first;
-// dots: [{name, points: [[age in seconds, value]]}], in colours after them.
+// dots: [{name, points: [[age in seconds, value]]}]. A series that is `named` has
+// the colour of its name, as dots have.
 // missing: what to say where there is nothing to draw.
 export function lines(into, {unit, seconds, series, dots = [], missing}) {
   const known = series.some((s) => s.values.filter((v) => v != null).length > 1)
     || dots.some((s) => s.points.length);
   if (!shown(into, known ? '' : missing)) return;
+  const styles = series.map((s, i) => s.named
+    ? {place: placeOf(s.name), colour: colourOf(s.name)} : {place: i, colour: plain});
   const legend = [
-    ...series.map((s, i) => ({name: s.name, index: i})),
-    ...dots.map((s, i) => ({name: s.name, index: series.length + i, dots: true}))];
+    ...series.map((s, i) => ({name: s.name, ...styles[i]})),
+    ...dots.map((s) => ({name: s.name, place: placeOf(s.name), colour: colourOf(s.name),
+      dots: true}))];
   const all = [...series.flatMap((s) => s.values),
     ...dots.flatMap((s) => s.points.map((p) => p[1]))];
   const f = frame(into, ceiling(Math.max(0, ...all)), unit, legend);
   timeAxis(into, f, seconds);
-  dots.forEach((s, i) => {
+  dots.forEach((s) => {
     for (const [age, v] of s.points)
       if (age <= seconds)
-        into.append(dot(series.length + i,
+        into.append(dot(placeOf(s.name), colourOf(s.name),
           f.left + (1 - age / seconds) * f.width, f.y(v)));
   });
   const windows = series[0]?.values.length ?? 0;
@@ -176,10 +193,11 @@ export function lines(into, {unit, seconds, series, dots = [], missing}) {
     let run = [];
     const flush = () => {
       if (run.length === 1)
-        into.append(dot(i, place(run[0]), f.y(s.values[run[0]])));
+        into.append(dot(styles[i].place, styles[i].colour, place(run[0]),
+          f.y(s.values[run[0]])));
       else if (run.length)
-        into.append(svg('polyline', {class: 'series', stroke: color(i),
-          'stroke-dasharray': dashes[i % 4],
+        into.append(svg('polyline', {class: 'series', stroke: styles[i].colour,
+          'stroke-dasharray': dashes[styles[i].place % 4],
           points: run.map((k) => `${place(k)},${f.y(s.values[k])}`).join(' ')}));
       run = [];
     };
@@ -204,7 +222,7 @@ export function bars(into, {unit, axis, values, missing}) {
   const each = Math.min(48, f.width / Math.max(1, values.length));
   values.forEach((n, i) => {
     into.append(svg('rect', {x: f.left + i * each + 1, width: Math.max(1, each - 2),
-      y: f.y(n), height: f.base - f.y(n), fill: color(0)}));
+      y: f.y(n), height: f.base - f.y(n), fill: plain}));
     if (values.length <= 16 || i % 8 === 0)
       into.append(svg('text', {x: f.left + (i + 0.5) * each, y: f.height - 6,
         'text-anchor': 'middle'}, i + 1));

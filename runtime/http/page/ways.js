@@ -2,7 +2,7 @@
 // The share of the requests that each route takes: as planned for each class of
 // them, and as observed, with routes on the left and models on the right.
 
-import {color, number, quantile, svg} from './plot.js';
+import {colourOf, number, quantile, svg} from './plot.js';
 
 const gap = 8;
 
@@ -60,13 +60,12 @@ export function draw(into, ways) {
   const middle = (left + right) / 2;
   const parts = [svg('text', {x: left - 8, y: 12, 'text-anchor': 'end', class: 'unit'}, 'route'),
     svg('text', {x: right + 8, y: 12, class: 'unit'}, 'drawn by')];
-  const order = [...variants.keys()];
   for (const w of ways) {
     const [from, to] = [routes.get(w.route), variants.get(w.variant)];
     const [a, b, h] = [from.y + from.used, to.y + to.used, w.share * scale];
     from.used += h;
     to.used += h;
-    const band = svg('path', {class: 'band', fill: color(order.indexOf(w.variant)),
+    const band = svg('path', {class: 'band', fill: colourOf(w.variant),
       d: `M${left} ${a}C${middle} ${a} ${middle} ${b} ${right} ${b}v${h}`
         + `C${middle} ${b + h} ${middle} ${a + h} ${left} ${a + h}z`});
     band.append(svg('title', {}, `${w.route}, drawn by ${w.variant}: `
@@ -123,7 +122,7 @@ export function drawPlan(into, routes, ways) {
       if (share <= 0) continue;
       const wide = share * span;
       const box = svg('rect', {class: 'share', x, y, width: wide, height: high,
-        fill: color(i)});
+        fill: colourOf(routes[i].name)});
       box.append(svg('title', {}, `${bar.name}: ${percent(share)} by ${routes[i].name}`));
       parts.push(box);
       const label = wide > 110 ? `${routes[i].name} ${percent(share)}`
@@ -138,7 +137,8 @@ export function drawPlan(into, routes, ways) {
       'text-anchor': ['start', 'middle', 'end'][share * 2]}, percent(share)));
   routes.forEach((r, i) => {
     const y = legendTop + 18 * i;
-    parts.push(svg('rect', {x: 0, y, width: 10, height: 10, fill: color(i)}));
+    parts.push(svg('rect', {x: 0, y, width: 10, height: 10,
+      fill: colourOf(r.name)}));
     parts.push(svg('text', {x: 16, y: y + 9}, `${r.name}: ${stagesOf(r)}`));
   });
   into.setAttribute('aria-label', bars.map((bar) => `${bar.name}: `

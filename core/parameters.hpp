@@ -83,6 +83,7 @@ struct wanted_parameters {
 /// The parameters that no policy chooses: the client's values or these
 /// defaults.
 struct settled_parameters {
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   noise_source noise = noise_source::torch_cpu;
   prompt_grammar syntax = prompt_grammar::plain;
   emphasis_rule emphasis = emphasis_rule::original;
@@ -112,6 +113,7 @@ struct used_parameters {
   /// Fraction of the schedule that runs, above 0, at most 1; 1 if the run does
   /// not start from an image.
   float strength = 1;
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   noise_source noise = noise_source::torch_cpu;
   /// Amount of new noise in DDIM's steps, 0..1.
   float eta = 0;
@@ -159,8 +161,8 @@ using any_member =
                chosen_member<float>, chosen_member<sampler>,
                settled_member<bool>, settled_member<uint32_t>,
                settled_member<noise_source>, settled_member<prompt_grammar>,
-               settled_member<emphasis_rule>, request_member<cache_use>,
-               request_member<float>>;
+               settled_member<strength_rule>, settled_member<emphasis_rule>,
+               request_member<cache_use>, request_member<float>>;
 
 template <class T>
 inline constexpr bool is_request_member = false;
@@ -290,6 +292,17 @@ inline constexpr parameter parameters[] = {
    .told = telling::if_from_image,
    .webui_field = "denoising_strength",
    .webui_by_hand = true},
+  {.name = "strength_rule",
+   .doc = "With an image: how a strength counts steps, as diffusers does "
+          "(steps x strength) or as webui does, one step more. Default: "
+          "diffusers, and webui in the web UI's own calls",
+   .member = settled_member<strength_rule>{&settled_parameters::strength_rule,
+                                           &used_parameters::strength_rule},
+   .value = "RULE",
+   .webui = "Strength rule",
+   .told = telling::if_changed,
+   .webui_field = "strength_rule",
+   .webui_by_hand = true},
   {.name = "noise",
    .doc = "The generator of the noise (default: torch_cpu)",
    .member = settled_member<noise_source>{&settled_parameters::noise,
@@ -404,6 +417,8 @@ constexpr std::span<const std::string_view> names_of() {
     return sampler_names;
   else if constexpr (std::is_same_v<T, cache_use>)
     return cache_use_names;
+  else if constexpr (std::is_same_v<T, strength_rule>)
+    return strength_rule_names;
   else if constexpr (std::is_same_v<T, prompt_grammar>)
     return prompt_grammar_names;
   else if constexpr (std::is_same_v<T, emphasis_rule>)

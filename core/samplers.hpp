@@ -34,6 +34,18 @@ enum class steps_from_image : uint8_t {
   all,
 };
 
+/// How a strength becomes the number of steps that run from an image.
+enum class strength_rule : uint8_t {
+  /// A rounding of steps x strength.
+  diffusers,
+  /// The web UI's count, which is one more for samplers with sigmas: the
+  /// strength there says how far the first sigma lies above the last step.
+  webui,
+};
+
+inline constexpr std::array<std::string_view, enum_count<strength_rule>>
+  strength_rule_names = {"diffusers", "webui"};
+
 /// The properties of a sampler that are used outside gpu/samplers.
 struct sampler_row {
   sampler of;
@@ -196,9 +208,12 @@ bool obeys_karras(sampler x);
 /// up, and LCM, which spreads all its steps over the fraction, runs all. The
 /// result is 0 if no step is left. The product uses the number that `strength`
 /// prints as: 0.7 of 10 are 7 steps, although the float next to 0.7 is below
-/// it.
+/// it. The web UI's rule is floor(steps x min(strength, .999)) + 1 for samplers
+/// with sigmas, and diffusers' for the others.
 /// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
-///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
-uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
+///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler. The web
+///         UI's setup_img2img_steps and KDiffusionSampler.sample_img2img.
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength,
+                        strength_rule rule);
 
 } // namespace atelier::core

@@ -178,6 +178,10 @@ struct generation {
   /// With an image: the share of the steps that run, at most 1; at least one
   /// step runs. None: 0.8, or 1 with a mask or if 0.8 leaves no step.
   std::optional<float> strength;
+  /// With an image: how the strength counts steps. diffusers: steps x strength;
+  /// webui: one more for samplers with sigmas, so that any strength runs a
+  /// step.
+  std::string strength_rule = "diffusers";
   /// A sampler's name, such as ddim: docs/http-api.md lists them all.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
@@ -293,6 +297,7 @@ struct generated_image {
   float guidance_rescale = 0;
   float eta = 0;
   bool karras = false;
+  std::string strength_rule = "diffusers";
   uint32_t clip_skip = 1;
   /// 1 if the image starts only from noise.
   float strength = 1;

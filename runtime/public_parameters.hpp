@@ -39,6 +39,8 @@ inline constexpr public_parameter public_parameters[] = {
   {"karras", &generation::karras, &generated_image::karras},
   {"guidance", &generation::guidance, &generated_image::guidance},
   {"strength", &generation::strength, &generated_image::strength},
+  {"strength_rule", &generation::strength_rule,
+   &generated_image::strength_rule},
   {"noise", &generation::noise},
   {"eta", &generation::eta, &generated_image::eta},
   {"guidance_rescale", &generation::guidance_rescale,

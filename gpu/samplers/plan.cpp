@@ -77,19 +77,10 @@ core::result<void> check_config(const scheduler_config& config) {
 
 /// Returns the first step that runs.
 core::result<uint32_t> first_step(const sampler_choice& choice) {
-  const double n = choice.steps;
-  const double share = n * as_written(choice.strength);
-  uint32_t first = 0;
-  switch (row_of(choice.sampler).from_image) {
-    case core::steps_from_image::rounded_down:
-      first = choice.steps - static_cast<uint32_t>(share);
-      break;
-    case core::steps_from_image::rounded_up:
-      first = static_cast<uint32_t>(n - share);
-      break;
-    case core::steps_from_image::all:
-      break;
-  }
+  const auto first =
+    choice.steps
+    - core::steps_of_share(choice.sampler, choice.steps, choice.strength,
+                           choice.strength_rule);
   if (first >= choice.steps)
     return fail(ec::invalid_argument,
                 "strength {} of {} steps runs no step; strength outside {}..1",
@@ -183,6 +174,7 @@ sampler_choice choice_of(const core::recipe& how) {
   out.sampler = how.sampler;
   out.steps = how.steps;
   out.strength = how.strength;
+  out.strength_rule = how.strength_rule;
   out.eta = how.eta;
   out.karras = how.karras;
   return out;

@@ -76,6 +76,7 @@ struct sampler_choice {
   /// steps are left out (image to image). LCM instead spreads all its steps
   /// over the share.
   float strength = 1;
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   /// DDIM's share of new noise, 0..1; 0 for all others.
   float eta = 0;
   /// Whether to space sigmas as Karras does, for a sampler that has sigmas. The
@@ -151,7 +152,8 @@ struct sampler_plan {
 ///         euler_ancestral_discrete, dpmsolver_multistep, lcm,
 ///         flow_match_euler_discrete}.py; strength: get_timesteps of
 ///         StableDiffusionImg2ImgPipeline, for flow matching that of
-///         StableDiffusion3Img2ImgPipeline, for LCM its own set_timesteps
+///         StableDiffusion3Img2ImgPipeline, for LCM its own set_timesteps,
+///         or the web UI's rule (core::steps_of_share)
 core::result<sampler_plan> plan_sampler(const scheduler_config& config,
                                         const sampler_choice& choice);
 

@@ -197,6 +197,27 @@ BOOST_AUTO_TEST_CASE(strength_leaves_the_first_steps_out) {
     == 8u);
 }
 
+BOOST_AUTO_TEST_CASE(the_web_ui_starts_one_sigma_higher) {
+  const auto config = stable_diffusion();
+  for (const auto with : {sampler::euler, sampler::dpmpp_2m}) {
+    const auto whole = planned(config, run_of(with, 20));
+    for (auto [strength, runs] :
+         {std::pair{0.75f, 16u}, std::pair{0.01f, 1u}, std::pair{0.96f, 20u}}) {
+      auto choice = run_of(with, 20, strength);
+      choice.strength_rule = core::strength_rule::webui;
+      const auto sut = planned(config, choice);
+      // Its steps are those of sigmas[steps - t_enc - 1:].
+      BOOST_REQUIRE_EQUAL(sut.steps.size(), runs);
+      for (size_t i = 0; i < runs; ++i)
+        BOOST_TEST(sut.steps[i].timestep
+                   == whole.steps[20 - runs + i].timestep);
+      BOOST_TEST(sut.start_clean > 0);
+      if (runs < 20)
+        BOOST_TEST(sut.start_noise == whole.steps[20 - runs - 1].keep_noise);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_clean_latent_can_be_noised_at_full_strength) {
   auto choice = run_of(sampler::ddim, 10);
   choice.from_clean = true;

@@ -83,6 +83,7 @@ struct wanted_parameters {
 /// The parameters that no policy chooses: the client's values or these
 /// defaults.
 struct settled_parameters {
+  step_spacing spacing = step_spacing::model;
   core::strength_rule strength_rule = core::strength_rule::diffusers;
   noise_source noise = noise_source::torch_cpu;
   prompt_grammar syntax = prompt_grammar::plain;
@@ -109,6 +110,7 @@ struct used_parameters {
   core::sampler sampler = core::sampler::ddim;
   /// Uses Karras' spacing of sigmas if the sampler has sigmas.
   bool karras = false;
+  step_spacing spacing = step_spacing::model;
   float guidance = 0;
   /// Fraction of the schedule that runs, above 0, at most 1; 1 if the run does
   /// not start from an image.
@@ -161,8 +163,9 @@ using any_member =
                chosen_member<float>, chosen_member<sampler>,
                settled_member<bool>, settled_member<uint32_t>,
                settled_member<noise_source>, settled_member<prompt_grammar>,
-               settled_member<strength_rule>, settled_member<emphasis_rule>,
-               request_member<cache_use>, request_member<float>>;
+               settled_member<strength_rule>, settled_member<step_spacing>,
+               settled_member<emphasis_rule>, request_member<cache_use>,
+               request_member<float>>;
 
 template <class T>
 inline constexpr bool is_request_member = false;
@@ -267,6 +270,17 @@ inline constexpr parameter parameters[] = {
    .before_seed = true,
    .webui_true = "Karras",
    .told = telling::if_changed},
+  {.name = "spacing",
+   .doc = "Where the steps lie: model (as the model says, the default), "
+          "leading, trailing, linspace (diffusers' timestep_spacing) or "
+          "sgm_uniform (the web UI's, for few-step models)",
+   .member = settled_member<step_spacing>{&settled_parameters::spacing,
+                                          &used_parameters::spacing},
+   .value = "SPACING",
+   .webui = "Schedule type",
+   .before_seed = true,
+   .told = telling::if_changed,
+   .webui_field = "spacing"},
   {.name = "guidance",
    .doc = "How strongly the prompt counts (default: the model's)",
    .member = chosen_member<float>{&wanted_parameters::guidance,
@@ -417,6 +431,8 @@ constexpr std::span<const std::string_view> names_of() {
     return sampler_names;
   else if constexpr (std::is_same_v<T, cache_use>)
     return cache_use_names;
+  else if constexpr (std::is_same_v<T, step_spacing>)
+    return step_spacing_names;
   else if constexpr (std::is_same_v<T, strength_rule>)
     return strength_rule_names;
   else if constexpr (std::is_same_v<T, prompt_grammar>)

@@ -51,6 +51,12 @@ std::string_view to_string(noise_source x) {
          : "unknown";
 }
 
+std::string_view to_string(step_spacing x) {
+  return static_cast<size_t>(x) < step_spacing_names.size()
+         ? step_spacing_names[static_cast<size_t>(x)]
+         : "?";
+}
+
 std::string_view to_string(strength_rule x) {
   return static_cast<size_t>(x) < strength_rule_names.size()
          ? strength_rule_names[static_cast<size_t>(x)]

@@ -159,9 +159,11 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   take_asked(wanted.fixed, wanted, how);
   if (runs.steps != 0)
     how.steps = runs.steps;
-  // A model's preference for Karras' spacing applies only to some samplers.
-  how.karras =
-    wanted.fixed.karras.value_or(v.karras && core::obeys_karras(how.sampler));
+  // A model's preference for Karras' spacing applies only to some samplers, and
+  // not where the client names another.
+  how.karras = wanted.fixed.karras.value_or(
+    v.karras && core::obeys_karras(how.sampler)
+    && wanted.spacing == core::step_spacing::model);
   how.strength = 1;
   how.from_image = wanted.source != nullptr;
   if (how.from_image)

@@ -37,6 +37,7 @@ inline constexpr public_parameter public_parameters[] = {
   {"steps", &generation::steps, &generated_image::steps},
   {"sampler", &generation::sampler, &generated_image::sampler},
   {"karras", &generation::karras, &generated_image::karras},
+  {"spacing", &generation::spacing, &generated_image::spacing},
   {"guidance", &generation::guidance, &generated_image::guidance},
   {"strength", &generation::strength, &generated_image::strength},
   {"strength_rule", &generation::strength_rule,

@@ -81,6 +81,9 @@ result<void> validate_source(const request& wanted, const limits& within) {
     if (wanted.fixed.strength)
       return fail(ec::invalid_argument, "strength {} needs an image",
                   *wanted.fixed.strength);
+    if (wanted.strength_rule != strength_rule::diffusers)
+      return fail(ec::invalid_argument, "strength_rule {} needs an image",
+                  to_string(wanted.strength_rule));
     if (wanted.kind == request_kind::edit)
       return fail(ec::invalid_argument, "mask needs an image");
     return {};

@@ -83,6 +83,8 @@ struct wanted_parameters {
 /// The parameters that no policy chooses: the client's values or these
 /// defaults.
 struct settled_parameters {
+  step_spacing spacing = step_spacing::model;
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   noise_source noise = noise_source::torch_cpu;
   prompt_grammar syntax = prompt_grammar::plain;
   emphasis_rule emphasis = emphasis_rule::original;
@@ -108,10 +110,12 @@ struct used_parameters {
   core::sampler sampler = core::sampler::ddim;
   /// Uses Karras' spacing of sigmas if the sampler has sigmas.
   bool karras = false;
+  step_spacing spacing = step_spacing::model;
   float guidance = 0;
   /// Fraction of the schedule that runs, above 0, at most 1; 1 if the run does
   /// not start from an image.
   float strength = 1;
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   noise_source noise = noise_source::torch_cpu;
   /// Amount of new noise in DDIM's steps, 0..1.
   float eta = 0;
@@ -159,6 +163,7 @@ using any_member =
                chosen_member<float>, chosen_member<sampler>,
                settled_member<bool>, settled_member<uint32_t>,
                settled_member<noise_source>, settled_member<prompt_grammar>,
+               settled_member<strength_rule>, settled_member<step_spacing>,
                settled_member<emphasis_rule>, request_member<cache_use>,
                request_member<float>>;
 
@@ -265,6 +270,17 @@ inline constexpr parameter parameters[] = {
    .before_seed = true,
    .webui_true = "Karras",
    .told = telling::if_changed},
+  {.name = "spacing",
+   .doc = "Where the steps lie: model (as the model says, the default), "
+          "leading, trailing, linspace (diffusers' timestep_spacing) or "
+          "sgm_uniform (the web UI's, for few-step models)",
+   .member = settled_member<step_spacing>{&settled_parameters::spacing,
+                                          &used_parameters::spacing},
+   .value = "SPACING",
+   .webui = "Schedule type",
+   .before_seed = true,
+   .told = telling::if_changed,
+   .webui_field = "spacing"},
   {.name = "guidance",
    .doc = "How strongly the prompt counts (default: the model's)",
    .member = chosen_member<float>{&wanted_parameters::guidance,
@@ -289,6 +305,17 @@ inline constexpr parameter parameters[] = {
    .webui = "Denoising strength",
    .told = telling::if_from_image,
    .webui_field = "denoising_strength",
+   .webui_by_hand = true},
+  {.name = "strength_rule",
+   .doc = "With an image: how a strength counts steps, as diffusers does "
+          "(steps x strength) or as webui does, one step more. Default: "
+          "diffusers, and webui in the web UI's own calls",
+   .member = settled_member<strength_rule>{&settled_parameters::strength_rule,
+                                           &used_parameters::strength_rule},
+   .value = "RULE",
+   .webui = "Strength rule",
+   .told = telling::if_changed,
+   .webui_field = "strength_rule",
    .webui_by_hand = true},
   {.name = "noise",
    .doc = "The generator of the noise (default: torch_cpu)",
@@ -404,6 +431,10 @@ constexpr std::span<const std::string_view> names_of() {
     return sampler_names;
   else if constexpr (std::is_same_v<T, cache_use>)
     return cache_use_names;
+  else if constexpr (std::is_same_v<T, step_spacing>)
+    return step_spacing_names;
+  else if constexpr (std::is_same_v<T, strength_rule>)
+    return strength_rule_names;
   else if constexpr (std::is_same_v<T, prompt_grammar>)
     return prompt_grammar_names;
   else if constexpr (std::is_same_v<T, emphasis_rule>)

@@ -8,7 +8,9 @@
 namespace atelier::core {
 
 uint32_t steps_to_run(const recipe& how) {
-  return std::max(steps_of_share(how.sampler, how.steps, how.strength), 1u);
+  return std::max(
+    steps_of_share(how.sampler, how.steps, how.strength, how.strength_rule),
+    1u);
 }
 
 std::string_view to_string(request_kind x) {
@@ -47,6 +49,18 @@ std::string_view to_string(noise_source x) {
   return static_cast<size_t>(x) < noise_source_names.size()
          ? noise_source_names[static_cast<size_t>(x)]
          : "unknown";
+}
+
+std::string_view to_string(step_spacing x) {
+  return static_cast<size_t>(x) < step_spacing_names.size()
+         ? step_spacing_names[static_cast<size_t>(x)]
+         : "?";
+}
+
+std::string_view to_string(strength_rule x) {
+  return static_cast<size_t>(x) < strength_rule_names.size()
+         ? strength_rule_names[static_cast<size_t>(x)]
+         : "?";
 }
 
 std::string_view to_string(prompt_grammar x) {

@@ -204,6 +204,8 @@ uint32_t steps_to_run(const recipe& how);
 std::string_view to_string(request_kind x);
 std::string_view to_string(priority x);
 std::string_view to_string(noise_source x);
+std::string_view to_string(step_spacing x);
+std::string_view to_string(strength_rule x);
 std::string_view to_string(prompt_grammar x);
 std::string_view to_string(emphasis_rule x);
 std::string_view to_string(cache_use x);

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/samplers.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 namespace atelier::core {
 
 namespace {
+
+/// The web UI's upper bound of a strength: a run of up to 1,000 steps leaves
+/// out no more than its count says.
+constexpr double webui_most = 0.999;
 
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -76,17 +81,22 @@ bool obeys_karras(sampler x) {
   return static_cast<size_t>(x) < sampler_count && row_of(x).obeys_karras;
 }
 
-uint32_t steps_of_share(sampler with, uint32_t steps, float strength) {
-  const auto rule = row_of(with).from_image;
-  if (!(strength < 1) || rule == steps_from_image::all)
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength,
+                        strength_rule rule) {
+  const auto rounding = row_of(with).from_image;
+  if (!(strength < 1) || rounding == steps_from_image::all)
     return steps;
   std::array<char, 32> text;
   auto* const first = text.data();
   const auto printed = std::to_chars(first, first + text.size(), strength);
   auto meant = 0.0;
   std::from_chars(first, printed.ptr, meant);
+  if (rule == strength_rule::webui && row_of(with).has_sigmas)
+    return std::min(
+      steps,
+      static_cast<uint32_t>(std::clamp(meant, 0.0, webui_most) * steps) + 1);
   const auto share = std::max(0.0, steps * meant);
-  if (rule == steps_from_image::rounded_up)
+  if (rounding == steps_from_image::rounded_up)
     return steps - static_cast<uint32_t>(steps - share);
   return static_cast<uint32_t>(share);
 }

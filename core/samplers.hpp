@@ -34,6 +34,40 @@ enum class steps_from_image : uint8_t {
   all,
 };
 
+/// Where a run's steps lie on the noise schedule.
+enum class step_spacing : uint8_t {
+  /// As the model's scheduler_config.json says.
+  model,
+  /// As the timestep_spacing of diffusers.
+  leading,
+  trailing,
+  linspace,
+  /// The web UI's "SGM Uniform": evenly from the noisiest timestep, without the
+  /// last one. Distilled few-step models need it or `trailing`.
+  sgm_uniform,
+};
+
+inline constexpr std::array<std::string_view, enum_count<step_spacing>>
+  step_spacing_names = {"model", "leading", "trailing", "linspace",
+                        "sgm_uniform"};
+
+/// The names in the web UI's metadata; only the last is one of its own.
+inline constexpr std::array<std::string_view, enum_count<step_spacing>>
+  step_spacing_webui_names = {"Automatic", "Leading", "Trailing", "Linspace",
+                              "SGM Uniform"};
+
+/// How a strength becomes the number of steps that run from an image.
+enum class strength_rule : uint8_t {
+  /// A rounding of steps x strength.
+  diffusers,
+  /// The web UI's count, which is one more for samplers with sigmas: the
+  /// strength there says how far the first sigma lies above the last step.
+  webui,
+};
+
+inline constexpr std::array<std::string_view, enum_count<strength_rule>>
+  strength_rule_names = {"diffusers", "webui"};
+
 /// The properties of a sampler that are used outside gpu/samplers.
 struct sampler_row {
   sampler of;
@@ -52,6 +86,8 @@ struct sampler_row {
   /// sampler with it. The class in diffusers of another sampler that has sigmas
   /// ignores that key.
   bool obeys_karras = false;
+  /// The sampler runs along the timesteps of a spacing.
+  bool has_spacing = false;
   /// The sampler can add a fraction of new noise in each step.
   bool has_eta = false;
   /// The sampler runs models that predict flow, and only those.
@@ -66,6 +102,7 @@ inline constexpr sampler_row samplers[] = {
    .webui = "DDIM",
    .webui_place = 3,
    .diffusers = "DDIMScheduler",
+   .has_spacing = true,
    .has_eta = true},
   {.of = sampler::euler,
    .name = "euler",
@@ -74,14 +111,16 @@ inline constexpr sampler_row samplers[] = {
    .webui_also = {"k_euler"},
    .diffusers = "EulerDiscreteScheduler",
    .has_sigmas = true,
-   .obeys_karras = true},
+   .obeys_karras = true,
+   .has_spacing = true},
   {.of = sampler::euler_ancestral,
    .name = "euler_ancestral",
    .webui = "Euler a",
    .webui_place = 1,
    .webui_also = {"k_euler_a", "k_euler_ancestral"},
    .diffusers = "EulerAncestralDiscreteScheduler",
-   .has_sigmas = true},
+   .has_sigmas = true,
+   .has_spacing = true},
   {.of = sampler::dpmpp_2m,
    .name = "dpmpp_2m",
    .webui = "DPM++ 2M",
@@ -89,7 +128,8 @@ inline constexpr sampler_row samplers[] = {
    .webui_also = {"k_dpmpp_2m"},
    .diffusers = "DPMSolverMultistepScheduler",
    .has_sigmas = true,
-   .obeys_karras = true},
+   .obeys_karras = true,
+   .has_spacing = true},
   {.of = sampler::lcm,
    .name = "lcm",
    .webui = "LCM",
@@ -196,9 +236,12 @@ bool obeys_karras(sampler x);
 /// up, and LCM, which spreads all its steps over the fraction, runs all. The
 /// result is 0 if no step is left. The product uses the number that `strength`
 /// prints as: 0.7 of 10 are 7 steps, although the float next to 0.7 is below
-/// it.
+/// it. The web UI's rule is floor(steps x min(strength, .999)) + 1 for samplers
+/// with sigmas, and diffusers' for the others.
 /// Source: diffusers 0.42, get_timesteps of the StableDiffusionImg2ImgPipeline
-///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler.
-uint32_t steps_of_share(sampler with, uint32_t steps, float strength);
+///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler. The web
+///         UI's setup_img2img_steps and KDiffusionSampler.sample_img2img.
+uint32_t steps_of_share(sampler with, uint32_t steps, float strength,
+                        strength_rule rule);
 
 } // namespace atelier::core

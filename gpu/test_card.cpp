@@ -270,6 +270,8 @@ void test_card_step(std::span<float> latent, const core::recipe& how,
     key = fold(key, std::bit_cast<uint32_t>(how.eta));
     key = fold(key, how.karras ? 1 : 2);
   }
+  if (how.spacing != core::step_spacing::model)
+    key = fold(key, static_cast<uint64_t>(how.spacing));
   if (source != 0)
     key = fold(fold(key, source), std::bit_cast<uint32_t>(how.strength));
   key = fold(fold(key, text.positive), text.negative);

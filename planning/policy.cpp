@@ -16,7 +16,9 @@ constexpr uint32_t worker_lane = 1u << 31;
 // full strength if that leaves no step.
 float own_strength(bool whole_image, const core::recipe& how) {
   constexpr float of_image = 0.8f;
-  const bool runs = core::steps_of_share(how.sampler, how.steps, of_image) > 0;
+  const bool runs =
+    core::steps_of_share(how.sampler, how.steps, of_image, how.strength_rule)
+    > 0;
   return whole_image && runs ? of_image : 1;
 }
 
@@ -122,7 +124,8 @@ float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
     static_cast<float>(steps - skip) / static_cast<float>(steps);
   for (const float x :
        {share, std::nextafter(share, 1.0f), std::nextafter(share, 0.0f)})
-    if (core::steps_of_share(with, steps, x) == steps - skip)
+    if (core::steps_of_share(with, steps, x, core::strength_rule::diffusers)
+        == steps - skip)
       return x;
   return share;
 }
@@ -136,6 +139,7 @@ core::recipe refining(core::recipe how, const leg& runs) {
                     ? uint64_t{runs.skip} * how.steps / runs.skip_of
                     : runs.skip;
   how.from_image = true;
+  how.strength_rule = core::strength_rule::diffusers;
   how.strength = strength_after(
     how.sampler, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
     how.steps);
@@ -155,9 +159,11 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   take_asked(wanted.fixed, wanted, how);
   if (runs.steps != 0)
     how.steps = runs.steps;
-  // A model's preference for Karras' spacing applies only to some samplers.
-  how.karras =
-    wanted.fixed.karras.value_or(v.karras && core::obeys_karras(how.sampler));
+  // A model's preference for Karras' spacing applies only to some samplers, and
+  // not where the client names another.
+  how.karras = wanted.fixed.karras.value_or(
+    v.karras && core::obeys_karras(how.sampler)
+    && wanted.spacing == core::step_spacing::model);
   how.strength = 1;
   how.from_image = wanted.source != nullptr;
   if (how.from_image)

@@ -175,9 +175,16 @@ struct generation {
   std::optional<float> eta;
   /// Uses Karras' spacing of sigmas, if the sampler has sigmas.
   std::optional<bool> karras;
+  /// Where the steps lie: model (as the model says), leading, trailing,
+  /// linspace or sgm_uniform; not together with Karras' spacing.
+  std::string spacing = "model";
   /// With an image: the share of the steps that run, at most 1; at least one
   /// step runs. None: 0.8, or 1 with a mask or if 0.8 leaves no step.
   std::optional<float> strength;
+  /// With an image: how the strength counts steps. diffusers: steps x strength;
+  /// webui: one more for samplers with sigmas, so that any strength runs a
+  /// step.
+  std::string strength_rule = "diffusers";
   /// A sampler's name, such as ddim: docs/http-api.md lists them all.
   std::optional<std::string> sampler;
   std::optional<std::string> model;
@@ -293,6 +300,8 @@ struct generated_image {
   float guidance_rescale = 0;
   float eta = 0;
   bool karras = false;
+  std::string spacing = "model";
+  std::string strength_rule = "diffusers";
   uint32_t clip_skip = 1;
   /// 1 if the image starts only from noise.
   float strength = 1;

@@ -126,6 +126,15 @@ std::string told(const core::parameter&, core::noise_source value) {
   return value == core::noise_source::torch_cpu ? "CPU" : "Philox";
 }
 
+std::string told(const core::parameter&, core::step_spacing value) {
+  return std::string{
+    core::step_spacing_webui_names[static_cast<size_t>(value)]};
+}
+
+std::string told(const core::parameter&, core::strength_rule value) {
+  return std::string{core::strength_rule_names[static_cast<size_t>(value)]};
+}
+
 std::string told(const core::parameter&, core::prompt_grammar value) {
   return std::string{core::prompt_grammar_names[static_cast<size_t>(value)]};
 }

@@ -21,6 +21,7 @@ std::vector<double> timesteps_of(const planning& from) {
     case timestep_spacing::trailing:
       return trailing_timesteps(train, n);
     case timestep_spacing::linspace:
+    case timestep_spacing::sgm_uniform:
       break;
   }
   auto out = linspace_timesteps(train, n);

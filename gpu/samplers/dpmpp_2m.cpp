@@ -19,6 +19,8 @@ std::vector<double> timesteps_of(const planning& from) {
   const uint32_t n = from.choice.steps;
   if (from.spacing == timestep_spacing::trailing)
     return trailing_timesteps(train, n);
+  if (from.spacing == timestep_spacing::sgm_uniform)
+    return sgm_timesteps(train, n);
   // One more timestep than steps; the lowest is left out.
   if (from.spacing == timestep_spacing::leading)
     return leading_timesteps(train / (n + 1), n, 1, from.config.steps_offset);
@@ -95,7 +97,8 @@ void set_second_order(step_rule& rule, const half_snr& before,
 core::result<sampler_plan> plan_dpmpp_2m(const planning& from) {
   const uint32_t n = from.choice.steps;
   const uint32_t train = from.config.num_train_timesteps;
-  if (!from.choice.karras && from.spacing != timestep_spacing::trailing
+  const bool sgm = from.spacing == timestep_spacing::sgm_uniform;
+  if (!from.choice.karras && from.spacing != timestep_spacing::trailing && !sgm
       && n >= train)
     return core::fail(core::ec::invalid_argument,
                       "steps {} outside 1..{} for sampler dpmpp_2m with this "
@@ -108,7 +111,7 @@ core::result<sampler_plan> plan_dpmpp_2m(const planning& from) {
     std::tie(timesteps, sigmas) = karras_schedule(from, curve);
   else
     for (double t : timesteps)
-      sigmas.push_back(curve.at(t));
+      sigmas.push_back(sgm ? curve.at_by_log(t) : curve.at(t));
   if (auto ok = check_timesteps(from, timesteps); !ok)
     return ok.why();
   sampler_plan plan;

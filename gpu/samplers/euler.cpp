@@ -19,6 +19,11 @@ std::vector<double> interpolated_sigmas(const planning& from,
                                         const sigma_curve& curve,
                                         const std::vector<double>& timesteps) {
   std::vector<double> sigmas;
+  if (from.spacing == timestep_spacing::sgm_uniform) {
+    for (double t : timesteps)
+      sigmas.push_back(curve.at_by_log(t));
+    return sigmas;
+  }
   if (from.config.interpolation_type == sigma_interpolation::linear) {
     for (double t : timesteps)
       sigmas.push_back(curve.at(t));

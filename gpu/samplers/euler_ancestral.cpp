@@ -20,7 +20,9 @@ core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
   if (auto ok = check_timesteps(from, at.timesteps); !ok)
     return ok.why();
   for (double t : at.timesteps)
-    at.sigmas.push_back(curve.at(t));
+    at.sigmas.push_back(from.spacing == timestep_spacing::sgm_uniform
+                          ? curve.at_by_log(t)
+                          : curve.at(t));
   space_as_wanted(from, curve, at);
   if (auto ok = check_falling_sigmas(from, at.sigmas); !ok)
     return ok.why();

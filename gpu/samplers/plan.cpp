@@ -34,6 +34,28 @@ core::result<void> check_prediction(const scheduler_config& config,
               to_string(with));
 }
 
+core::result<void> check_spacing(const sampler_choice& choice) {
+  if (choice.spacing == core::step_spacing::model)
+    return {};
+  const auto name = to_string(choice.spacing);
+  const auto& row = row_of(choice.sampler);
+  if (!row.has_spacing)
+    return fail(ec::invalid_argument,
+                "spacing {}: sampler {} has its own; {} obey it", name,
+                row.name, core::list_samplers(&core::sampler_row::has_spacing));
+  if (choice.spacing == core::step_spacing::sgm_uniform && !row.has_sigmas)
+    return fail(ec::invalid_argument,
+                "spacing {}: sampler {} has no sigmas to lie between its "
+                "timesteps",
+                name, row.name);
+  if (choice.karras)
+    return fail(ec::invalid_argument,
+                "spacing {} with karras true: only one of them can space the "
+                "steps",
+                name);
+  return {};
+}
+
 core::result<void> check_choice(const scheduler_config& config,
                                 const sampler_choice& choice) {
   const auto name = to_string(choice.sampler);
@@ -55,7 +77,7 @@ core::result<void> check_choice(const scheduler_config& config,
     return fail(ec::invalid_argument,
                 "karras true: sampler {} has no sigmas; {} have", name,
                 core::list_samplers(&core::sampler_row::has_sigmas));
-  return {};
+  return check_spacing(choice);
 }
 
 core::result<void> check_config(const scheduler_config& config) {
@@ -77,19 +99,10 @@ core::result<void> check_config(const scheduler_config& config) {
 
 /// Returns the first step that runs.
 core::result<uint32_t> first_step(const sampler_choice& choice) {
-  const double n = choice.steps;
-  const double share = n * as_written(choice.strength);
-  uint32_t first = 0;
-  switch (row_of(choice.sampler).from_image) {
-    case core::steps_from_image::rounded_down:
-      first = choice.steps - static_cast<uint32_t>(share);
-      break;
-    case core::steps_from_image::rounded_up:
-      first = static_cast<uint32_t>(n - share);
-      break;
-    case core::steps_from_image::all:
-      break;
-  }
+  const auto first =
+    choice.steps
+    - core::steps_of_share(choice.sampler, choice.steps, choice.strength,
+                           choice.strength_rule);
   if (first >= choice.steps)
     return fail(ec::invalid_argument,
                 "strength {} of {} steps runs no step; strength outside {}..1",
@@ -97,12 +110,29 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
   return first;
 }
 
+std::optional<timestep_spacing> wanted_spacing(const sampler_choice& choice) {
+  switch (choice.spacing) {
+    case core::step_spacing::model:
+      break;
+    case core::step_spacing::leading:
+      return timestep_spacing::leading;
+    case core::step_spacing::trailing:
+      return timestep_spacing::trailing;
+    case core::step_spacing::linspace:
+      return timestep_spacing::linspace;
+    case core::step_spacing::sgm_uniform:
+      return timestep_spacing::sgm_uniform;
+  }
+  return std::nullopt;
+}
+
 /// Returns a config with the defaults of the sampler's diffusers class.
 planning with_defaults(const scheduler_config& config,
                        const sampler_choice& choice) {
   const auto& own = planner_of(choice.sampler);
   planning out{config, choice};
-  out.spacing = config.spacing.value_or(own.spacing);
+  out.spacing =
+    wanted_spacing(choice).value_or(config.spacing.value_or(own.spacing));
   out.set_alpha_to_one = config.set_alpha_to_one.value_or(true);
   out.clip =
     config.clip_sample.value_or(own.clip_sample) ? config.clip_sample_range : 0;
@@ -183,8 +213,10 @@ sampler_choice choice_of(const core::recipe& how) {
   out.sampler = how.sampler;
   out.steps = how.steps;
   out.strength = how.strength;
+  out.strength_rule = how.strength_rule;
   out.eta = how.eta;
   out.karras = how.karras;
+  out.spacing = how.spacing;
   return out;
 }
 

@@ -14,7 +14,13 @@
 namespace atelier::gpu {
 
 enum class beta_schedule : uint8_t { linear, scaled_linear, squaredcos_cap_v2 };
-enum class timestep_spacing : uint8_t { leading, trailing, linspace };
+enum class timestep_spacing : uint8_t {
+  leading,
+  trailing,
+  linspace,
+  /// The web UI's; no scheduler_config.json names it.
+  sgm_uniform
+};
 enum class prediction : uint8_t { epsilon, v_prediction, sample, flow };
 enum class sigma_interpolation : uint8_t { linear, log_linear };
 enum class timestep_kind : uint8_t { discrete, continuous };
@@ -76,11 +82,15 @@ struct sampler_choice {
   /// steps are left out (image to image). LCM instead spreads all its steps
   /// over the share.
   float strength = 1;
+  core::strength_rule strength_rule = core::strength_rule::diffusers;
   /// DDIM's share of new noise, 0..1; 0 for all others.
   float eta = 0;
   /// Whether to space sigmas as Karras does, for a sampler that has sigmas. The
   /// config's own setting is not used here.
   bool karras = false;
+  /// Replaces the config's spacing unless it is `model`; for samplers that have
+  /// one, and not with Karras' sigmas.
+  core::step_spacing spacing = core::step_spacing::model;
   /// Whether a run of strength 1 starts from the clean latent with noise added,
   /// as image to image does. Images from a prompt and masked edits start from
   /// noise only. Below strength 1, every run starts from the clean latent.
@@ -151,7 +161,9 @@ struct sampler_plan {
 ///         euler_ancestral_discrete, dpmsolver_multistep, lcm,
 ///         flow_match_euler_discrete}.py; strength: get_timesteps of
 ///         StableDiffusionImg2ImgPipeline, for flow matching that of
-///         StableDiffusion3Img2ImgPipeline, for LCM its own set_timesteps
+///         StableDiffusion3Img2ImgPipeline, for LCM its own set_timesteps,
+///         or the web UI's rule (core::steps_of_share); sgm_uniform: the web
+///         UI's modules/sd_schedulers.py
 core::result<sampler_plan> plan_sampler(const scheduler_config& config,
                                         const sampler_choice& choice);
 

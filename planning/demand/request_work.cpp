@@ -26,7 +26,7 @@ double relative_work(const variant_table& x, const core::request& wanted) {
   auto runs = wanted.fixed.steps.value_or(v.steps);
   if (wanted.source && wanted.fixed.strength)
     runs = core::steps_of_share(wanted.fixed.sampler.value_or(v.sampler), runs,
-                                *wanted.fixed.strength);
+                                *wanted.fixed.strength, wanted.strength_rule);
   const auto px = drawn_px(v, wanted);
   const auto step = px == v.native_px ? usual : x.steps.at(1, px);
   return core::to_seconds(step) * runs / own;

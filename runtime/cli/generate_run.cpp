@@ -135,8 +135,10 @@ void generate_run::deliver(uint64_t index, const generated_image& x) {
   if (!plan_.json) {
     const double seconds = std::chrono::duration<double>(x.took.total).count();
     const auto with = core::parse_sampler(x.sampler);
-    const auto run = core::steps_of_share(with.value_or(core::sampler::ddim),
-                                          x.steps, x.strength);
+    const auto rule = core::parse_name<core::strength_rule>(x.strength_rule);
+    const auto run = core::steps_of_share(
+      with.value_or(core::sampler::ddim), x.steps, x.strength,
+      rule.value_or(core::strength_rule::diffusers));
     const auto steps = run == x.steps ? fmt::to_string(run)
                                       : fmt::format("{} of {}", run, x.steps);
     tell(fmt::format("{}  {}x{}  seed {}  {}  {} steps  {:.2f} s",

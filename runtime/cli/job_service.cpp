@@ -365,6 +365,8 @@ private:
     out.steps_run = said<uint32_t>(from, "steps_run");
     out.guidance = said<float>(from, "guidance");
     out.strength = said<float>(from, "strength");
+    out.strength_rule =
+      without_controls(said<std::string>(from, "strength_rule"));
     out.width = said<uint32_t>(from, "width");
     out.height = said<uint32_t>(from, "height");
     out.drawn_width = said<uint32_t>(from, "drawn_width");

@@ -30,8 +30,8 @@ constexpr std::string_view known_fields =
 /// its own.
 constexpr std::string_view pins[] = {"model", "variant", "level", "policy"};
 
-constexpr std::string_view images[] = {"image", "mask", "strength",
-                                       "init_images", "mask_image"};
+constexpr std::string_view images[] = {
+  "image", "mask", "strength", "init_images", "strength_rule", "mask_image"};
 
 bool is_parameter(std::string_view name) {
   return std::ranges::any_of(core::parameters, [&](const auto& x) {

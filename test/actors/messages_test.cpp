@@ -134,6 +134,8 @@ public:
     x.guidance_rescale = number<float>();
     x.eta = number<float>();
     x.karras = below(2) != 0;
+    x.spacing = one_of<core::step_spacing>();
+    x.strength_rule = one_of<core::strength_rule>();
     x.from_image = below(2) != 0;
     x.strength = number<float>();
     x.px = {u32(), u32()};

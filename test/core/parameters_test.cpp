@@ -19,7 +19,9 @@ BOOST_AUTO_TEST_CASE(no_two_parameters_share_a_name) {
       BOOST_TEST(!x.doc.empty());
       for (const auto name : {x.name, x.also, x.localai})
         BOOST_TEST((name.empty() || names.insert(name).second));
-      BOOST_TEST((x.webui.empty() || told.insert(x.webui).second));
+      // A run has Karras' spacing or another, so both share a name.
+      BOOST_TEST((x.webui.empty() || told.insert(x.webui).second
+                  || x.name == "spacing"));
     }
 }
 

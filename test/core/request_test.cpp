@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace atelier::core;
@@ -16,6 +17,10 @@ size_t for_each_named(F check) {
   for (; to_string(static_cast<T>(n)) != "unknown"; ++n)
     check(static_cast<T>(n));
   return n;
+}
+
+uint32_t diffusers_share(sampler with, uint32_t steps, float strength) {
+  return steps_of_share(with, steps, strength, strength_rule::diffusers);
 }
 
 } // namespace
@@ -58,19 +63,42 @@ BOOST_AUTO_TEST_CASE(the_share_of_the_steps_is_that_of_the_written_number) {
       const double meant = hundredths / 100.0;
       const auto strength = static_cast<float>(meant);
       BOOST_TEST_CONTEXT(steps << " x " << meant) {
-        BOOST_REQUIRE_EQUAL(steps_of_share(sampler::euler, steps, strength),
+        BOOST_REQUIRE_EQUAL(diffusers_share(sampler::euler, steps, strength),
                             static_cast<uint32_t>(steps * meant));
         BOOST_REQUIRE_EQUAL(
-          steps_of_share(sampler::flow_match_euler, steps, strength),
+          diffusers_share(sampler::flow_match_euler, steps, strength),
           steps - static_cast<uint32_t>(steps - steps * meant));
-        BOOST_REQUIRE_EQUAL(steps_of_share(sampler::lcm, steps, strength),
+        BOOST_REQUIRE_EQUAL(diffusers_share(sampler::lcm, steps, strength),
                             steps);
       }
     }
-  BOOST_TEST(steps_of_share(sampler::ddim, 10, 0.7f) == 7u);
-  BOOST_TEST(steps_of_share(sampler::ddim, 100, 0.29f) == 28u);
-  BOOST_TEST(steps_of_share(sampler::ddim, 4, 0.1f) == 0u);
-  BOOST_TEST(steps_of_share(sampler::ddim, 150, 1) == 150u);
+  BOOST_TEST(diffusers_share(sampler::ddim, 10, 0.7f) == 7u);
+  BOOST_TEST(diffusers_share(sampler::ddim, 100, 0.29f) == 28u);
+  BOOST_TEST(diffusers_share(sampler::ddim, 4, 0.1f) == 0u);
+  BOOST_TEST(diffusers_share(sampler::ddim, 150, 1) == 150u);
+}
+
+BOOST_AUTO_TEST_CASE(the_web_ui_runs_one_step_more_along_sigmas) {
+  const auto share = [](sampler with, uint32_t steps, float strength) {
+    return steps_of_share(with, steps, strength, strength_rule::webui);
+  };
+  for (uint32_t steps = 1; steps <= 150; ++steps)
+    for (int hundredths = 0; hundredths <= 100; ++hundredths) {
+      const double meant = hundredths / 100.0;
+      const auto strength = static_cast<float>(meant);
+      // The web UI's int(min(strength, 0.999) * steps) + 1.
+      const auto run =
+        static_cast<uint32_t>(std::min(meant, 0.999) * steps) + 1;
+      BOOST_TEST_CONTEXT(steps << " x " << meant)
+      for (const auto with : {sampler::euler, sampler::euler_ancestral,
+                              sampler::dpmpp_2m, sampler::flow_match_euler})
+        BOOST_REQUIRE_EQUAL(share(with, steps, strength), run);
+    }
+  BOOST_TEST(share(sampler::euler, 20, 0.75f) == 16u);
+  BOOST_TEST(share(sampler::euler, 20, 0.001f) == 1u);
+  // The web UI's DDIM and diffusers' count the same steps.
+  BOOST_TEST(share(sampler::ddim, 20, 0.75f) == 15u);
+  BOOST_TEST(share(sampler::lcm, 8, 0.5f) == 8u);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_has_a_step_at_least) {

@@ -93,6 +93,7 @@ BOOST_AUTO_TEST_CASE(every_part_of_the_request_shows) {
     [](auto& x) { x.guidance_rescale = 0.5f; },
     [](auto& x) { x.eta = 0.5f; },
     [](auto& x) { x.karras = true; },
+    [](auto& x) { x.spacing = core::step_spacing::trailing; },
     [](auto& x) { x.variant = core::variant_id{1}; },
     [](auto& x) {
       x.px = {64, 72};

@@ -75,10 +75,27 @@ BOOST_AUTO_TEST_CASE(without_a_mask_the_file_goes_to_the_engine_as_it_is) {
   BOOST_TEST(r.order().image == file);
   BOOST_TEST(r.order().width == 64u);
   BOOST_TEST(*r.order().strength == 0.75f);
+  BOOST_TEST(r.order().strength_rule == "webui");
   BOOST_TEST((r.result(got).px == core::extent{64, 64}));
   BOOST_TEST(!got->body()["parameters"].contains("init_images"));
   const auto info = json::parse(got->body()["info"].get<std::string>());
   BOOST_TEST(info["denoising_strength"] == 0.75);
+}
+
+BOOST_AUTO_TEST_CASE(an_image_of_another_door_keeps_its_rule_of_strength) {
+  rig r;
+  const auto rule = [&](json body) {
+    r.draw(std::move(body));
+    return r.order().strength_rule;
+  };
+  BOOST_TEST(rule({{"strength_rule", "diffusers"}}) == "diffusers");
+  const std::string told = "a\nSteps: 12, Seed: 1, Version: ";
+  BOOST_TEST(rule({{"infotext", told + "v1.10.1"}}) == "webui");
+  BOOST_TEST(rule({{"infotext", told + "Atelier 1"}}) == "diffusers");
+  BOOST_TEST(rule({{"infotext", "a\nSteps: 12, Seed: 1, Strength rule: webui, "
+                                "Version: Atelier 1"}})
+             == "webui");
+  BOOST_TEST(r.draw({{"strength_rule", "half"}})->status() == 400u);
 }
 
 BOOST_AUTO_TEST_CASE(proportions_are_kept_where_that_is_wanted) {

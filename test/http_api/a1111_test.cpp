@@ -225,6 +225,18 @@ BOOST_AUTO_TEST_CASE(samplers_and_schedulers_have_many_names) {
   for (const auto* even : {"Normal", "Simple", "DDIM", "ddim_uniform"})
     BOOST_TEST(sampler({{"sampler_name", "Euler"}, {"scheduler", even}})
                == "euler/");
+  const auto spacing = [&](const char* with, const char* scheduler) {
+    return r.order_of({{"sampler_name", with}, {"scheduler", scheduler}})
+      .spacing;
+  };
+  BOOST_TEST(spacing("Euler", "Uniform") == "model");
+  BOOST_TEST(spacing("Euler", "SGM Uniform") == "sgm_uniform");
+  BOOST_TEST(spacing("DPM++ 2M", "sgm_uniform") == "sgm_uniform");
+  BOOST_TEST(spacing("DDIM", "Trailing") == "trailing");
+  BOOST_TEST(spacing("DDIM", "SGM Uniform") == "model");
+  BOOST_TEST(
+    r.draw({{"sampler_name", "LCM"}, {"scheduler", "SGM Uniform"}})->status()
+    == 400u);
   // In the web UI, too, DDIM has no scheduler.
   BOOST_TEST(sampler({{"sampler_name", "DDIM"}, {"scheduler", "Karras"}})
              == "ddim");
@@ -559,7 +571,7 @@ BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {
   };
   BOOST_TEST(list("samplers").size() == 6u);
   BOOST_TEST(list("samplers")[1]["name"] == "Euler a");
-  BOOST_TEST(list("schedulers")[2]["label"] == "Karras");
+  BOOST_TEST(list("schedulers")[3]["label"] == "Karras");
   const auto models = list("sd-models");
   BOOST_TEST_REQUIRE(models.size() == 5u);
   BOOST_TEST(models[0]["title"] == "tiny");

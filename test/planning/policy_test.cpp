@@ -147,6 +147,10 @@ BOOST_AUTO_TEST_CASE(a_variant_may_have_karras_sigmas_by_itself) {
   BOOST_TEST(!karras());
   wanted.fixed.karras = true;
   BOOST_TEST(karras());
+  // Nor does it where the client names another spacing.
+  wanted.fixed = {};
+  wanted.spacing = core::step_spacing::trailing;
+  BOOST_TEST(!karras());
 }
 
 BOOST_AUTO_TEST_CASE(preparing_takes_longer_with_the_pixels_of_a_source) {

@@ -63,6 +63,24 @@ BOOST_AUTO_TEST_CASE(the_plan_in_force_is_told_with_its_ways) {
   BOOST_TEST(sut->stop(1s));
 }
 
+BOOST_AUTO_TEST_CASE(the_rule_of_a_strength_says_how_many_steps_run) {
+  auto sut = test::start(mode::split);
+  const std::pair<const char*, uint32_t> rules[] = {{"diffusers", 15},
+                                                    {"webui", 16}};
+  for (const auto& [rule, run] : rules) {
+    auto wanted = small(20);
+    wanted.image = test::image_file(64, 64, 1, core::image_format::png);
+    wanted.sampler = "euler";
+    wanted.strength = 0.75f;
+    wanted.strength_rule = rule;
+    const auto made = test::image_in(test::answers_to(*sut, {wanted}).front());
+    BOOST_TEST(made.steps_run == run, rule);
+    BOOST_TEST(made.strength_rule == rule);
+    BOOST_TEST(made.strength == 0.75f);
+  }
+  BOOST_TEST(sut->stop(1s));
+}
+
 BOOST_AUTO_TEST_CASE(images_are_the_same_in_every_mode_and_run) {
   const auto wanted =
     test::mixed_requests(20 + test::scaled(2000), test::seed());
@@ -84,7 +102,8 @@ BOOST_AUTO_TEST_CASE(images_are_the_same_in_every_mode_and_run) {
     BOOST_TEST(first.steps == *wanted[i].steps);
     const auto with = *core::parse_sampler(first.sampler);
     BOOST_TEST(first.steps_run
-               == core::steps_of_share(with, first.steps, first.strength));
+               == core::steps_of_share(with, first.steps, first.strength,
+                                       core::strength_rule::diffusers));
     with_image += wanted[i].image.empty() ? 0u : 1u;
     BOOST_TEST(first.prompt == wanted[i].prompt);
     BOOST_TEST(first.format == wanted[i].format);

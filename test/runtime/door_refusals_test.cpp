@@ -75,6 +75,10 @@ const std::vector<bad_row> bad_rows = {
      x.strength = 0.0f;
    },
    ec::invalid_argument, "strength 0 is not above 0 and at most 1"},
+  {"rule of a strength of nothing", [](auto& x) { x.strength_rule = "webui"; },
+   ec::invalid_argument, "strength_rule webui needs an image"},
+  {"rule of a strength", [](auto& x) { x.strength_rule = "half"; },
+   ec::invalid_argument, "strength_rule 'half' is not one of diffusers, webui"},
   {"strength nan",
    [](auto& x) {
      x.image = file_of({8, 8});

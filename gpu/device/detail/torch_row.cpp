@@ -77,7 +77,10 @@ void torch_row::read(prompt_cache& prompts, std::optional<uint64_t> free) {
   if (job_.source)
     read_source();
   auto choice = choice_of(how);
-  choice.from_clean = clean_.defined() && !mask_.defined();
+  // The web UI's masked edits start from the image, too.
+  choice.from_clean =
+    clean_.defined()
+    && (!mask_.defined() || how.strength_rule == core::strength_rule::webui);
   plan_ = taken(plan_sampler(model_->schedule(), choice));
   taken(slots_.buffer(job_.state));
 

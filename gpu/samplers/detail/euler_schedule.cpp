@@ -15,6 +15,8 @@ std::vector<double> euler_timesteps(const planning& from) {
       return leading_timesteps(train / n, n, 0, from.config.steps_offset);
     case timestep_spacing::trailing:
       return trailing_timesteps(train, n);
+    case timestep_spacing::sgm_uniform:
+      return sgm_timesteps(train, n);
     case timestep_spacing::linspace:
       break;
   }

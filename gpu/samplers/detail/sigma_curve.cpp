@@ -27,6 +27,18 @@ double sigma_curve::at(double timestep) const {
   return (sigmas_[i + 1] - sigmas_[i]) * (timestep - below) + sigmas_[i];
 }
 
+double sigma_curve::at_by_log(double timestep) const {
+  const auto last = static_cast<double>(sigmas_.size() - 1);
+  if (timestep <= 0)
+    return smallest();
+  if (timestep >= last)
+    return largest();
+  const double below = std::floor(timestep);
+  const auto i = static_cast<size_t>(below);
+  const double w = timestep - below;
+  return std::exp((1 - w) * logs_[i] + w * logs_[i + 1]);
+}
+
 double sigma_curve::timestep_of(double sigma) const {
   if (logs_.size() < 2)
     return 0;

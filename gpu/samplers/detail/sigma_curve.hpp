@@ -28,6 +28,10 @@ public:
   /// Returns an interpolated sigma; outside the range, that of the nearest end.
   double at(double timestep) const;
 
+  /// Returns the same, interpolated in the logarithm: the inverse of
+  /// `timestep_of`.
+  double at_by_log(double timestep) const;
+
   /// Returns the timestep of a sigma, interpolated in its logarithm; outside
   /// the range, that of the nearest end.
   double timestep_of(double sigma) const;

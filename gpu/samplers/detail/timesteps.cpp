@@ -25,6 +25,12 @@ std::vector<double> linspace_timesteps(uint32_t train, uint32_t n) {
   return out;
 }
 
+std::vector<double> sgm_timesteps(uint32_t train, uint32_t n) {
+  auto out = linspace_timesteps(train, n + 1);
+  out.pop_back();
+  return out;
+}
+
 std::vector<double> leading_timesteps(uint32_t ratio, uint32_t n,
                                       uint32_t lowest, int32_t offset) {
   std::vector<double> out(n);

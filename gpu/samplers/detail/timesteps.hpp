@@ -13,6 +13,11 @@ std::vector<double> linspace(double first, double last, uint32_t n);
 /// not rounded.
 std::vector<double> linspace_timesteps(uint32_t train, uint32_t n);
 
+/// Returns the n first of n + 1 timesteps from the last of `train` down to 0,
+/// evenly spaced and not rounded.
+/// Source: the web UI's modules/sd_schedulers.py, sgm_uniform
+std::vector<double> sgm_timesteps(uint32_t train, uint32_t n);
+
 /// Returns n integer timesteps down to `offset` + `lowest` x `ratio`, in steps
 /// of `ratio`.
 std::vector<double> leading_timesteps(uint32_t ratio, uint32_t n,

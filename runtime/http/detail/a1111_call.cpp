@@ -318,6 +318,8 @@ core::extent read_source(field_reader& r, const api_context& with,
   plan.only_masked = loose_flag(r, "inpaint_full_res", true);
   plan.padding = static_cast<uint32_t>(
     r.whole("inpaint_full_res_padding", 0, with.limits.side_px).value_or(0));
+  one.strength_rule =
+    r.choice("strength_rule", core::strength_rule_names).value_or("webui");
   // At least one step runs, as in the web UI.
   constexpr double least_strength = 0.001;
   one.strength = static_cast<float>(std::max(

@@ -67,11 +67,16 @@ void add_infotext(json& call, std::string_view text) {
   for (size_t i = 0; i < core::emphasis_rule_names.size(); ++i)
     if (told.find("Emphasis") == core::emphasis_rule_webui_names[i])
       add(call, "emphasis", core::emphasis_rule_names[i]);
+  const auto by = told.find("Version");
+  const bool is_own = by && by->starts_with("Atelier");
+  if (const auto rule = told.find("Strength rule"))
+    add(call, "strength_rule", std::string{*rule});
+  else if (is_own)
+    add(call, "strength_rule", "diffusers");
   if (const auto syntax = told.find("Prompt syntax"))
     add(call, "prompt_syntax", std::string{*syntax});
   // Other programs draw by the web UI's syntax and do not say so.
-  else if (const auto by = told.find("Version");
-           by && by->starts_with("Atelier"))
+  else if (is_own)
     add(call, "prompt_syntax", "plain");
 }
 

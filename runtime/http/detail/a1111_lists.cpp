@@ -37,7 +37,7 @@ reply_json a1111_schedulers() {
   auto all = reply_json::array();
   for (const auto& [name, label] :
        {std::pair{"automatic", "Automatic"}, std::pair{"uniform", "Uniform"},
-        std::pair{"karras", "Karras"}})
+        std::pair{"sgm_uniform", "SGM Uniform"}, std::pair{"karras", "Karras"}})
     all.push_back({{"name", name},
                    {"label", label},
                    {"aliases", nullptr},

@@ -40,6 +40,14 @@ std::string comments_of(const job_view& v) {
   return out;
 }
 
+std::string_view scheduler_label(const generated_image& x) {
+  if (x.karras)
+    return "Karras";
+  const auto spacing = core::parse_name<core::step_spacing>(x.spacing);
+  return core::step_spacing_webui_names[static_cast<size_t>(
+    spacing.value_or(core::step_spacing::model))];
+}
+
 /// Copies what the reply shows of an image, but not its file, which may be
 /// large.
 void show(const generated_image& p, generated_image& shown) {
@@ -99,7 +107,7 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
                   {"width", shown.width},
                   {"height", shown.height},
                   {"sampler_name", sampler_label(shown)},
-                  {"scheduler", shown.karras ? "Karras" : "Automatic"},
+                  {"scheduler", scheduler_label(shown)},
                   {"cfg_scale", shown.guidance},
                   {"steps", shown.steps},
                   {"batch_size", how.batch_size},

@@ -48,6 +48,16 @@ std::string sampler_names() {
 constexpr std::string_view even_schedulers[] = {"uniform", "normal", "simple",
                                                 "ddim", "ddim_uniform"};
 
+/// Returns the spacing with that name, or with that label in lower case, except
+/// for the model's own.
+std::optional<std::string> spacing_of(const std::string& scheduler) {
+  for (size_t i = 1; i < core::step_spacing_names.size(); ++i)
+    if (scheduler == core::step_spacing_names[i]
+        || scheduler == lower(std::string{core::step_spacing_webui_names[i]}))
+      return std::string{core::step_spacing_names[i]};
+  return std::nullopt;
+}
+
 void read_scheduler(field_reader& r, generation& into) {
   const auto name = r.text("scheduler", 100).value_or("");
   const auto scheduler = lower(name);
@@ -56,11 +66,39 @@ void read_scheduler(field_reader& r, generation& into) {
   else if (std::ranges::find(even_schedulers, scheduler)
            != std::end(even_schedulers))
     into.karras = false;
-  else if (!scheduler.empty() && scheduler != "automatic")
+  else if (const auto spacing = spacing_of(scheduler)) {
+    into.karras = false;
+    into.spacing = *spacing;
+  } else if (!scheduler.empty() && scheduler != "automatic")
     r.refuse("scheduler",
              fmt::format("scheduler '{}' is not supported; it can be "
-                         "Automatic, Uniform, Normal, Simple, DDIM or Karras",
+                         "Automatic, Uniform, SGM Uniform, Normal, Simple, "
+                         "DDIM, Karras, Leading, Trailing or Linspace",
                          name));
+}
+
+/// Checks that the sampler obeys the spacing; drops it where the web UI does.
+void settle_spacing(field_reader& r, sampler with, generation& into) {
+  const auto& row = row_of(with);
+  const auto asked = core::parse_name<core::step_spacing>(into.spacing);
+  const auto label = core::step_spacing_webui_names[static_cast<size_t>(
+    asked.value_or(core::step_spacing::model))];
+  if (!row.has_spacing)
+    return r.refuse(
+      "scheduler",
+      fmt::format("scheduler '{}' is not supported with the sampler {}; {} "
+                  "have it",
+                  label, row.webui,
+                  core::list_samplers(&core::sampler_row::has_spacing,
+                                      &core::sampler_row::webui)));
+  if (asked != core::step_spacing::sgm_uniform || row.has_sigmas)
+    return;
+  // In the web UI, DDIM ignores the scheduler.
+  into.spacing = "model";
+  into.karras.reset();
+  note_ignored_fields(
+    {fmt::format("scheduler {}: it has no effect on {}", label, row.webui)},
+    into);
 }
 
 } // namespace
@@ -95,7 +133,11 @@ void settle_a1111_scheduler(field_reader& r,
   const auto* const v = variant_for(known, into);
   const auto with =
     core::parse_sampler(into.sampler.value_or(v == nullptr ? "" : v->sampler));
-  if (!into.karras.value_or(false) || !with || core::has_karras_sigmas(*with))
+  if (!with)
+    return;
+  if (into.spacing != "model")
+    return settle_spacing(r, *with, into);
+  if (!into.karras.value_or(false) || core::has_karras_sigmas(*with))
     return;
   const auto name = core::webui_name(*with);
   if (*with != sampler::ddim)

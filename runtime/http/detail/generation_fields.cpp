@@ -212,8 +212,10 @@ uint32_t steps_that_run(const std::vector<variant_status>& known,
     wanted.sampler.value_or(v == nullptr ? "" : v->sampler));
   const auto share =
     wanted.strength.value_or(wanted.mask.empty() ? 0.8f : 1.0f);
+  const auto rule = core::parse_name<core::strength_rule>(wanted.strength_rule);
   return std::max(
-    core::steps_of_share(sampler.value_or(core::sampler::ddim), steps, share),
+    core::steps_of_share(sampler.value_or(core::sampler::ddim), steps, share,
+                         rule.value_or(core::strength_rule::diffusers)),
     1u);
 }
 

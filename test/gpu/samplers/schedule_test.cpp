@@ -197,6 +197,78 @@ BOOST_AUTO_TEST_CASE(strength_leaves_the_first_steps_out) {
     == 8u);
 }
 
+BOOST_AUTO_TEST_CASE(a_request_may_space_the_steps_itself) {
+  auto trailing = stable_diffusion();
+  trailing.spacing = timestep_spacing::trailing;
+  for (const auto with : {sampler::ddim, sampler::euler,
+                          sampler::euler_ancestral, sampler::dpmpp_2m}) {
+    auto choice = run_of(with, 7);
+    choice.spacing = core::step_spacing::trailing;
+    BOOST_TEST((planned(stable_diffusion(), choice).steps
+                == planned(trailing, run_of(with, 7)).steps));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sgm_uniform_is_that_of_the_web_ui) {
+  // linspace(999, 0, 5)[:-1] and the sigmas there, interpolated in their
+  // logarithms.
+  const std::vector<float> wanted{999, 749.25f, 499.5f, 249.75f};
+  const double sigmas[] = {14.6146412, 4.0860811, 1.6155803, 0.6951495};
+  for (const auto with :
+       {sampler::euler, sampler::euler_ancestral, sampler::dpmpp_2m}) {
+    auto choice = run_of(with, 4);
+    choice.spacing = core::step_spacing::sgm_uniform;
+    const auto sut = planned(stable_diffusion(), choice);
+    BOOST_TEST(timesteps(sut) == wanted, boost::test_tools::per_element());
+    for (size_t i = 0; i + 1 < 4; ++i)
+      check_near(sut.steps[i].keep_noise / sut.steps[i].keep_clean,
+                 sigmas[i + 1]);
+    if (with != sampler::dpmpp_2m)
+      check_near(sut.start_noise, sigmas[0]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_spacing_without_effect_is_refused) {
+  auto choice = run_of(sampler::lcm, 4);
+  choice.spacing = core::step_spacing::trailing;
+  BOOST_TEST(refusal(stable_diffusion(), choice)
+             == "spacing trailing: sampler lcm has its own; ddim, euler, "
+                "euler_ancestral and dpmpp_2m obey it");
+  choice = run_of(sampler::ddim, 4);
+  choice.spacing = core::step_spacing::sgm_uniform;
+  BOOST_TEST(
+    refusal(stable_diffusion(), choice)
+    == "spacing sgm_uniform: sampler ddim has no sigmas to lie between "
+       "its timesteps");
+  choice = run_of(sampler::euler, 4);
+  choice.karras = true;
+  choice.spacing = core::step_spacing::linspace;
+  BOOST_TEST(refusal(stable_diffusion(), choice)
+             == "spacing linspace with karras true: only one of them can space "
+                "the steps");
+}
+
+BOOST_AUTO_TEST_CASE(the_web_ui_starts_one_sigma_higher) {
+  const auto config = stable_diffusion();
+  for (const auto with : {sampler::euler, sampler::dpmpp_2m}) {
+    const auto whole = planned(config, run_of(with, 20));
+    for (auto [strength, runs] :
+         {std::pair{0.75f, 16u}, std::pair{0.01f, 1u}, std::pair{0.96f, 20u}}) {
+      auto choice = run_of(with, 20, strength);
+      choice.strength_rule = core::strength_rule::webui;
+      const auto sut = planned(config, choice);
+      // Its steps are those of sigmas[steps - t_enc - 1:].
+      BOOST_REQUIRE_EQUAL(sut.steps.size(), runs);
+      for (size_t i = 0; i < runs; ++i)
+        BOOST_TEST(sut.steps[i].timestep
+                   == whole.steps[20 - runs + i].timestep);
+      BOOST_TEST(sut.start_clean > 0);
+      if (runs < 20)
+        BOOST_TEST(sut.start_noise == whole.steps[20 - runs - 1].keep_noise);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_clean_latent_can_be_noised_at_full_strength) {
   auto choice = run_of(sampler::ddim, 10);
   choice.from_clean = true;

@@ -37,13 +37,21 @@ export function write(value) {
   return JSON.stringify(value).replace(/("seed":)"(-?\d+)"/g, '$1$2');
 }
 
+// A refusal of the server, with its status.
+export class Refusal extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
 async function call(method, path, body) {
   const reply = await fetch(path, {
     method,
     headers: headers(body ? {'Content-Type': 'application/json'} : {}),
     body: body ? write(body) : undefined,
   });
-  if (!reply.ok) throw new Error(await reasonOf(reply));
+  if (!reply.ok) throw new Refusal(reply.status, await reasonOf(reply));
   return reply;
 }
 
@@ -55,17 +63,17 @@ export async function post(path, body = {}) {
   return parse(await (await call('POST', path, body)).text());
 }
 
-// The address of an image that the server keeps; to be revoked when done.
-export async function imageUrl(path) {
-  const reply = await call('GET', path);
-  return URL.createObjectURL(await reply.blob());
+// Removes what the server keeps; what it no longer has is removed already.
+export async function remove(path) {
+  try {
+    await call('DELETE', path);
+  } catch (e) {
+    if (e.status !== 404 && e.status !== 410) throw e;
+  }
 }
 
-// Removes an element and lets go of the image that it offers to save.
-export function removeCard(root) {
-  const save = root.querySelector('a[download]');
-  if (save) URL.revokeObjectURL(save.href);
-  root.remove();
+export async function imageBlob(path) {
+  return (await call('GET', path)).blob();
 }
 
 // Reads server-sent events until they end: told(name, data) for each. Not an

@@ -1,47 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form, the jobs that it starts, and the images that they bring.
+// The form, and the jobs that it starts.
 
-import {events, imageUrl, post, get, removeCard} from './api.js';
+import {get, post} from './api.js';
+import {$, element, fail, say} from './dom.js';
+import * as gallery from './gallery.js';
 import {MaskEditor} from './mask.js';
-import {number} from './plot.js';
+import * as memory from './memory.js';
+import * as sizes from './sizes.js';
+import * as viewer from './viewer.js';
 import * as words from './words.js';
 
-const $ = (id) => document.getElementById(id);
 const numbers = ['steps', 'guidance', 'width', 'height', 'n'];
 // A seed stays as it is written, for api.js.
 const texts = ['prompt', 'negative_prompt', 'variant', 'sampler', 'priority',
   'native_only', 'seed'];
-const mostCards = 200;
 const narrow = matchMedia('(max-width: 50rem)');
 
 let editor;
 let variants = [];
-
-function element(name, attributes = {}, ...children) {
-  const x = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes))
-    if (key.startsWith('on')) x.addEventListener(key.slice(2), value);
-    else if (key in x) x[key] = value;
-    else x.setAttribute(key, value);
-  x.append(...children);
-  return x;
-}
-
-function say(text) {
-  $('news').textContent = text;
-}
-
-function fail(text) {
-  $('fault').textContent = text;
-}
+// The path of the image to start from, if the server made it.
+let sourcePath;
 
 // The inputs that the server made from its parameters.
 function moreFields() {
   return $('more').querySelectorAll('[name]');
 }
 
-// What the form asks for, in the words of POST /v1/jobs.
-function wanted() {
+// What the form asks for, in the words of POST /v1/jobs, without the image.
+function fields() {
   const form = new FormData($('wanted'));
   const x = {};
   for (const name of texts) if (form.get(name)) x[name] = form.get(name);
@@ -56,12 +42,17 @@ function wanted() {
         field.type === 'number' ? Number(field.value) : field.value;
     }
   if ($('deadline').value) x.deadline_ms = 1000 * Number($('deadline').value);
-  if (!$('source').hidden) {
-    x.image = editor.imageUrl();
-    const mask = editor.maskUrl();
-    if (mask) x.mask = mask;
-    if ($('strength').value) x.strength = Number($('strength').value);
-  }
+  if ($('strength').value) x.strength = Number($('strength').value);
+  return x;
+}
+
+function wanted() {
+  const {strength, ...x} = fields();
+  if ($('source').hidden) return x;
+  x.image = editor.imageUrl();
+  const mask = editor.maskUrl();
+  if (mask) x.mask = mask;
+  if (strength) x.strength = strength;
   return x;
 }
 
@@ -70,158 +61,85 @@ function previewPause(what) {
   return Math.max(1, Math.round((what.steps || chosen()?.steps || 8) / 8));
 }
 
-// Cancels the job or the image at `path`, then calls `done` with whether the
-// button had the focus, which a disabled button loses.
-function cancelButton(text, label, path, done = () => {}) {
-  const button = element('button', {type: 'button', className: 'cancel',
-    ariaLabel: label, onclick: async () => {
-      const focused = document.activeElement === button;
-      button.disabled = true;
-      try {
-        await post(`${path}/cancel`);
-        done(focused);
-      } catch (e) {
-        button.disabled = false;
-        fail(e.message);
-      }
-    }}, text);
-  return button;
-}
-
-// Bar, numbers and Cancel of a job: in the card of its only image, or above the
-// cards of several, each of which then has a Cancel of its own.
-class JobState {
-  constructor(n, job) {
-    this.bar = element('progress', {max: 1, value: 0, ariaLabel: 'Progress'});
-    this.facts = element('p', {className: 'facts'}, 'Waiting');
-    const path = `/v1/jobs/${job.id}`;
-    this.root = element('div', {className: 'state'}, this.bar, this.facts,
-      n === 1 ? cancelButton('Cancel this image', 'Cancel this image', path)
-        : cancelButton('Cancel all', `Cancel all ${n} images`, path));
-  }
-
-  progress(x) {
-    if (x.steps) this.bar.value = x.step / x.steps;
-    const parts = [];
-    if (x.queue_position) parts.push(`${x.queue_position} ahead in the queue`);
-    if (x.steps) parts.push(`step ${x.step} of ${x.steps}`);
-    if (x.eta_s != null) parts.push(`${x.eta_s.toFixed(1)} s left`);
-    this.facts.textContent = parts.join(', ');
-  }
-}
-
-// What a job of several images shows once.
-function jobLine(what, state) {
-  return element('li', {className: 'job'},
-    element('p', {}, `${what.n} images of “${what.prompt}”`), state.root);
-}
-
-class Card {
-  constructor(what, index, job) {
-    this.what = what;
-    this.index = index;
-    this.path = `/v1/jobs/${job.id}/images/${index}`;
-    this.name = `Image ${index + 1} of ${what.n || 1}`;
-    this.frame = element('div', {className: 'frame'}, 'Waiting');
-    this.facts = element('p', {className: 'facts', hidden: true});
-    this.notes = element('ul', {className: 'notes', hidden: true});
-    this.buttons = element('div', {className: 'row', hidden: true});
-    this.root = element('li', {className: 'card', tabIndex: -1}, this.frame,
-      element('p', {}, what.prompt || '(no prompt)'), this.facts, this.notes,
-      this.buttons);
-    if (what.n > 1) this.root.append(this.ownCancel());
-  }
-
-  // The Cancel of one image among several.
-  ownCancel() {
-    const label = `Cancel image ${this.index + 1} of ${this.what.n}`;
-    this.cancel = cancelButton('Cancel', label, this.path, (focused) => {
-      this.cancelled();
-      // The server's own news may have come first, and the user gone on.
-      if (focused && document.activeElement === document.body)
-        this.root.focus();
-    });
-    return this.cancel;
-  }
-
-  // Marks the card as complete. The focus stays in it if its Cancel had it.
-  finish() {
-    this.finished = true;
-    if (!this.cancel) return;
-    const focused = this.cancel.contains(document.activeElement);
-    this.cancel.remove();
-    if (focused) this.root.focus();
-  }
-
-  // Its image alone was cancelled, here or by another client.
-  cancelled() {
-    if (this.finished) return;
-    this.finish();
-    this.failed('Cancelled');
-    say(`${this.name} is cancelled.`);
-  }
-
-  preview(x) {
-    if (x.preview && (x.preview_of || 0) === this.index)
-      this.show(x.preview, 'preview');
-  }
-
-  show(url, alt) {
-    this.frame.replaceChildren(element('img', {src: url, alt}));
-  }
-
-  tell(text) {
-    this.facts.hidden = false;
-    this.facts.textContent = text;
-  }
-
-  async done(image) {
-    // Not by image.url: behind a proxy its host or scheme may not be the page's.
-    const url = await imageUrl(this.path);
-    if (!this.root.isConnected) return URL.revokeObjectURL(url);
-    this.show(url, this.what.prompt || 'an image without a prompt');
-    const facts = [`seed ${image.seed}`, image.variant, image.sampler,
-      image.steps != null && `${image.steps}\u00a0steps`,
-      image.guidance != null && `guidance ${number(image.guidance)}`,
-      image.timings_ms && `${number(image.timings_ms.total / 1000)}\u00a0s`];
-    this.tell(facts.filter(Boolean).join(', '));
-    const notes = image.notes || [];
-    this.notes.replaceChildren(...notes.map((x) => element('li', {}, x.text)));
-    this.notes.hidden = notes.length === 0;
-    this.buttons.replaceChildren(
-      element('button', {type: 'button', title: 'Copies prompt, settings and seed to the form',
-        onclick: () => reuse(this.what, image)}, 'Reuse settings'),
-      element('button', {type: 'button', title: 'Starts from this image',
-        onclick: () => editThis(url)}, 'Edit'),
-      element('a', {className: 'button', href: url, download: `${image.seed}.png`},
-        'Save'));
-    this.buttons.hidden = false;
-    say(`${this.name} is ready.`);
-  }
-
-  failed(text) {
-    this.frame.replaceChildren('No image');
-    this.facts.className = 'why';
-    this.tell(text);
-    say(text);
-  }
-}
-
-function reuse(what, image) {
+// Shows what `fields` says, by the names of POST /v1/jobs.
+function fill(fields) {
   const form = $('wanted');
-  for (const name of [...texts, ...numbers]) {
+  for (const name of [...texts, ...numbers, 'strength']) {
     const field = form.elements[name];
-    if (field) field.value = what[name] ?? (name === 'n' ? 1 : '');
+    if (field) field.value = fields[name] ?? (name === 'n' ? 1 : '');
   }
   for (const field of moreFields())
-    if (field.type === 'checkbox') field.checked = !!what[field.name];
-    else field.value = what[field.name] ?? '';
-  form.elements.seed.value = image.seed;
-  form.elements.n.value = 1;
-  form.elements.priority.value = what.priority || 'normal';
-  $('deadline').value = what.deadline_ms ? what.deadline_ms / 1000 : '';
-  countAdvanced();
+    if (field.type === 'checkbox') field.checked = !!fields[field.name];
+    else field.value = fields[field.name] ?? '';
+  form.elements.priority.value = fields.priority || 'normal';
+  $('deadline').value = fields.deadline_ms ? fields.deadline_ms / 1000 : '';
+  changed();
+}
+
+// Returns the request of a card's image. Without the request of its job, what
+// the server says of the image stands in.
+function requestOf({job, image}) {
+  const {request} = job;
+  if (request && 'n' in request) return {...request};
+  return {...request, prompt: request?.prompt ?? '', variant: image.variant,
+    width: image.width, height: image.height, steps: image.steps,
+    guidance: image.guidance, sampler: image.sampler,
+    ...job.kind === 'generation' ? {} : {strength: image.strength}};
+}
+
+async function reuse(card) {
+  viewer.close();
+  fail('');
+  fill({...requestOf(card), seed: card.image.seed, n: 1});
   $('prompt').focus();
+  if (card.job.kind === 'generation') return dropSource();
+  const source = await memory.sourceOf(card.job.id);
+  if (source) return startFrom(source.image, source.mask, source.from);
+  dropSource();
+  fail('The settings are restored, without the image that was edited: it is no '
+    + 'longer kept. Choose it again.');
+}
+
+// Draws four images with a card's settings and other seeds.
+async function vary(card) {
+  viewer.close();
+  fail('');
+  const {seed, ...request} = requestOf(card);
+  let from;
+  if (card.job.kind !== 'generation') {
+    const source = await memory.sourceOf(card.job.id);
+    if (!source)
+      return fail('The image that was edited is no longer kept: choose it again.');
+    from = source.from;
+    request.image = await dataUrl(source.image);
+    if (source.mask) request.mask = source.mask;
+  }
+  await submit({...request, n: 4}, from);
+}
+
+async function edit(card) {
+  viewer.close();
+  await edits(card.blob, card.path);
+}
+
+function dataUrl(source) {
+  if (typeof source === 'string') return source;
+  return new Promise((then, otherwise) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => then(reader.result));
+    reader.addEventListener('error', () => otherwise(reader.error));
+    reader.readAsDataURL(source);
+  });
+}
+
+// Follows a change of the form, by the user or by the page.
+function changed() {
+  countAdvanced();
+  sizes.show();
+  words.markPlaces($('vocabulary'), $('prompt').value);
+  // Before the models are known, the list of them is empty.
+  const {variant} = variants.length ? {} : memory.form();
+  memory.keepForm({...fields(), ...variant && {variant}});
 }
 
 // A folded field that is set still shows.
@@ -233,68 +151,34 @@ function countAdvanced() {
     set ? `Advanced (${set} set)` : 'Advanced';
 }
 
-async function editThis(source) {
+// Shows the image to start from, perhaps with a mask. `path` is its own if the
+// server made it.
+async function startFrom(source, mask, path) {
   try {
-    const blob = typeof source === 'string'
-      ? await (await fetch(source)).blob() : source;
-    await editor.show(blob);
+    await editor.show(source, mask);
   } catch {
     return fail('The browser cannot read this file as an image.');
   }
+  sourcePath = path;
   $('source').hidden = false;
   editor.draw();
+  $('source').scrollIntoView({block: 'nearest'});
+}
+
+// Starts an edit, of the image's own size.
+async function edits(image, path) {
+  for (const name of ['width', 'height']) $(name).value = '';
+  await startFrom(image, null, path);
+  changed();
   $('mask').focus();
 }
 
 function dropSource() {
   $('source').hidden = true;
   $('file').value = '';
+  sourcePath = undefined;
   editor.drop();
-}
-
-async function follow(job, cards, state, line) {
-  const ended = (text) => {
-    for (const c of cards) if (!c.finished) { c.finish(); c.failed(text); }
-  };
-  try {
-    await events(`/v1/jobs/${job.id}/events`, (name, data) => {
-      for (const i of data.cancelled_images || []) cards[i].cancelled();
-      if (name === 'progress') {
-        state.progress(data);
-        for (const c of cards) if (!c.finished) c.preview(data);
-      } else if (name === 'image') {
-        const card = cards[data.index];
-        card.finish();
-        card.done(data).catch((e) => card.failed(e.message));
-      } else if (name === 'failed') {
-        ended(data.error?.message || 'Failed');
-      } else if (name === 'cancelled') {
-        ended('Cancelled');
-      }
-    });
-    ended('The server closed the connection.');
-  } catch (e) {
-    ended(e.message);
-  }
-  state.root.remove();
-  if (line) line.remove();
-}
-
-// Puts a job's cards before the others and returns what follows it.
-function enter(what, job) {
-  const n = what.n || 1;
-  const cards = Array.from({length: n}, (_, i) => new Card(what, i, job));
-  const state = new JobState(n, job);
-  const line = n > 1 ? jobLine(what, state) : null;
-  if (!line) cards[0].root.append(state.root);
-  $('nothing').hidden = true;
-  $('gallery').prepend(...(line ? [line] : []), ...cards.map((c) => c.root));
-  while ($('gallery').children.length > mostCards)
-    removeCard($('gallery').lastElementChild);
-  // On a phone the form is above: what is drawn comes into view.
-  $('gallery').firstElementChild.scrollIntoView(
-    {block: narrow.matches ? 'start' : 'nearest'});
-  return {cards, state, line};
+  changed();
 }
 
 async function draw(event) {
@@ -305,21 +189,25 @@ async function draw(event) {
     $('prompt').focus();
     return fail('Enter a prompt.');
   }
-  let job;
+  await submit(what, what.image ? sourcePath : undefined);
+}
+
+// `from` is the path of the image that the request edits, if the server made it.
+async function submit(request, from) {
   try {
-    job = await post('/v1/jobs', {...what, preview_every: previewPause(what)});
+    const told = await post('/v1/jobs', {...request, preview_every: previewPause(request)});
+    gallery.started(told, request, from);
   } catch (e) {
-    return fail(e.message);
+    fail(e.message);
   }
-  const {cards, state, line} = enter(what, job);
-  say(cards.length === 1 ? 'Drawing an image.' : `Drawing ${cards.length} images.`);
-  follow(job, cards, state, line);
 }
 
 function fillVariants() {
   const list = $('variant');
   list.replaceChildren(element('option', {value: ''}, 'automatic'),
     ...variants.map((v) => element('option', {value: v.name}, `${v.model}, ${v.steps} steps`)));
+  list.value = memory.form().variant ?? '';
+  if (list.selectedIndex < 0) list.value = '';
   showDefaults();
 }
 
@@ -334,6 +222,7 @@ function showDefaults() {
   $('guidance').placeholder = v.guidance;
   $('width').placeholder = v.width;
   $('height').placeholder = v.height;
+  sizes.model(v);
 }
 
 // Puts a word where the caret is.
@@ -344,34 +233,47 @@ function insert(word) {
   const start = before ? `${before} ${word}` : word;
   prompt.value = after ? `${start} ${after}` : start;
   prompt.setSelectionRange(start.length, start.length);
+  changed();
   say(`Inserted ${word}.`);
 }
 
 function use(example) {
   $('prompt').value = example;
+  changed();
   say('The prompt is set.');
 }
 
 async function showWords() {
   const v = chosen();
-  if (v)
-    await words.fill(v.model, {examples: $('examples'), words: $('words'),
+  if (!v) return;
+  await words.fill(v.model, {examples: $('examples'), words: $('words'),
       vocabulary: $('vocabulary'), use, insert});
+  words.markPlaces($('vocabulary'), $('prompt').value);
 }
 
-export async function refreshVariants() {
+export async function refresh() {
   try {
     variants = (await get('/v1/variants')).data;
     fillVariants();
     await showWords();
+    await gallery.restore();
     fail('');
   } catch (e) {
     fail(e.message);
   }
 }
 
+// Another key has other jobs.
+export function keyChanged() {
+  gallery.leave();
+  return refresh();
+}
+
 export function start() {
-  editor = new MaskEditor($('mask'), $('brush'));
+  gallery.start({view: viewer.open, reuse, vary, edit, leave: viewer.leave});
+  viewer.start();
+  sizes.start(changed);
+  editor = new MaskEditor($('mask'), $('brush'), $('ring'));
   $('wanted').addEventListener('submit', draw);
   $('wanted').addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
@@ -382,18 +284,19 @@ export function start() {
     const part = event.target.closest('details');
     if (part) part.open = true;
   }, true);
-  $('advanced').addEventListener('input', countAdvanced);
+  $('wanted').addEventListener('input', changed);
   $('settings').open = !narrow.matches;
   $('variant').addEventListener('change', () => {
     showDefaults();
     showWords().catch((e) => fail(e.message));
   });
   $('file').addEventListener('change', () => {
-    if ($('file').files[0]) editThis($('file').files[0]);
+    if ($('file').files[0]) edits($('file').files[0]);
   });
   $('mask-undo').addEventListener('click', () => editor.undo());
   $('mask-clear').addEventListener('click', () => editor.clear());
   $('mask-invert').addEventListener('click', () => editor.invert());
   $('source-drop').addEventListener('click', dropSource);
-  refreshVariants();
+  fill(memory.form());
+  refresh();
 }

@@ -36,7 +36,7 @@ const field = document.getElementById('key');
 field.value = key();
 field.addEventListener('change', () => {
   setKey(field.value);
-  create.refreshVariants();
+  create.keyChanged();
 });
 document.getElementById('key-form')
   .addEventListener('submit', (event) => event.preventDefault());

@@ -3,32 +3,57 @@
 
 const most = 30; // Strokes that can be undone.
 
+async function decoded(source) {
+  const url = typeof source === 'string' ? source : URL.createObjectURL(source);
+  const image = new Image();
+  image.src = url;
+  try {
+    await image.decode();
+  } finally {
+    if (url !== source) URL.revokeObjectURL(url);
+  }
+  return image;
+}
+
 export class MaskEditor {
-  constructor(canvas, brush) {
+  constructor(canvas, brush, ring) {
     this.canvas = canvas;
     this.brush = brush;
+    this.ring = ring;
     this.image = null;
     this.paint = document.createElement('canvas');
     this.before = [];
     this.cursor = null;
+    this.hovered = null;
     this.listen();
   }
 
-  // Shows an image, from a Blob or data URL.
-  async show(source) {
-    const url = typeof source === 'string' ? source : URL.createObjectURL(source);
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    if (url !== source) URL.revokeObjectURL(url);
+  // Shows an image, from a Blob or data URL, and perhaps a mask from a data URL.
+  async show(source, mask) {
+    const image = await decoded(source);
+    const painted = mask ? await decoded(mask) : null;
     this.image = image;
     for (const c of [this.canvas, this.paint]) {
       c.width = image.naturalWidth;
       c.height = image.naturalHeight;
     }
+    if (painted) this.take(painted);
     this.before = [];
     this.cursor = {x: this.canvas.width / 2, y: this.canvas.height / 2};
+    this.hovered = null;
     this.draw();
+  }
+
+  // Paints where a mask is white.
+  take(mask) {
+    const context = this.paint.getContext('2d');
+    context.drawImage(mask, 0, 0, this.paint.width, this.paint.height);
+    const pixels = context.getImageData(0, 0, this.paint.width, this.paint.height);
+    for (let i = 0; i < pixels.data.length; i += 4) {
+      pixels.data[i + 3] = pixels.data[i] > 127 ? 255 : 0;
+      pixels.data.fill(255, i, i + 3);
+    }
+    context.putImageData(pixels, 0, 0);
   }
 
   drop() {
@@ -127,13 +152,19 @@ export class MaskEditor {
     over.fillStyle = getComputedStyle(document.body).getPropertyValue('--mark');
     over.fillRect(0, 0, tint.width, tint.height);
     context.drawImage(tint, 0, 0);
-    if (document.activeElement === this.canvas && this.cursor) {
-      context.strokeStyle = '#fff';
-      context.lineWidth = 1;
-      context.beginPath();
-      context.arc(this.cursor.x, this.cursor.y, this.width() / 2, 0, 7);
-      context.stroke();
-    }
+    this.showRing();
+  }
+
+  // Puts the edge of the brush where the pointer is, or else the keyboard.
+  showRing() {
+    const focused = document.activeElement === this.canvas ? this.cursor : null;
+    const center = this.image && (this.hovered ?? focused);
+    this.ring.hidden = !center;
+    if (!center) return;
+    const shown = this.canvas.clientWidth / this.canvas.width;
+    const side = Math.max(2, this.width() * shown);
+    Object.assign(this.ring.style, {width: `${side}px`, height: `${side}px`,
+      left: `${center.x * shown - side / 2}px`, top: `${center.y * shown - side / 2}px`});
   }
 
   place(event) {
@@ -154,16 +185,22 @@ export class MaskEditor {
       this.stroke(last, last, event.shiftKey);
     });
     this.canvas.addEventListener('pointermove', (event) => {
-      if (!last) return;
-      const at = this.place(event);
-      this.stroke(last, at, event.shiftKey);
-      last = at;
+      if (!this.image) return;
+      this.hovered = this.place(event);
+      if (!last) return this.showRing();
+      this.stroke(last, this.hovered, event.shiftKey);
+      last = this.hovered;
     });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.hovered = null;
+      this.showRing();
+    });
+    this.brush.addEventListener('input', () => this.showRing());
     for (const name of ['pointerup', 'pointercancel'])
       this.canvas.addEventListener(name, () => { last = null; });
     this.canvas.addEventListener('keydown', (event) => this.typed(event));
     for (const name of ['focus', 'blur'])
-      this.canvas.addEventListener(name, () => this.draw());
+      this.canvas.addEventListener(name, () => this.showRing());
   }
 
   typed(event) {
@@ -173,6 +210,7 @@ export class MaskEditor {
       ArrowUp: [0, -step], ArrowDown: [0, step],
     };
     if (!this.image) return;
+    this.hovered = null;
     if (event.key in moves) {
       const [x, y] = moves[event.key];
       this.cursor.x = Math.min(this.canvas.width, Math.max(0, this.cursor.x + x));

@@ -34,11 +34,67 @@ function button(text, chosen) {
   return x;
 }
 
+// Places as they lie in an image.
+const grid = [['top left', 'top', 'top right'], ['left', 'center', 'right'],
+  ['bottom left', 'bottom', 'bottom right']];
+const placesHint = 'Places next to one in the prompt are greyed: of two objects side by '
+  + 'side, the model often draws only one.';
+
+function cellOf(place) {
+  const row = grid.findIndex((x) => x.includes(place));
+  return row < 0 ? null : [row, grid[row].indexOf(place)];
+}
+
+// Returns the places that a prompt names.
+export function placesIn(prompt, known) {
+  const longestFirst = [...known].sort((a, b) => b.length - a.length);
+  const found = prompt.toLowerCase().match(
+    new RegExp(`\\b(?:${longestFirst.join('|')})\\b`, 'g'));
+  return new Set(found || []);
+}
+
+// Returns the places beside those that a prompt names.
+export function placesBeside(prompt, known) {
+  const named = placesIn(prompt, known);
+  return new Set(known.filter((place) => {
+    const here = cellOf(place);
+    return here && !named.has(place) && [...named].some((other) => {
+      const there = cellOf(other);
+      return there && Math.abs(here[0] - there[0]) + Math.abs(here[1] - there[1]) === 1;
+    });
+  }));
+}
+
+// Greys the words for places beside those of the prompt.
+export function markPlaces(vocabulary, prompt) {
+  const chips = [...vocabulary.querySelectorAll('[data-group="places"] .chip')];
+  const beside = placesBeside(prompt, chips.map((x) => x.textContent));
+  for (const x of chips) {
+    const unsure = beside.has(x.textContent);
+    x.classList.toggle('unsure', unsure);
+    if (unsure) x.title = 'Next to a place in the prompt';
+    else x.removeAttribute('title');
+  }
+  for (const hint of vocabulary.querySelectorAll('[data-group="places"] .hint'))
+    hint.hidden = beside.size === 0;
+}
+
 function row(name, words, chosen) {
   const head = document.createElement('dt');
   head.textContent = name.replaceAll('_', ' ');
   const body = document.createElement('dd');
-  body.append(...words.map((word) => button(word, chosen)));
+  body.dataset.group = name;
+  // Numbers count what the model draws; they are no words of a prompt.
+  if (words.every((word) => /^\d+$/.test(word)))
+    body.append(`up to ${words.at(-1)} in an image, each described by its own words`);
+  else
+    body.append(...words.map((word) => button(word, chosen)));
+  if (name === 'places') {
+    const hint = document.createElement('p');
+    hint.className = 'hint';
+    hint.textContent = placesHint;
+    body.append(hint);
+  }
   return [head, body];
 }
 

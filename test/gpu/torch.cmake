@@ -26,6 +26,7 @@ atelier_add_test(gpu_denoisers
   TORCH
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/device/out_of_memory_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/device/source_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_captures_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_threads_test.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/core/prompt_syntax.hpp>
+#include <atelier/gpu/device/detail/latent_mask.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
@@ -179,13 +180,7 @@ void torch_row::read_source(source_cache& sources) {
   auto mask = torch::empty({1, h, w}, torch::kUInt8);
   std::memcpy(mask.data_ptr<uint8_t>(), parts.mask.data(), parts.mask.size());
   image_mask_ = mask.to(device).to(torch::kFloat32).div(255);
-  namespace nn = torch::nn::functional;
-  mask_ = nn::interpolate(
-            image_mask_.unsqueeze(0),
-            nn::InterpolateFuncOptions()
-              .size(std::vector<int64_t>{clean_.size(1), clean_.size(2)})
-              .mode(torch::kNearest))
-            .squeeze(0);
+  mask_ = latent_mask(image_mask_, clean_.size(1), clean_.size(2));
 }
 
 void torch_row::start() {

@@ -3,9 +3,11 @@
 # when ATELIER_WITH_TORCH is on.
 add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/free_memory.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/latent_mask.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/pass_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/pass_limits.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/prompt_cache.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/device/detail/source_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_row.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_threads.cpp

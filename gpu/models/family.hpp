@@ -48,6 +48,9 @@ struct model_pipeline {
   /// The defaults of diffusers.
   float guidance = 7.5f;
   uint32_t steps = 50;
+  /// Whether it obeys the default of its autoencoder's class, which is to
+  /// compute in float32 where float16 is requested.
+  bool upcasts_vae = false;
   /// Another pipeline whose models lend parts to this one's; may be null.
   const model_pipeline* teacher = nullptr;
 };

@@ -21,7 +21,7 @@ core::result<void> model::load_common(const model_files& from,
   if (!schedule)
     return schedule.why();
   schedule_ = std::move(*schedule);
-  auto vae = autoencoder::load(from.vae, where);
+  auto vae = autoencoder::load(from.vae, where, from.pipeline->upcasts_vae);
   if (!vae)
     return vae.why();
   vae_ = std::move(*vae);

@@ -32,8 +32,10 @@ constexpr size_t bytes_between_stops = 1 << 16;
 /// most 768 bytes.
 constexpr png_alloc_size_t most_chunk_bytes = 1 << 16;
 
-/// Chunks other than the pixels' that affect how the pixels look.
-constexpr std::string_view looks[] = {"tRNS", "gAMA", "sRGB"};
+/// Chunks other than the pixels' that affect how the pixels look. The gamma is
+/// not among them: Pillow, with which diffusers and the web UI read, ignores
+/// it.
+constexpr std::string_view looks[] = {"tRNS"};
 
 struct reader {
   explicit reader(const decode_limits& limits) : within(&limits) {}
@@ -81,7 +83,7 @@ static void atelier_png_begin(png_structp png, png_infop info) {
   png_set_expand(png);
   if ((png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR) == 0)
     png_set_gray_to_rgb(png);
-  // Without a stated gamma the file is sRGB, even with sixteen bits.
+  // The file is sRGB, even with sixteen bits.
   png_set_alpha_mode_fixed(png, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
   if (png_get_bit_depth(png, info) == 16)
     png_set_scale_16(png);

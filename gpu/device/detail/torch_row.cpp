@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/core/prompt_syntax.hpp>
+#include <atelier/gpu/device/detail/latent_mask.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/weights.hpp>
@@ -49,8 +50,8 @@ void copy_out(const torch::Tensor& from, std::span<float> into) {
 torch_row::torch_row(const open_job& job,
                      std::shared_ptr<const gpu::model> model,
                      ipc::slot_store& slots, prompt_cache& prompts,
-                     const memory_probe& memory, std::optional<uint64_t> free,
-                     uint64_t number)
+                     source_cache& sources, const memory_probe& memory,
+                     std::optional<uint64_t> free, uint64_t number)
   : job_(job),
     model_(std::move(model)),
     slots_(slots),
@@ -63,19 +64,20 @@ torch_row::torch_row(const open_job& job,
   }
   auto opened = with_model_border("opening a row", [&] {
     const c10::InferenceMode guard;
-    read(prompts, free);
+    read(prompts, sources, free);
     return true;
   });
   if (!opened)
     fail(std::move(opened).why());
 }
 
-void torch_row::read(prompt_cache& prompts, std::optional<uint64_t> free) {
+void torch_row::read(prompt_cache& prompts, source_cache& sources,
+                     std::optional<uint64_t> free) {
   const auto& how = job_.recipe;
   if (free)
     expect_memory(*free);
   if (job_.source)
-    read_source();
+    read_source(sources);
   auto choice = choice_of(how);
   // The web UI's masked edits start from the image, too.
   choice.from_clean =
@@ -144,7 +146,7 @@ void torch_row::encode_texts(prompt_cache& prompts) {
   positive_ = prompts.find(model_, said);
 }
 
-void torch_row::read_source() {
+void torch_row::read_source(source_cache& sources) {
   const auto bytes = taken(slots_.view(job_.source));
   const auto parts = taken(parse_source(bytes));
   const auto& px = job_.recipe.px;
@@ -155,17 +157,12 @@ void torch_row::read_source() {
   const auto device = model_->where().device;
   const int64_t h = px.height;
   const int64_t w = px.width;
-  auto pixels = torch::empty({h, w, 3}, torch::kUInt8);
-  std::memcpy(pixels.data_ptr<uint8_t>(), parts.pixels.data(),
-              parts.pixels.size());
-  source_ = pixels.permute({2, 0, 1}).contiguous().to(device);
-  const auto scaled =
-    source_.to(torch::kFloat32).div(255).mul(2).sub(1).unsqueeze(0);
+  source_ = pixels_on(device, px, parts.pixels);
 
   // The first values are for the encoder's own draw, the later ones are the
   // initial noise: the order in which diffusers' pipelines draw.
   row_noise first{job_.recipe.noise, job_.recipe.seed};
-  const auto said = model_->vae().encode(scaled);
+  const auto& said = sources.find(model_, px, parts.pixels);
   auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
   const std::span values{posterior.data_ptr<float>(),
                          static_cast<size_t>(posterior.numel())};
@@ -183,13 +180,7 @@ void torch_row::read_source() {
   auto mask = torch::empty({1, h, w}, torch::kUInt8);
   std::memcpy(mask.data_ptr<uint8_t>(), parts.mask.data(), parts.mask.size());
   image_mask_ = mask.to(device).to(torch::kFloat32).div(255);
-  namespace nn = torch::nn::functional;
-  mask_ = nn::interpolate(
-            image_mask_.unsqueeze(0),
-            nn::InterpolateFuncOptions()
-              .size(std::vector<int64_t>{clean_.size(1), clean_.size(2)})
-              .mode(torch::kNearest))
-            .squeeze(0);
+  mask_ = latent_mask(image_mask_, clean_.size(1), clean_.size(2));
 }
 
 void torch_row::start() {

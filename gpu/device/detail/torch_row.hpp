@@ -8,6 +8,7 @@
 #include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
 #include <atelier/gpu/device/detail/row_noise.hpp>
+#include <atelier/gpu/device/detail/source_cache.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>
 #include <atelier/gpu/models/model.hpp>
@@ -54,8 +55,8 @@ public:
   /// @param number above 0, unique among the device's rows
   torch_row(const open_job& job, std::shared_ptr<const gpu::model> model,
             ipc::slot_store& slots, prompt_cache& prompts,
-            const memory_probe& memory, std::optional<uint64_t> free,
-            uint64_t number);
+            source_cache& sources, const memory_probe& memory,
+            std::optional<uint64_t> free, uint64_t number);
 
   const core::recipe& how() const {
     return job_.recipe;
@@ -148,10 +149,11 @@ public:
   row_report report();
 
 private:
-  void read(prompt_cache& prompts, std::optional<uint64_t> free);
+  void read(prompt_cache& prompts, source_cache& sources,
+            std::optional<uint64_t> free);
   void make_notes();
   void encode_texts(prompt_cache& prompts);
-  void read_source();
+  void read_source(source_cache& sources);
   void start();
   /// Throws model_error.
   [[noreturn]] void refuse(const char* what, uint64_t bytes,

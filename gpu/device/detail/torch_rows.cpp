@@ -240,8 +240,8 @@ void torch_rows::open(const open_job& job) {
   const auto free =
     model ? free_when_idle(model->where().device) : std::nullopt;
   rows_.emplace(job.ticket, std::make_unique<torch_row>(
-                              job, std::move(model), *slots_, prompts_, memory_,
-                              free, ++opened_));
+                              job, std::move(model), *slots_, prompts_,
+                              sources_, memory_, free, ++opened_));
 }
 
 std::optional<uint64_t> torch_rows::free_when_idle(

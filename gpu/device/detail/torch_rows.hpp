@@ -74,6 +74,7 @@ private:
   const torch_threads threads_;
   const memory_probe memory_;
   prompt_cache prompts_;
+  source_cache sources_;
   pass_cache passes_;
   pass_limits limits_;
   /// The number of rows opened so far.

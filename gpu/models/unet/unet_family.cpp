@@ -102,7 +102,8 @@ constexpr model_pipeline stable_diffusion_xl{.name = "stable_diffusion_xl",
                                              .text_encoder_2 = true,
                                              .writes_missing_text = true,
                                              .written_settings = xl_settings,
-                                             .guidance = 5};
+                                             .guidance = 5,
+                                             .upcasts_vae = true};
 
 constexpr model_pipeline stable_diffusion_xl_refiner{
   .name = "stable_diffusion_xl_refiner",
@@ -111,7 +112,8 @@ constexpr model_pipeline stable_diffusion_xl_refiner{
   .text_encoder_2 = true,
   .writes_missing_text = true,
   .written_settings = refiner_settings,
-  .guidance = 5};
+  .guidance = 5,
+  .upcasts_vae = true};
 
 constexpr model_pipeline latent_consistency{.name = "latent_consistency",
                                             .classes = consistency_classes,

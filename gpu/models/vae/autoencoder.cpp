@@ -23,8 +23,9 @@ constexpr double tiny_limit = 3.0;
 // eighth of it; those of AutoencoderKL share a quarter.
 constexpr int64_t tiny_tile_pixels = 512;
 
-placement computed_in(placement where, const autoencoder_config& config) {
-  if (config.force_upcast && where.dtype == torch::kFloat16)
+placement computed_in(placement where, const autoencoder_config& config,
+                      bool upcasts) {
+  if (config.force_upcast.value_or(upcasts) && where.dtype == torch::kFloat16)
     where.dtype = torch::kFloat32;
   return where;
 }
@@ -141,13 +142,13 @@ struct autoencoder::impl {
 };
 
 core::result<std::unique_ptr<autoencoder>> autoencoder::load(
-  const component& from, const placement& where) {
+  const component& from, const placement& where, bool upcasts) {
   auto config = read_autoencoder_config(from);
   if (!config)
     return config.why();
   return with_model_border(from.config_file, [&] {
     const c10::InferenceMode guard;
-    weights tensors{from.weights, computed_in(where, *config)};
+    weights tensors{from.weights, computed_in(where, *config, upcasts)};
     auto network = std::make_unique<impl>(tensors, *config);
     return std::unique_ptr<autoencoder>{new autoencoder{std::move(network)}};
   });

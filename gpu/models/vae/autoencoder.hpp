@@ -32,13 +32,16 @@ struct latent_distribution {
 /// Diffusers' AutoencoderKL, or AutoencoderTiny behind the same interface
 /// (whose variance is 0). Latents here are those of the denoiser: scaled by
 /// scaling_factor and shifted by shift_factor. Computes in float32 if the
-/// config's force_upcast is set and the placement's type is float16.
+/// config's force_upcast is set, or the caller's where the config has none, and
+/// the placement's type is float16.
 /// Threads: one at a time; records no autograd state.
 class autoencoder {
 public:
+  /// @param upcasts the value of force_upcast where the config has none
   /// Errors: as unet::load.
-  static core::result<std::unique_ptr<autoencoder>> load(
-    const component& from, const placement& where);
+  static core::result<std::unique_ptr<autoencoder>> load(const component& from,
+                                                         const placement& where,
+                                                         bool upcasts = true);
 
   ~autoencoder();
   autoencoder(const autoencoder&) = delete;

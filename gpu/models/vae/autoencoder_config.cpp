@@ -38,7 +38,8 @@ void read_common(detail::network_fields& in, autoencoder_config& out) {
     in.refuse("scaling_factor", "above 0");
   out.shift_factor =
     in.number_or_null("shift_factor", -most_scale, most_scale).value_or(0.0);
-  out.force_upcast = in.flag("force_upcast", out.force_upcast);
+  if (in.has("force_upcast"))
+    out.force_upcast = in.flag("force_upcast", true);
   in.ignore({"_class_name", "_diffusers_version", "_name_or_path",
              "_use_default_values"});
 }
@@ -122,8 +123,8 @@ int64_t read_width(detail::network_fields& in, std::string_view key,
 
 void read_tiny(detail::network_fields& in, autoencoder_config& out) {
   out.scaling_factor = 1.0;
-  out.force_upcast = false;
   read_common(in, out);
+  out.force_upcast = out.force_upcast.value_or(false);
   out.num_encoder_blocks =
     in.integers("num_encoder_blocks", out.num_encoder_blocks, 0, most_layers,
                 most_resolutions);

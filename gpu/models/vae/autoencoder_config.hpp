@@ -5,6 +5,7 @@
 #include <atelier/gpu/models/files/model_files.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace atelier::gpu {
@@ -34,8 +35,9 @@ struct autoencoder_config {
   std::vector<double> latents_mean;
   std::vector<double> latents_std;
 
-  /// Whether to compute in float32 if float16 is requested.
-  bool force_upcast = true;
+  /// Whether to compute in float32 if float16 is requested. Nothing: the file
+  /// does not say so, and the model's pipeline decides.
+  std::optional<bool> force_upcast;
 
   /// AutoencoderKL: one value for each resolution, finest first.
   std::vector<int64_t> block_out_channels = {64};

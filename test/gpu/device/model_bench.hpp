@@ -199,6 +199,8 @@ public:
   inbox<gpu::run_report> ran;
   inbox<gpu::decode_report> decoded;
   core::latent_shape shape;
+  /// Tells the sources of rows from each other.
+  uint8_t shade = 0;
 
 private:
   ipc::slot_ref source(bool masked) {
@@ -206,7 +208,7 @@ private:
     const auto into =
       taken(gpu::begin_source(taken(slots->buffer(x)), px, masked));
     for (size_t i = 0; i < into.pixels.size(); ++i)
-      into.pixels[i] = static_cast<uint8_t>(i * 7);
+      into.pixels[i] = static_cast<uint8_t>(i * 7 + shade);
     for (size_t i = 0; i < into.mask.size(); ++i)
       into.mask[i] = i % px.width < px.width / 2 ? 255 : 0;
     taken(slots->publish(x, 1, gpu::source_bytes(px, masked)));

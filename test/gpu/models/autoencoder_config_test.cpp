@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(what_a_file_leaves_out_is_the_default) {
   BOOST_CHECK(x->kind == autoencoder_kind::kl);
   BOOST_TEST(x->scaling_factor == 0.18215);
   BOOST_TEST(x->shift_factor == 0.0);
-  BOOST_TEST(x->force_upcast);
+  BOOST_TEST(!x->force_upcast);
   BOOST_TEST(x->factor() == 1u);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/host_tensors.hpp"
 #include "made_weights.hpp"
+#include "tiny_model.hpp"
+#include <atelier/gpu/models/model.hpp>
+#include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/models/weights.hpp>
@@ -231,6 +234,34 @@ BOOST_AUTO_TEST_CASE(the_peak_of_activations_is_known_in_advance) {
   check(area * (decode_bytes(config, how) + 4 * image_bytes),
         [&] { (*x)->decode(latent); });
   check(area * encode_bytes(config, how), [&] { (*x)->encode(pixels); });
+}
+
+BOOST_AUTO_TEST_CASE(float16_is_widened_where_the_file_or_the_pipeline_asks) {
+  const auto bytes = [](const std::string& text, bool upcasts) {
+    const auto x =
+      autoencoder::load({text, "config.json", "AutoencoderKL", tensors(), {}},
+                        {torch::kCPU, torch::kFloat16}, upcasts);
+    BOOST_REQUIRE(x);
+    return (*x)->where().element_bytes;
+  };
+  const std::string silent = config;
+  const auto with = [&](const char* value) {
+    return silent.substr(0, silent.size() - 1) + ", \"force_upcast\": " + value
+         + "}";
+  };
+  BOOST_TEST(bytes(silent, true) == 4u);
+  BOOST_TEST(bytes(silent, false) == 2u);
+  BOOST_TEST(bytes(with("true"), false) == 4u);
+  BOOST_TEST(bytes(with("false"), true) == 2u);
+  // Diffusers' pipelines of SD 1.x and 2.x compute it in the type asked for.
+  const test::tiny_folder folder;
+  const auto files = open_model(folder.path, {});
+  BOOST_REQUIRE(files);
+  const auto made = load_model(*files, {torch::kCPU, torch::kFloat16});
+  BOOST_REQUIRE(made);
+  BOOST_TEST((*made)->vae().where().element_bytes == 2u);
+  BOOST_TEST(!stable_diffusion.upcasts_vae);
+  BOOST_TEST(stable_diffusion_xl.upcasts_vae);
 }
 
 BOOST_AUTO_TEST_CASE(weights_count_their_bytes) {

@@ -64,6 +64,13 @@ BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   BOOST_TEST(r.all->list({}, 1).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_size_is_read_with_either_cross) {
+  rig r;
+  r.post_json("/v1/images/generations", {{"prompt", "p"}, {"size", "64X128"}});
+  BOOST_TEST(r.images->at(1).wanted.width == 64u);
+  BOOST_TEST(r.images->at(1).wanted.height == 128u);
+}
+
 BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
   rig r;
   BOOST_TEST(!r.order_of({}).native_only);

@@ -92,6 +92,26 @@ BOOST_AUTO_TEST_CASE(a_image_comes_with_its_info) {
   BOOST_TEST(info["job_timestamp"] == "20231114221320");
 }
 
+BOOST_AUTO_TEST_CASE(the_parameters_of_a_reply_have_all_fields) {
+  rig r;
+  const auto got =
+    r.draw({{"prompt", "p"}, {"steps", nullptr}, {"mine", "kept"}});
+  r.images->finish(1);
+  const auto v = got->body()["parameters"];
+  const auto model = r.images->variants().front();
+  BOOST_TEST(v["prompt"] == "p");
+  BOOST_TEST(v["mine"] == "kept");
+  BOOST_TEST(v["steps"] == model.steps);
+  BOOST_TEST(v["width"] == model.width);
+  BOOST_TEST(v["cfg_scale"] == model.guidance);
+  BOOST_TEST(v["seed"] == -1);
+  BOOST_TEST(v["negative_prompt"] == "");
+  BOOST_TEST(v["n_iter"] == 1);
+  BOOST_TEST(v["sampler_name"] == "DPM++ 2M");
+  BOOST_TEST(v["scheduler"] == "Karras");
+  BOOST_TEST(v["enable_hr"] == false);
+}
+
 BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
   rig r;
   BOOST_TEST(!r.order_of({{"width", 512}, {"height", 512}}).native_only);
@@ -399,6 +419,19 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   BOOST_TEST(r.progress("?id_task=task(mine)")["state"]["job"] == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_step_of_many_images_is_within_those_of_one) {
+  rig r;
+  r.draw({{"n_iter", 12}});
+  for (uint64_t i = 1; i <= 12; ++i)
+    r.images->step(i, 6, 8);
+  const auto state = r.progress()["state"];
+  BOOST_TEST(state["sampling_steps"] == 8);
+  BOOST_TEST(state["sampling_step"] == 8);
+  r.images->finish(1);
+  BOOST_TEST(r.progress()["state"]["job_no"] == 1);
+  BOOST_TEST(r.progress()["state"]["sampling_step"] == 8);
+}
+
 BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
   rig r;
   const auto poll = [&](const json& more) {
@@ -470,7 +503,13 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   const auto fourth = r.draw({{"force_task_id", "b"}});
   r.post("/sdapi/v1/interrupt", R"({"id_task":"a"})");
   BOOST_TEST(third->status() == 200u);
-  BOOST_TEST(third->body()["images"].empty());
+  // Clients of the web UI take the first image of each reply.
+  const auto grey = third->body()["images"];
+  BOOST_TEST_REQUIRE(grey.size() == 1u);
+  const auto shown =
+    image::decode(*from_base64("x", grey[0].get<std::string>(), 100'000));
+  BOOST_TEST_REQUIRE(shown.operator bool());
+  BOOST_TEST((shown->px == core::extent{64, 64}));
   BOOST_TEST(fourth->status() == 0u);
   // Another key's job is not cancelled.
   r.key = "bob";
@@ -569,6 +608,7 @@ BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {
   BOOST_TEST(list("embeddings")["loaded"].is_object());
   BOOST_TEST(list("scripts")["txt2img"].is_array());
   BOOST_TEST(list("cmd-flags")["api"] == true);
+  BOOST_TEST(r.get("/internal/ping")->body() == json::object());
   for (const auto* name :
        {"sd-vae", "latent-upscale-modes", "loras", "hypernetworks",
         "face-restorers", "realesrgan-models", "prompt-styles", "script-info",

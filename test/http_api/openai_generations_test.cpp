@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   BOOST_TEST_REQUIRE(v["data"].size() == 2u);
   BOOST_TEST(v["data"][0]["seed"] == 41);
   BOOST_TEST(v["data"][1]["seed"] == 42);
+  BOOST_TEST(v["data"][1]["timings_ms"]["queue"].is_number());
   BOOST_TEST(
     (*from_base64("x", v["data"][1]["b64_json"].get<std::string>(), 1000)
      == std::vector<uint8_t>(100, 2)));

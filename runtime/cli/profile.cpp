@@ -47,12 +47,13 @@ result<measurement> plan(const profile_arguments& arguments,
   auto loaded = config::load(file, *overrides);
   if (!loaded)
     return config::to_error(loaded.faults);
-  const auto known = with_shipped_models(std::move(loaded.values));
-  if (!known)
+  // A named model needs none of the shipped ones.
+  const auto known = with_shipped_models(loaded.values);
+  if (!known && !arguments.model)
     return known.why();
   const auto chosen = read_model_option(
-    {arguments.model, arguments.device, arguments.dtype, std::nullopt}, *known,
-    data_folder(common));
+    {arguments.model, arguments.device, arguments.dtype, std::nullopt},
+    known ? *known : loaded.values, data_folder(common));
   if (!chosen)
     return chosen.why();
   overrides->insert(overrides->end(), chosen->set.begin(), chosen->set.end());

@@ -122,7 +122,7 @@ CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
   };
   add("--model", into.model, "NAME|DIR|FILE",
       "Model (default: what the first device hosts)");
-  add("--device", into.device, "D", "cpu:N or cuda:N (default: cpu:0)");
+  add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add("--dtype", into.dtype, "T",
       "float32, float16 or bfloat16 (default: float32)");
   add("--batch", into.batches, "N,N,...", "Rows of a step (default: 1,2,4)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
+#include <atelier/core/image/detail/png_text.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/base64.hpp>
 
@@ -587,6 +588,81 @@ BOOST_AUTO_TEST_CASE(png_info_reads_what_a_image_tells) {
   BOOST_TEST(v["info"] == "");
   BOOST_TEST(r.post_json("/sdapi/v1/png-info", {{"image", "%"}})->status()
              == 400u);
+}
+
+namespace {
+
+/// Returns an image with these texts in front of its other chunks.
+std::vector<uint8_t> with_texts(
+  const std::vector<std::pair<std::string, std::string>>& texts) {
+  constexpr size_t behind_header = 33;
+  auto file = test::api_rig::png(16, 8);
+  std::vector<uint8_t> chunks;
+  for (const auto& [name, text] : texts) {
+    auto data = name + '\0' + text;
+    image::detail::append_png_chunk(
+      chunks, "tEXt",
+      {reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+  }
+  file.insert(file.begin() + behind_header, chunks.begin(), chunks.end());
+  return file;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(png_info_reads_what_other_programs_keep) {
+  rig r;
+  const auto info =
+    [&](const std::vector<std::pair<std::string, std::string>>& texts) {
+      return r
+        .post_json("/sdapi/v1/png-info",
+                   {{"image", to_base64(with_texts(texts))}})
+        ->body();
+    };
+  const auto* const graph =
+    R"({"3":{"class_type":"KSampler","inputs":{"seed":5,"steps":20,"cfg":8.5,)"
+    R"("sampler_name":"euler","scheduler":"karras","denoise":1,)"
+    R"("model":["4",0],"positive":["6",0],"negative":["7",0],)"
+    R"("latent_image":["5",0]}},)"
+    R"("4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"m"}},)"
+    R"("5":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":32}},)"
+    R"("6":{"class_type":"CLIPTextEncode","inputs":{"text":["8",0]}},)"
+    R"("8":{"class_type":"Text","inputs":{"text":"a cat, red"}},)"
+    R"("7":{"class_type":"CLIPTextEncode","inputs":{"text":"dogs"}}})";
+  auto v = info({{"prompt", graph}, {"workflow", "{}"}});
+  BOOST_TEST(v["items"]["prompt"] == graph);
+  BOOST_TEST(v["items"]["workflow"] == "{}");
+  BOOST_TEST(v["parameters"]["Prompt"] == "a cat, red");
+  BOOST_TEST(v["parameters"]["Negative prompt"] == "dogs");
+  BOOST_TEST(v["parameters"]["Sampler"] == "Euler");
+  BOOST_TEST(v["parameters"]["Schedule type"] == "Karras");
+  BOOST_TEST(v["parameters"]["Seed"] == "5");
+  BOOST_TEST(v["parameters"]["CFG scale"] == "8.5");
+  BOOST_TEST(v["parameters"]["Size"] == "64x32");
+  BOOST_TEST(v["parameters"]["Model"] == "m");
+  v = info({{"Software", "NovelAI"},
+            {"Description", "a cat"},
+            {"Comment", R"({"steps":28,"sampler":"k_euler_ancestral",)"
+                        R"("seed":9,"scale":11,"uc":"dogs"})"}});
+  BOOST_TEST(v["parameters"]["Prompt"] == "a cat");
+  BOOST_TEST(v["parameters"]["Negative prompt"] == "dogs");
+  BOOST_TEST(v["parameters"]["Sampler"] == "Euler a");
+  BOOST_TEST(v["parameters"]["Steps"] == "28");
+  // A text that cannot be read is shown as it is.
+  v = info({{"prompt", "[NaN"}, {"Comment", "made by hand"}});
+  BOOST_TEST(v["info"] == "");
+  BOOST_TEST(v["items"]["prompt"] == "[NaN");
+  BOOST_TEST(v["items"]["Comment"] == "made by hand");
+  // A node that leads to itself has no prompt.
+  v = info({{"prompt",
+             R"({"1":{"class_type":"KSampler","inputs":{"positive":["2",0]}},)"
+             R"("2":{"inputs":{"conditioning":["2",0]}}})"}});
+  BOOST_TEST(v["info"] == "");
+  // The web UI's own text goes before.
+  v = info(
+    {{"prompt", graph}, {"parameters", "mine\nSteps: 1, Seed: 2, Size: 8x8"}});
+  BOOST_TEST(v["parameters"]["Prompt"] == "mine");
+  BOOST_TEST(v["items"]["prompt"] == graph);
 }
 
 BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {

@@ -235,7 +235,7 @@ const option all_options[] = {
    ATELIER_AT_DEVICE(executor), 0, 0, form::any, executors},
   {devices_section, "variants",
    "Models that the device may host, with their steps and element type; empty: "
-   "those of the shipped family, or without it the test card.",
+   "those of the shipped family.",
    ATELIER_AT_DEVICE(variants), 0, 0, form::variant_list},
   {devices_section, "memory_mib",
    "Maximum memory for resident models: the least recently used are unloaded "

@@ -104,8 +104,8 @@ struct device_settings {
   /// The executor: "torch" for models, "test_card", "auto" for the one that its
   /// variants need, or a host's own name.
   std::string executor = "auto";
-  /// Names of variants that it may host. Empty: the test card's, or those of
-  /// the shipped family; "auto" takes the test card if the family is missing.
+  /// Names of variants that it may host. Empty: those of the shipped family, or
+  /// the test card's with the executor "test_card".
   std::vector<std::string> variants;
   /// The maximum memory of resident models; 0: all are resident.
   uint64_t memory_bytes = 0;

@@ -16,4 +16,12 @@ namespace atelier::planning {
 /// Without workers, devices of no particular kind are assumed.
 plan judged(plan made, const profile& known, const cluster_view& there);
 
+/// Returns an upper bound of the requests a second that the workers of a plan
+/// can answer, by the costs of its routes alone: whatever classes the requests
+/// have, however they come, and if each worker is always busy. A later leg
+/// counts for the images that the plan expects it to draw again; for none where
+/// it does not say. Infinite where no worker is needed.
+double carried_rate(const plan& made, const profile& known,
+                    const cluster_view& there);
+
 } // namespace atelier::planning

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 namespace atelier::runtime {
@@ -41,6 +43,12 @@ std::string variant_of(std::string_view model, uint32_t steps,
   return fmt::format("{}@{}", model, std::min(steps, x.limits.steps));
 }
 
+// Whether the environment says that there are no models.
+bool wants_no_models() {
+  const char* const named = std::getenv("ATELIER_MODELS");
+  return named != nullptr && std::string_view{named}.empty();
+}
+
 bool is_test_card(const std::string& variant) {
   const auto v = planning::parse_variant(variant);
   return v && v->model == config::test_card_model;
@@ -57,6 +65,17 @@ core::result<config::settings> with_shipped_models(config::settings x,
   for (auto& device : x.devices) {
     auto& variants = device.variants;
     if (device.executor == "auto") {
+      // A test card that was not asked for looks like a broken model.
+      if (runs_models && variants.empty() && shipped.empty()
+          && !wants_no_models())
+        return core::fail(core::ec::not_found,
+                          "devices: {}: it names no variants, and Atelier's "
+                          "own models are {}: name their folder in "
+                          "ATELIER_MODELS, a model with --model, or set "
+                          "devices[].executor to \"test_card\" for test images",
+                          device.name,
+                          family.empty() ? "not beside the program"
+                                         : "not in " + family.string());
       const bool card =
         variants.empty()
           ? !runs_models || shipped.empty()

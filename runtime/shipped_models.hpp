@@ -9,8 +9,9 @@
 namespace atelier::runtime {
 
 /// Returns settings in which every device has an executor and variants. Devices
-/// without them get the shipped family if it is available, otherwise the test
-/// card; models of the family that a device names are added to [[models]], with
+/// without them get the shipped family. A build without LibTorch has the test
+/// card instead, and so does each if ATELIER_MODELS is empty; models of the
+/// family that a device names are added to [[models]], with
 /// the judges, the classifier and the measured qualities.
 /// @param family the folder of the family; empty if it is missing
 /// Errors: ec::not_found (a device needs the family, and it is missing).

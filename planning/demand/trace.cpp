@@ -52,6 +52,15 @@ std::string_view trimmed(std::string_view x) {
   return x;
 }
 
+/// Returns a cell without the blanks and the double quotes around it, in which
+/// spreadsheets write their cells.
+std::string_view cell_of(std::string_view x) {
+  x = trimmed(x);
+  if (x.size() < 2 || x.front() != '"' || x.back() != '"')
+    return x;
+  return trimmed(x.substr(1, x.size() - 2));
+}
+
 std::string shown(std::string_view x) {
   return fmt::format("'{}'", x.substr(0, 60));
 }
@@ -67,7 +76,11 @@ bool read_whole(std::string_view text, T& into) {
 class reader {
 public:
   reader(std::string_view text, std::string_view where)
-    : text_(text), where_(where) {}
+    : text_(text), where_(where) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text_.starts_with(byte_order_mark))
+      text_.remove_prefix(byte_order_mark.size());
+  }
 
   core::result<trace> read() {
     while (!text_.empty() && count_ <= most_faults) {
@@ -120,16 +133,17 @@ private:
 
   // A time may be an unusable number, such as nan, and is then not a name.
   static bool names_columns(std::string_view line) {
-    const char letter = static_cast<char>(line.front() | 0x20);
+    const auto first = cell_of(line.substr(0, line.find(',')));
+    const char letter =
+      first.empty() ? ' ' : static_cast<char>(first.front() | 0x20);
     double ms = 0;
-    return letter >= 'a' && letter <= 'z'
-        && !read_whole(trimmed(line.substr(0, line.find(','))), ms);
+    return letter >= 'a' && letter <= 'z' && !read_whole(first, ms);
   }
 
   void read_header(std::string_view line) {
     for (bool more = true; more;) {
       const auto comma = line.find(',');
-      const auto name = trimmed(line.substr(0, comma));
+      const auto name = cell_of(line.substr(0, comma));
       more = comma != std::string_view::npos;
       line.remove_prefix(more ? comma + 1 : line.size());
       const auto known =
@@ -176,8 +190,8 @@ private:
     double ms = 0;
     const auto comma = line.find(',');
     if (comma == std::string_view::npos
-        || !read_whole(line.substr(0, comma), ms)
-        || !read_whole(line.substr(comma + 1), x.content))
+        || !read_whole(cell_of(line.substr(0, comma)), ms)
+        || !read_whole(cell_of(line.substr(comma + 1)), x.content))
       return complain(
         fmt::format("{} is not MILLISECONDS,NUMBER", shown(line)));
     x.seconds = seconds(ms, line.substr(0, comma));
@@ -201,7 +215,7 @@ private:
         return complain(fmt::format("the line has {} than the {} values of the "
                                     "columns",
                                     more ? "more" : "fewer", columns_.size()));
-      read_cell(columns_[i], trimmed(line.substr(0, comma)), x);
+      read_cell(columns_[i], cell_of(line.substr(0, comma)), x);
       line.remove_prefix(more ? comma + 1 : line.size());
     }
   }

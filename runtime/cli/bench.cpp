@@ -96,7 +96,7 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
       "With --server: maximum number of open requests (default: 256)");
   add("--model", into.model, "NAME|DIR|FILE",
       "The model that the first device hosts");
-  add("--device", into.device, "NAME", "cpu:N or cuda:N");
+  add("--device", into.device, "NAME", "cpu, cuda or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
   add("--processes", into.processes, "MODE",
       list_choices(choices_of("--processes"))

@@ -281,7 +281,7 @@ void add_cache_warm(CLI::App& to, warm_arguments& into) {
       "Negative prompt of requests that do not say it");
   add("--model", into.model, "NAME|DIR|FILE",
       "The model that the first device hosts, as for 'serve'");
-  add("--device", into.device, "D", "cpu:N or cuda:N");
+  add("--device", into.device, "D", "cpu, cuda or cuda:N");
   add("--dtype", into.dtype, "T", list_choices(choices_of("--dtype")));
   add("--policy", into.policy, "P", policy_help("How requests are answered"));
   add("--processes", into.processes, "MODE",

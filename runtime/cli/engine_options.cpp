@@ -86,12 +86,13 @@ result<chosen_engine> read_engine_options(const engine_arguments& arguments,
   if (!arguments.defaults.empty())
     loaded = config::load(out.engine.config_file, set);
   if (loaded && (arguments.model || arguments.device || arguments.dtype)) {
+    // A named model needs none of the shipped ones.
     const auto known = with_shipped_models(loaded.values);
-    if (!known)
+    if (!known && !arguments.model)
       return known.why();
     const auto chosen = read_model_option(
-      {arguments.model, arguments.device, arguments.dtype, {}}, *known,
-      data_folder(common));
+      {arguments.model, arguments.device, arguments.dtype, {}},
+      known ? *known : loaded.values, data_folder(common));
     if (!chosen)
       return chosen.why();
     out.model = chosen->model;

@@ -39,8 +39,8 @@ void add_image_options(CLI::App& to, generate_arguments& into) {
       "Pixels, multiples of 8; one number: a square; auto: that of the image "
       "to start from, or the model's own");
   add(to, "--native-only", into.native_only, "on|off",
-      "on: draw at the model's own size and scale the image to --size; off: "
-      "draw at --size (default: on)");
+      "on: draw at the model's own size and scale to --size; off: draw at "
+      "--size (default: on)");
   add(to, "--model", into.model, "NAME|DIR|FILE",
       "Model: a name, or its folder or file (default: the policy's)");
   add(to, "--negative", into.negative, "TEXT", "Negative prompt");
@@ -60,7 +60,7 @@ void add_output_options(CLI::App& to, generate_arguments& into) {
 
 void add_place_options(CLI::App& to, generate_arguments& into) {
   to.option_defaults()->group("Where it runs");
-  add(to, "--device", into.device, "D", "cpu:N or cuda:N (default: cpu:0)");
+  add(to, "--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add(to, "--dtype", into.dtype, "T",
       "With --model: float32, float16 or bfloat16 (default: float32)");
   add(to, "--processes", into.processes, "MODE",

@@ -133,7 +133,10 @@ core::result<model_overrides> read_model_option(
   model_overrides out;
   out.model = chosen.model;
   if (chosen.device) {
-    out.set.push_back("devices[0].name=" + toml_string(*chosen.device));
+    // The first device of a kind may be named by its kind alone.
+    const bool kind = *chosen.device == "cpu" || *chosen.device == "cuda";
+    out.set.push_back("devices[0].name="
+                      + toml_string(*chosen.device + (kind ? ":0" : "")));
     // The device is checked separately, because other faults are reported under
     // their own keys.
     if (const auto read = config::parse({}, "--device", out.set); !read)

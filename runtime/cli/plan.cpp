@@ -36,7 +36,40 @@ struct made_plan {
   std::vector<planning::device_group> devices;
   double solve_ms = 0;
   bool settled = false;
+  /// Requests a second: those of the demand, and the most that the plan's
+  /// workers can answer.
+  double asked_rate = 0;
+  double carried_rate = 0;
 };
+
+double rate_of(const planning::demand& asked) {
+  double arrived = 0;
+  double seconds = 0;
+  for (const auto& w : asked.windows) {
+    arrived += static_cast<double>(w.arrived);
+    seconds += core::to_seconds(w.length);
+  }
+  return seconds > 0 ? arrived / seconds : 0;
+}
+
+/// Adds what the plan carries, and calls it not feasible if that is less than
+/// the demand and its policy does not check.
+void weigh(made_plan& made, const planning::demand& asked,
+           const planning::profile& known,
+           const planning::cluster_view& there) {
+  // A rate in whole requests of a window is not exact.
+  constexpr double tolerance = 1.001;
+  made.asked_rate = rate_of(asked);
+  made.carried_rate = planning::carried_rate(made.plan, known, there);
+  if (made.plan.feasible != planning::feasibility::unchecked
+      || made.asked_rate <= made.carried_rate * tolerance)
+    return;
+  made.plan.feasible = planning::feasibility::no;
+  made.plan.reason =
+    fmt::format("demand: {:.6g} requests/s, of which the workers carry at most "
+                "{:.6g}",
+                made.asked_rate, made.carried_rate);
+}
 
 made_plan settle(const planning::policy& by, const planning::profile& usual,
                  const planning::demand& asked,
@@ -71,6 +104,7 @@ made_plan settle(const planning::policy& by, const planning::profile& usual,
       w.level = a.level;
     }
   }
+  weigh(out, asked, known, there);
   return out;
 }
 
@@ -103,6 +137,11 @@ std::string to_json(const planning::policy& by, const made_plan& made,
     j["feasible"] = x.feasible == planning::feasibility::yes;
   if (!x.reason.empty())
     j["reason"] = x.reason;
+  j["demand_rate"] = made.asked_rate;
+  if (std::isfinite(made.carried_rate))
+    j["carried_rate"] = made.carried_rate;
+  else
+    j["carried_rate"] = nullptr;
   if (const auto value = by.explain(x).objective)
     j["objective"] = *value;
   else
@@ -162,6 +201,10 @@ void print(const planning::policy& by, const made_plan& made,
     if (std::isfinite(x.admitted_rates[c]))
       to << fmt::format("class {:>{}}: at most {:.3f} requests/s are taken\n",
                         c, digits, x.admitted_rates[c]);
+  if (std::isfinite(made.carried_rate))
+    to << fmt::format("{:.6g} requests/s of the demand, at most {:.6g} "
+                      "requests/s by these workers\n",
+                      made.asked_rate, made.carried_rate);
   to << fmt::format("solved in {:.2f} ms{}{}\n", made.solve_ms,
                     x.saturated ? ", saturated" : "",
                     made.settled ? "" : ", still changing");
@@ -269,7 +312,8 @@ exit_status plan(const plan_arguments& arguments,
                                *known, mode);
           !ok)
         return refuse(terminal, ok.why());
-    if (made.plan.feasible == planning::feasibility::never) {
+    if (made.plan.feasible == planning::feasibility::never
+        || made.plan.feasible == planning::feasibility::no) {
       terminal.complain(
         fmt::format("{}: {}", policy->name(), made.plan.reason));
       end = exit_status::failed;

@@ -47,12 +47,13 @@ result<measurement> plan(const profile_arguments& arguments,
   auto loaded = config::load(file, *overrides);
   if (!loaded)
     return config::to_error(loaded.faults);
-  const auto known = with_shipped_models(std::move(loaded.values));
-  if (!known)
+  // A named model needs none of the shipped ones.
+  const auto known = with_shipped_models(loaded.values);
+  if (!known && !arguments.model)
     return known.why();
   const auto chosen = read_model_option(
-    {arguments.model, arguments.device, arguments.dtype, std::nullopt}, *known,
-    data_folder(common));
+    {arguments.model, arguments.device, arguments.dtype, std::nullopt},
+    known ? *known : loaded.values, data_folder(common));
   if (!chosen)
     return chosen.why();
   overrides->insert(overrides->end(), chosen->set.begin(), chosen->set.end());
@@ -121,7 +122,7 @@ CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
   };
   add("--model", into.model, "NAME|DIR|FILE",
       "Model (default: what the first device hosts)");
-  add("--device", into.device, "D", "cpu:N or cuda:N (default: cpu:0)");
+  add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");
   add("--dtype", into.dtype, "T",
       "float32, float16 or bfloat16 (default: float32)");
   add("--batch", into.batches, "N,N,...", "Rows of a step (default: 1,2,4)");

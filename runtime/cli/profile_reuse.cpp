@@ -88,8 +88,8 @@ void add_profile_reuse(CLI::App& sub, profile_reuse_arguments& into) {
       "One prompt a line, UTF-8; -: standard input (default: drawn captions, "
       "which only Atelier's own models know)");
   add("--alpha", into.alpha, "A",
-      "Fraction, 0 to 1, of a full run's gain in quality that an image started "
-      "from earlier work must keep (default: 0.9)");
+      "Fraction of the quality gain of a full run that reuse must preserve, 0 "
+      "to 1 (default: 0.9)");
   add("--seed", into.seed, "N",
       "Seed of the noise and of drawn captions (default: 1)");
 }

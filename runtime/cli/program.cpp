@@ -337,9 +337,13 @@ private:
       if (chosen() && x.name == chosen()->get_name())
         add(x.options);
     const auto name = word.substr(0, word.find('='));
-    return refuse(fmt::format("unknown option {}; the nearest is '{}' (a "
-                              "prompt that begins with - must follow --)",
-                              show_value(word), nearest(name, known)));
+    // All options of one letter are equally near.
+    const auto close =
+      name.starts_with("--") ? near(name, known) : std::string{};
+    return refuse(fmt::format(
+      "unknown option {}{} (a prompt that begins with - must follow --)",
+      show_value(word),
+      close.empty() ? "" : fmt::format("; the nearest is '{}'", close)));
   }
 
   environment& world_;

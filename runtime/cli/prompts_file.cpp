@@ -4,6 +4,7 @@
 #include <atelier/runtime/cli/prompts_file.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -17,8 +18,8 @@ using core::fail;
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Reads up to the next line's end, and no more than `most` bytes of it.
-/// False at the end of the input.
+/// Reads up to the next line's end, a line feed, a carriage return or both, and
+/// no more than `most` bytes of it. False at the end of the input.
 bool read_line(std::istream& from, std::string& line, uint64_t most) {
   line.clear();
   auto* buffer = from.rdbuf();
@@ -26,9 +27,17 @@ bool read_line(std::istream& from, std::string& line, uint64_t most) {
   int c = buffer->sbumpc();
   if (c == end)
     return false;
-  for (; c != end && c != '\n' && line.size() < most; c = buffer->sbumpc())
+  for (; c != end && c != '\n' && c != '\r' && line.size() < most;
+       c = buffer->sbumpc())
     line += static_cast<char>(c);
+  if (c == '\r' && buffer->sgetc() == '\n')
+    buffer->sbumpc();
   return true;
+}
+
+bool is_pipe(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_fifo(path, ignored);
 }
 
 } // namespace
@@ -46,9 +55,7 @@ core::result<void> read_lines(
     const auto place = fmt::format("--prompts: {}:{}", name, number);
     if (number == 1 && line.starts_with(byte_order_mark))
       line.erase(0, byte_order_mark.size());
-    if (line.ends_with('\r'))
-      line.pop_back();
-    if (line.empty())
+    if (line.find_first_not_of(" \t") == std::string::npos)
       continue;
     if (line.size() > most)
       return fail(ec::invalid_argument,
@@ -72,7 +79,8 @@ core::result<void> with_prompts_file(
   if (path == "-")
     return read(standard_input, "standard input");
   if (auto good = core::check_input_file(path, show_value(path)); !good)
-    return fail(ec::invalid_argument, "--prompts: {}", good.why().text);
+    return fail(ec::invalid_argument, "--prompts: {}{}", good.why().text,
+                is_pipe(path) ? ": '-' reads standard input" : "");
   errno = 0;
   std::ifstream file{path, std::ios::binary};
   if (!file)

@@ -54,25 +54,27 @@ void print(const std::string& url, const json& x, std::ostream& out) {
                      text_at(x, "running"));
   // The server omits it for clients without a key.
   if (x.contains("policy"))
-    out << fmt::format("  {:<16} {}{}\n", "policy", text_at(x, "policy"),
+    out << fmt::format("  {:<20} {}{}\n", "policy", text_at(x, "policy"),
                        text_at(x, "policy_automatic") == "true" ? ", by 'auto'"
                                                                 : "");
-  const auto table = [&](const char* name, const char* first,
-                         const char* last) {
+  const auto table = [&](const char* name, const char* first, const char* last,
+                         const char* before) {
     const auto rows = x.find(name);
     if (rows == x.end() || !rows->is_array())
       return;
     for (const auto& row : *rows)
       if (row.is_object()) {
-        out << fmt::format("  {:<16} {:<6} {} {}\n", text_at(row, first),
+        out << fmt::format("  {:<20} {:<6} {} {}\n",
+                           before + text_at(row, first),
                            text_at(row, "alive") == "true" ? "alive" : "dead",
                            text_at(row, last), last);
         if (row.contains("fault"))
-          out << fmt::format("  {:<16} {}\n", "", text_at(row, "fault"));
+          out << fmt::format("  {:<20} {}\n", "", text_at(row, "fault"));
       }
   };
-  table("workers", "device", "running");
-  table("processes", "role", "restarts");
+  table("workers", "device", "running", "");
+  // A device's process has the device's name.
+  table("processes", "role", "restarts", "process ");
 }
 
 /// Waits for the end of a process; false where the user wants to wait no

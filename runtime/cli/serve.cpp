@@ -202,7 +202,7 @@ public:
     if (auto ok = open(); !ok)
       return refuse(world_.terminal, ok.why());
     if (const auto why = start_engine()) {
-      world_.terminal.complain(why->code + ": " + why->text);
+      world_.terminal.complain(why->text);
       return status_of(why->code);
     }
     if (world_.interrupted.count() == 0) {

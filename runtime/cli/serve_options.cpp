@@ -30,7 +30,7 @@ CLI::App* add_serve(CLI::App& app, serve_arguments& into) {
         + ": one process, or several (default: split)");
   add("--model", into.model, "NAME|DIR|FILE",
       "The model that the first device hosts");
-  add("--device", into.device, "NAME", "cpu:N or cuda:N");
+  add("--device", into.device, "NAME", "cpu, cuda or cuda:N");
   add("--dtype", into.dtype, "TYPE", list_choices(choices_of("--dtype")));
   group("Expert");
   add("--policy", into.policy, "NAME",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/cli/generation_json.hpp>
 #include <atelier/runtime/cli/server_service.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,14 @@ json to_json(const generation& x) {
   out["response_format"] = "b64_json";
   out["output_format"] = x.format;
   return out;
+}
+
+/// Returns the parts of the time of a reply's image.
+timings timings_in(const std::string& reply) {
+  const auto all = json::parse(reply, nullptr, false);
+  const json::json_pointer at{"/data/0/timings_ms"};
+  return all.is_object() && all.contains(at) ? http::read_timings(all.at(at))
+                                             : timings{};
 }
 
 class server_service : public service {
@@ -135,6 +144,7 @@ private:
       else {
         generated_image made;
         made.request = next.request;
+        made.took = timings_in(reply->body);
         next.calls.answered(std::move(made));
       }
     }

@@ -20,7 +20,7 @@ std::variant<std::unique_ptr<service>, exit_status> choose_service(
   }
   auto started = world.start(own);
   if (const auto* why = std::get_if<failure>(&started)) {
-    terminal.complain(why->code + ": " + why->text);
+    terminal.complain(why->text);
     return status_of(why->code);
   }
   return std::get<std::unique_ptr<service>>(std::move(started));

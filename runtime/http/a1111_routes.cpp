@@ -430,6 +430,10 @@ void add_a1111_routes(route_table& to, std::shared_ptr<jobs> all,
             [api, kind = kind](const exchange_ptr& x) { api->make(x, kind); }});
   add("GET", "/sdapi/v1/progress", &a1111_api::progress, true);
   add("POST", "/internal/progress", &a1111_api::task_progress, true);
+  to.add(
+    {"GET", "/internal/ping", scope::user, shape, [](const exchange_ptr& x) {
+       x->reply(detail::json_reply(reply_json::object()));
+     }});
   add("POST", "/sdapi/v1/interrupt", &a1111_api::interrupt, true);
   add("POST", "/sdapi/v1/skip", &a1111_api::interrupt, true);
   add("GET", "/sdapi/v1/options", &a1111_api::get_options);

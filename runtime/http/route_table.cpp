@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/edit_distance.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
@@ -21,6 +22,43 @@ std::string_view take_segment(std::string_view& from) {
 
 bool is_name(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
+}
+
+/// Returns the path without empty segments. Clients that join "http://host/v1/"
+/// and "/images" send them.
+std::string without_empty_segments(std::string_view path) {
+  std::string out;
+  for (const char c : path)
+    if (c != '/' || !out.ends_with('/'))
+      out += c;
+  if (out.size() > 1 && out.ends_with('/'))
+    out.pop_back();
+  return out;
+}
+
+/// Returns the pattern with the path's segments at the places of its names.
+std::string filled(std::string_view pattern, std::string_view path) {
+  std::string out;
+  while (!pattern.empty()) {
+    const auto wanted = take_segment(pattern);
+    const auto there = path.empty() ? std::string_view{} : take_segment(path);
+    out += '/';
+    out += is_name(wanted) && !there.empty() ? there : wanted;
+  }
+  return out;
+}
+
+/// Returns the bytes of a pattern beside its names.
+size_t fixed_bytes(std::string_view pattern) {
+  size_t sum = 0;
+  while (!pattern.empty())
+    if (const auto segment = take_segment(pattern); !is_name(segment))
+      sum += 1 + segment.size();
+  return sum;
+}
+
+std::string_view last_segment(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
 /// Returns the named parts of a path that fits the pattern, which begins with a
@@ -71,15 +109,25 @@ void route_table::add(route x) {
   routes_.push_back(std::move(x));
 }
 
-std::vector<std::string> route_table::nearest(std::string_view path,
+std::vector<std::string> route_table::nearest(std::string_view asked,
                                               size_t most) const {
+  // Comparing takes time by the path's length, and no route's is so long.
+  constexpr size_t longest = 200;
+  const auto path = without_empty_segments(asked.substr(0, longest));
   std::vector<std::pair<size_t, const std::string*>> all;
-  for (const auto& x : routes_)
-    if (std::none_of(all.begin(), all.end(),
-                     [&](const auto& y) { return *y.second == x.pattern; }))
-      all.emplace_back(shared_length(x.pattern, path), &x.pattern);
+  if (!path.starts_with('/') || asked.size() > longest)
+    return {};
+  for (const auto& x : routes_) {
+    const auto distance = core::edit_distance(filled(x.pattern, path), path);
+    const auto end = last_segment(path);
+    if ((distance * 3 <= fixed_bytes(x.pattern)
+         || (!end.empty() && last_segment(x.pattern) == end))
+        && std::none_of(all.begin(), all.end(),
+                        [&](const auto& y) { return *y.second == x.pattern; }))
+      all.emplace_back(distance, &x.pattern);
+  }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.first > b.first;
+    return a.first < b.first;
   });
   std::vector<std::string> out;
   for (size_t i = 0; i < std::min(most, all.size()); ++i)
@@ -88,7 +136,8 @@ std::vector<std::string> route_table::nearest(std::string_view path,
 }
 
 route_table::match route_table::find(std::string_view method,
-                                     std::string_view path) const {
+                                     std::string_view asked) const {
+  const auto path = without_empty_segments(asked);
   if (method == "HEAD")
     method = "GET";
   match m;

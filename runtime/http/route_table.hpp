@@ -54,12 +54,13 @@ public:
     error_shape errors = error_shape::openai;
   };
 
-  /// Finds the route of a method and path. HEAD finds the route of GET.
-  match find(std::string_view method, std::string_view path) const;
+  /// Finds the route of a method and path. HEAD finds the route of GET. Empty
+  /// segments do not count: "/v1//jobs/" is "/v1/jobs".
+  match find(std::string_view method, std::string_view asked) const;
 
-  /// Returns the patterns of routes whose paths have the most similar
-  /// beginnings, nearest first, without duplicates.
-  std::vector<std::string> nearest(std::string_view path, size_t most) const;
+  /// Returns the patterns of routes that are spelled almost as the path or end
+  /// like it, nearest first, without duplicates.
+  std::vector<std::string> nearest(std::string_view asked, size_t most) const;
 
   const std::vector<route>& all() const {
     return routes_;

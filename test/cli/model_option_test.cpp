@@ -95,4 +95,15 @@ BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_is_told_by_the_options_name) {
              found.why().text);
 }
 
+BOOST_AUTO_TEST_CASE(a_kind_of_device_stands_for_its_first_one) {
+  const configured of{{"m@4"}};
+  for (const std::string kind : {"cpu", "cuda"}) {
+    model_choice chosen;
+    chosen.device = kind;
+    const auto found = read_model_option(chosen, of.x, {});
+    BOOST_REQUIRE(found);
+    BOOST_TEST(found->set.front() == "devices[0].name=\"" + kind + ":0\"");
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -106,6 +106,42 @@ BOOST_AUTO_TEST_CASE(a_plan_for_a_deadline_that_nothing_meets_fails) {
   BOOST_TEST(shows("not feasible: deadline_ms 40"));
 }
 
+BOOST_AUTO_TEST_CASE(a_plan_that_carries_less_than_the_demand_fails) {
+  // Without a deadline no policy compares the demand with what four devices of
+  // ten images a second draw.
+  const auto ladder = ladder_of(50);
+  const auto unrelated = ladder.substr(0, ladder.find(R"(,
+      "ladders")")) + "}";
+  write("p.json", unrelated);
+  const auto plan = [&](const char* policy, const char* rate, bool json) {
+    out.str("");
+    err.str("");
+    std::vector<std::string> all{
+      "plan",     "--profiles", (path / "p.json").string(),
+      "--policy", policy,       "--workers",
+      "4",        "--demand",   rate};
+    if (json)
+      all.emplace_back("--json");
+    return run_program(all, world);
+  };
+  for (const auto* policy : {"vanilla", "atelier"}) {
+    BOOST_TEST_CONTEXT(policy) {
+      BOOST_TEST((plan(policy, "1000", true) == exit_status::failed));
+      const auto x = nlohmann::json::parse(out.str());
+      BOOST_TEST(x["feasible"] == false);
+      BOOST_TEST(x["demand_rate"] == 1000);
+      BOOST_TEST(x["carried_rate"].get<double>() == 40.0,
+                 boost::test_tools::tolerance(1e-9));
+      BOOST_TEST(err.str().find("carry at most 40") != std::string::npos,
+                 err.str());
+      BOOST_TEST((plan(policy, "10", true) == exit_status::done));
+      BOOST_TEST(nlohmann::json::parse(out.str())["feasible"].is_null());
+    }
+  }
+  BOOST_TEST((plan("vanilla", "10", false) == exit_status::done));
+  BOOST_TEST(shows("at most 40 requests/s"), out.str());
+}
+
 BOOST_AUTO_TEST_CASE(auto_names_the_policy_that_it_chose) {
   const auto chosen = [&](std::string variants) {
     known = std::move(variants);

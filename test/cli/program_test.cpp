@@ -198,6 +198,14 @@ BOOST_AUTO_TEST_CASE(unknown_words_get_a_suggestion) {
   BOOST_TEST((run({"generate", "a", "--sede", "5"}) == exit_status::bad_input));
   BOOST_TEST(err.str().find("unknown option '--sede'; the nearest is '--seed'")
              != std::string::npos);
+  // Whatever is far from every option gets none.
+  for (const char* far : {"-x", "--nothing-like-it"}) {
+    err.str("");
+    BOOST_TEST((run({"generate", "a", far}) == exit_status::bad_input));
+    BOOST_TEST(err.str().find("unknown option") != std::string::npos,
+               err.str());
+    BOOST_TEST(err.str().find("nearest") == std::string::npos, err.str());
+  }
   BOOST_TEST((run({"doctor", "a"}) == exit_status::bad_input));
   BOOST_TEST((run({"--json"}) == exit_status::bad_input));
   BOOST_TEST(makes.handed_in.empty());
@@ -417,7 +425,7 @@ BOOST_AUTO_TEST_CASE(an_engine_that_does_not_start_is_told) {
   start_failure = failure{"unavailable", "cuda:0 is not there", {}};
   BOOST_TEST((run({"generate", "a", "-o", (path / "new").string()})
               == exit_status::not_there));
-  BOOST_TEST(err.str() == "atelier: unavailable: cuda:0 is not there\n");
+  BOOST_TEST(err.str() == "atelier: cuda:0 is not there\n");
   BOOST_TEST(names().empty());
 }
 

@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <sys/stat.h>
+
 #include <sstream>
 
 using namespace atelier::runtime::cli;
@@ -45,7 +47,17 @@ BOOST_AUTO_TEST_CASE(marks_and_carriage_returns_are_no_text) {
 }
 
 BOOST_AUTO_TEST_CASE(spaces_are_kept) {
-  BOOST_TEST((read(" a \n \n") == prompts{" a ", " "}));
+  BOOST_TEST((read(" a \n") == prompts{" a "}));
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_blanks_are_no_prompts) {
+  BOOST_TEST((read("a\n \t\nb\n") == prompts{"a", "b"}));
+  BOOST_TEST(refusal(" \n\n").ends_with("has no prompt; at least 1 is needed"));
+}
+
+BOOST_AUTO_TEST_CASE(a_carriage_return_alone_ends_a_line) {
+  BOOST_TEST((read("a\rb\r\nc\r") == prompts{"a", "b", "c"}));
+  BOOST_TEST(refusal("a\r\r\xff\r").starts_with("--prompts: p.txt:3: "));
 }
 
 BOOST_AUTO_TEST_CASE(faults_are_told_with_their_line) {
@@ -83,6 +95,11 @@ BOOST_AUTO_TEST_CASE(a_file_is_read_and_its_absence_told) {
     BOOST_TEST_REQUIRE(!sut);
     BOOST_TEST(sut.why().text.find("--prompts: cannot read") == 0u);
   }
+  const auto pipe = (there.path / "pipe").string();
+  BOOST_TEST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto sut = read_prompts_file(pipe, in, limits{});
+  BOOST_TEST_REQUIRE(!sut);
+  BOOST_TEST(sut.why().text.ends_with(": '-' reads standard input"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -381,6 +381,19 @@ def case_the_end_of_its_terminal_ends_it(program):
         process.wait()
 
 
+def case_a_load_on_a_server_shows_its_queue(program):
+    with server(program, "--set", "devices=[{name='cpu:0',executor='test_card',"
+                "test_card_step_ms=5,seats=1,max_batch=1}]") as (process, told):
+        code, out, err = program.run(
+            ["bench", "serve", "--server", told["url"], "--rate", "200",
+             "--requests", "10", "--json"])
+        expect(code == 0, out, err)
+        load = json.loads(out)
+        expect(load["answered"] == 10 and load["queue_ms"]["max"] > 0, load)
+        expect(load["queue_ms"]["max"] <= load["latency_ms"]["max"], load)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def all_cases():
     for name, function in list(globals().items()):
         if name.startswith("case_"):

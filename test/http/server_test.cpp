@@ -169,14 +169,55 @@ BOOST_AUTO_TEST_CASE(what_is_not_there_is_told_in_the_words_of_the_api) {
   BOOST_TEST(c.ask(request("OPTIONS", "/x")).status == 404u);
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_endpoint_names_those_that_there_are) {
+BOOST_AUTO_TEST_CASE(a_missing_endpoint_names_those_that_are_near) {
+  add("POST", "/v1/images/generations", kept.keep());
+  add("GET", "/v1/jobs/{id}", kept.keep());
   start();
-  const auto x = ask(request("POST", "/v1/chat/completions"));
-  BOOST_TEST(x.status == 404u);
-  BOOST_TEST(x.body
+  const auto named = [&](const char* method, const char* path) {
+    const auto x = ask(request(method, path));
+    BOOST_TEST(x.status == 404u);
+    const auto at = x.body.find("nearest: ");
+    return at == std::string::npos
+           ? ""
+           : x.body.substr(at, x.body.find('"', at) - at);
+  };
+  BOOST_TEST(named("POST", "/images/generations")
+             == "nearest: /v1/images/generations");
+  BOOST_TEST(named("GET", "/v1/job/abc") == "nearest: /v1/jobs/{id}");
+  const auto far = ask(request("POST", "/v1/chat/completions"));
+  BOOST_TEST(far.body
              == R"({"error":{"code":"not_found","message":"no such endpoint: )"
-                R"(POST /v1/chat/completions; this server has /hello, /echo, )"
-                R"(/kept","param":null,"type":"invalid_request_error"}})");
+                R"(POST /v1/chat/completions",)"
+                R"("param":null,"type":"invalid_request_error"}})");
+  const auto long_path = "/" + std::string(5000, 'a');
+  BOOST_TEST(named("GET", long_path.c_str()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(empty_segments_of_a_path_do_not_count) {
+  add("GET", "/", [](const auto& x) { x->reply({200, {}, {}, "root"}); });
+  add("GET", "/all/{name}", [](const auto& x) {
+    x->reply({200, {}, {}, std::string{find_field(x->asked().parts, "name")}});
+  });
+  start();
+  auto c = client();
+  for (const auto* path : {"//hello", "/hello/", "/hello//"})
+    BOOST_TEST(c.ask(request("GET", path)).body == "hello");
+  BOOST_TEST(c.ask(request("GET", "//all//a/")).body == "a");
+  BOOST_TEST(c.ask(request("GET", "//")).body == "root");
+  BOOST_TEST(c.ask(request("GET", "/all/")).status == 404u);
+}
+
+BOOST_AUTO_TEST_CASE(a_packed_body_is_refused_by_its_encoding) {
+  start();
+  auto c = client();
+  const auto x =
+    c.ask(request("POST", "/echo", "Content-Encoding: gzip\r\n", "abc"));
+  BOOST_TEST(x.status == 415u);
+  BOOST_TEST(has(x.body, "Content-Encoding 'gzip' is not supported"));
+  BOOST_TEST(
+    c.ask(request("POST", "/echo", "Content-Encoding: Identity\r\n", "abc"))
+      .body
+    == "abc");
 }
 
 BOOST_AUTO_TEST_CASE(every_answer_has_a_request_id) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
+#include <atelier/core/image/detail/png_text.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/base64.hpp>
 
@@ -90,6 +91,26 @@ BOOST_AUTO_TEST_CASE(a_image_comes_with_its_info) {
   BOOST_TEST(info["infotexts"][1] == told);
   BOOST_TEST(info["version"].get<std::string>().starts_with("Atelier"));
   BOOST_TEST(info["job_timestamp"] == "20231114221320");
+}
+
+BOOST_AUTO_TEST_CASE(the_parameters_of_a_reply_have_all_fields) {
+  rig r;
+  const auto got =
+    r.draw({{"prompt", "p"}, {"steps", nullptr}, {"mine", "kept"}});
+  r.images->finish(1);
+  const auto v = got->body()["parameters"];
+  const auto model = r.images->variants().front();
+  BOOST_TEST(v["prompt"] == "p");
+  BOOST_TEST(v["mine"] == "kept");
+  BOOST_TEST(v["steps"] == model.steps);
+  BOOST_TEST(v["width"] == model.width);
+  BOOST_TEST(v["cfg_scale"] == model.guidance);
+  BOOST_TEST(v["seed"] == -1);
+  BOOST_TEST(v["negative_prompt"] == "");
+  BOOST_TEST(v["n_iter"] == 1);
+  BOOST_TEST(v["sampler_name"] == "DPM++ 2M");
+  BOOST_TEST(v["scheduler"] == "Karras");
+  BOOST_TEST(v["enable_hr"] == false);
 }
 
 BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {
@@ -411,6 +432,19 @@ BOOST_AUTO_TEST_CASE(progress_is_that_of_the_callers_job) {
   BOOST_TEST(r.progress("?id_task=task(mine)")["state"]["job"] == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_step_of_many_images_is_within_those_of_one) {
+  rig r;
+  r.draw({{"n_iter", 12}});
+  for (uint64_t i = 1; i <= 12; ++i)
+    r.images->step(i, 6, 8);
+  const auto state = r.progress()["state"];
+  BOOST_TEST(state["sampling_steps"] == 8);
+  BOOST_TEST(state["sampling_step"] == 8);
+  r.images->finish(1);
+  BOOST_TEST(r.progress()["state"]["job_no"] == 1);
+  BOOST_TEST(r.progress()["state"]["sampling_step"] == 8);
+}
+
 BOOST_AUTO_TEST_CASE(front_ends_poll_their_task) {
   rig r;
   const auto poll = [&](const json& more) {
@@ -482,7 +516,13 @@ BOOST_AUTO_TEST_CASE(an_interrupted_call_returns_what_there_is) {
   const auto fourth = r.draw({{"force_task_id", "b"}});
   r.post("/sdapi/v1/interrupt", R"({"id_task":"a"})");
   BOOST_TEST(third->status() == 200u);
-  BOOST_TEST(third->body()["images"].empty());
+  // Clients of the web UI take the first image of each reply.
+  const auto grey = third->body()["images"];
+  BOOST_TEST_REQUIRE(grey.size() == 1u);
+  const auto shown =
+    image::decode(*from_base64("x", grey[0].get<std::string>(), 100'000));
+  BOOST_TEST_REQUIRE(shown.operator bool());
+  BOOST_TEST((shown->px == core::extent{64, 64}));
   BOOST_TEST(fourth->status() == 0u);
   // Another key's job is not cancelled.
   r.key = "bob";
@@ -562,6 +602,81 @@ BOOST_AUTO_TEST_CASE(png_info_reads_what_a_image_tells) {
              == 400u);
 }
 
+namespace {
+
+/// Returns an image with these texts in front of its other chunks.
+std::vector<uint8_t> with_texts(
+  const std::vector<std::pair<std::string, std::string>>& texts) {
+  constexpr size_t behind_header = 33;
+  auto file = test::api_rig::png(16, 8);
+  std::vector<uint8_t> chunks;
+  for (const auto& [name, text] : texts) {
+    auto data = name + '\0' + text;
+    image::detail::append_png_chunk(
+      chunks, "tEXt",
+      {reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+  }
+  file.insert(file.begin() + behind_header, chunks.begin(), chunks.end());
+  return file;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(png_info_reads_what_other_programs_keep) {
+  rig r;
+  const auto info =
+    [&](const std::vector<std::pair<std::string, std::string>>& texts) {
+      return r
+        .post_json("/sdapi/v1/png-info",
+                   {{"image", to_base64(with_texts(texts))}})
+        ->body();
+    };
+  const auto* const graph =
+    R"({"3":{"class_type":"KSampler","inputs":{"seed":5,"steps":20,"cfg":8.5,)"
+    R"("sampler_name":"euler","scheduler":"karras","denoise":1,)"
+    R"("model":["4",0],"positive":["6",0],"negative":["7",0],)"
+    R"("latent_image":["5",0]}},)"
+    R"("4":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"m"}},)"
+    R"("5":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":32}},)"
+    R"("6":{"class_type":"CLIPTextEncode","inputs":{"text":["8",0]}},)"
+    R"("8":{"class_type":"Text","inputs":{"text":"a cat, red"}},)"
+    R"("7":{"class_type":"CLIPTextEncode","inputs":{"text":"dogs"}}})";
+  auto v = info({{"prompt", graph}, {"workflow", "{}"}});
+  BOOST_TEST(v["items"]["prompt"] == graph);
+  BOOST_TEST(v["items"]["workflow"] == "{}");
+  BOOST_TEST(v["parameters"]["Prompt"] == "a cat, red");
+  BOOST_TEST(v["parameters"]["Negative prompt"] == "dogs");
+  BOOST_TEST(v["parameters"]["Sampler"] == "Euler");
+  BOOST_TEST(v["parameters"]["Schedule type"] == "Karras");
+  BOOST_TEST(v["parameters"]["Seed"] == "5");
+  BOOST_TEST(v["parameters"]["CFG scale"] == "8.5");
+  BOOST_TEST(v["parameters"]["Size"] == "64x32");
+  BOOST_TEST(v["parameters"]["Model"] == "m");
+  v = info({{"Software", "NovelAI"},
+            {"Description", "a cat"},
+            {"Comment", R"({"steps":28,"sampler":"k_euler_ancestral",)"
+                        R"("seed":9,"scale":11,"uc":"dogs"})"}});
+  BOOST_TEST(v["parameters"]["Prompt"] == "a cat");
+  BOOST_TEST(v["parameters"]["Negative prompt"] == "dogs");
+  BOOST_TEST(v["parameters"]["Sampler"] == "Euler a");
+  BOOST_TEST(v["parameters"]["Steps"] == "28");
+  // A text that cannot be read is shown as it is.
+  v = info({{"prompt", "[NaN"}, {"Comment", "made by hand"}});
+  BOOST_TEST(v["info"] == "");
+  BOOST_TEST(v["items"]["prompt"] == "[NaN");
+  BOOST_TEST(v["items"]["Comment"] == "made by hand");
+  // A node that leads to itself has no prompt.
+  v = info({{"prompt",
+             R"({"1":{"class_type":"KSampler","inputs":{"positive":["2",0]}},)"
+             R"("2":{"inputs":{"conditioning":["2",0]}}})"}});
+  BOOST_TEST(v["info"] == "");
+  // The web UI's own text goes before.
+  v = info(
+    {{"prompt", graph}, {"parameters", "mine\nSteps: 1, Seed: 2, Size: 8x8"}});
+  BOOST_TEST(v["parameters"]["Prompt"] == "mine");
+  BOOST_TEST(v["items"]["prompt"] == graph);
+}
+
 BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {
   rig r;
   const auto list = [&](const std::string& name) {
@@ -581,6 +696,7 @@ BOOST_AUTO_TEST_CASE(front_ends_find_their_lists) {
   BOOST_TEST(list("embeddings")["loaded"].is_object());
   BOOST_TEST(list("scripts")["txt2img"].is_array());
   BOOST_TEST(list("cmd-flags")["api"] == true);
+  BOOST_TEST(r.get("/internal/ping")->body() == json::object());
   for (const auto* name :
        {"sd-vae", "latent-upscale-modes", "loras", "hypernetworks",
         "face-restorers", "realesrgan-models", "prompt-styles", "script-info",

@@ -49,6 +49,19 @@ BOOST_AUTO_TEST_CASE(bodies_are_objects_of_bounded_shape) {
                  "digits"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_no_json_is_told_with_its_place) {
+  const auto told = [](const char* text) {
+    const auto read = parse_object(text);
+    BOOST_TEST_REQUIRE(!read);
+    return read.why().text;
+  };
+  BOOST_TEST(told("{\"a\": 1,\n  \"b\": x}").ends_with("line 2, column 8"));
+  BOOST_TEST(told("{a}").ends_with("line 1, column 2"));
+  BOOST_TEST(told("{\"a\":\n1").ends_with("line 2, column 2, where it ends"));
+  BOOST_TEST(told("[]") == "the body is not a JSON object");
+  BOOST_TEST(told("") == "the body is not a JSON object");
+}
+
 BOOST_AUTO_TEST_CASE(bodies_are_read_as_the_library_reads_them) {
   for (const std::string text :
        {R"({})", R"({"a":[1,-2,3.5,true,false,null,"x"],"b":{"c":[[],{}]}})",

@@ -139,6 +139,49 @@ BOOST_AUTO_TEST_CASE(the_image_may_come_as_a_list_of_one) {
     == "image");
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_file_of_a_form_counts_as_absent) {
+  rig r;
+  const auto image = api_rig::png(16, 8);
+  const auto good = form{}.file("image", image).text("prompt", "p");
+  auto unnamed = good;
+  unnamed.body += "--XX\r\nContent-Disposition: form-data; name=\"mask\"; "
+                  "filename=\"\"\r\nContent-Type: "
+                  "application/octet-stream\r\n\r\n\r\n";
+  auto named = good;
+  named.file("mask", {});
+  uint64_t number = 0;
+  for (const auto& x : {unnamed, named}) {
+    BOOST_TEST(r.send("edits", x)->status() == 0u);
+    BOOST_TEST(r.images->at(++number).wanted.mask.empty());
+  }
+  BOOST_TEST(r.refused("edits", form{}.file("image", {}).text("prompt", "p"))
+             == "image");
+}
+
+BOOST_AUTO_TEST_CASE(an_edits_json_may_have_a_list_of_one_image) {
+  rig r;
+  const auto image = api_rig::png(16, 8);
+  const json one{{"image_url", to_data_url("image/png", image)}};
+  const json mask{
+    {"image_url", to_data_url("image/png", api_rig::png(16, 8, 0, 0))}};
+  r.post_json(
+    "/v1/images/edits",
+    json{{"images", json::array({one})}, {"mask", mask}, {"prompt", "p"}});
+  BOOST_TEST(r.images->at(1).wanted.image == image);
+  BOOST_TEST(!r.images->at(1).wanted.mask.empty());
+  const auto refused = [&](const json& images, bool with_image) {
+    json call{{"images", images}, {"prompt", "p"}};
+    if (with_image)
+      call["image"] = to_base64(image);
+    const auto got = r.post_json("/v1/images/edits", call);
+    BOOST_TEST(got->status() == 400u);
+    return got->body()["error"]["param"];
+  };
+  BOOST_TEST(refused(json::array({one, one}), false) == "images");
+  BOOST_TEST(refused(json::array({json{{"file_id", "f"}}}), false) == "images");
+  BOOST_TEST(refused(json::array({one}), true) == "images");
+}
+
 BOOST_AUTO_TEST_CASE(an_edit_may_come_as_json) {
   rig r;
   const auto image = api_rig::png(16, 8);

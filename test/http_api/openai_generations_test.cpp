@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   BOOST_TEST_REQUIRE(v["data"].size() == 2u);
   BOOST_TEST(v["data"][0]["seed"] == 41);
   BOOST_TEST(v["data"][1]["seed"] == 42);
+  BOOST_TEST(v["data"][1]["timings_ms"]["queue"].is_number());
   BOOST_TEST(
     (*from_base64("x", v["data"][1]["b64_json"].get<std::string>(), 1000)
      == std::vector<uint8_t>(100, 2)));
@@ -62,6 +63,13 @@ BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   BOOST_TEST(usage["output_tokens"] == 64);
   BOOST_TEST(usage["total_tokens"] == 67);
   BOOST_TEST(r.all->list({}, 1).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_size_is_read_with_either_cross) {
+  rig r;
+  r.post_json("/v1/images/generations", {{"prompt", "p"}, {"size", "64X128"}});
+  BOOST_TEST(r.images->at(1).wanted.width == 64u);
+  BOOST_TEST(r.images->at(1).wanted.height == 128u);
 }
 
 BOOST_AUTO_TEST_CASE(a_size_may_be_drawn_as_it_is_asked_for) {

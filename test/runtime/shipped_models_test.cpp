@@ -52,6 +52,35 @@ BOOST_AUTO_TEST_CASE(without_the_family_the_test_card_draws) {
   BOOST_TEST(x->models.empty());
 }
 
+BOOST_AUTO_TEST_CASE(no_test_card_draws_where_models_are_expected) {
+  const char* const before = std::getenv("ATELIER_MODELS");
+  const std::string old = before == nullptr ? "" : before;
+  unsetenv("ATELIER_MODELS");
+  const auto x = with_shipped_models({}, "");
+  const family other{{"other"}};
+  const auto y = with_shipped_models({}, other.folder.path);
+  const auto card = with_shipped_models(
+    settings_of("[[devices]]\nexecutor = 'test_card'\n"), "");
+  if (before != nullptr)
+    setenv("ATELIER_MODELS", old.c_str(), 1);
+  BOOST_TEST_REQUIRE(static_cast<bool>(card));
+  BOOST_TEST(card->devices[0].executor == "test_card");
+#ifdef ATELIER_WITH_TORCH
+  BOOST_TEST_REQUIRE(!x);
+  BOOST_CHECK(x.why().code == core::ec::not_found);
+  BOOST_TEST(x.why().text.find("not beside the program") != std::string::npos,
+             x.why().text);
+  BOOST_TEST_REQUIRE(!y);
+  BOOST_TEST(y.why().text.find("not in " + other.folder.path.string())
+               != std::string::npos,
+             y.why().text);
+#else
+  BOOST_TEST_REQUIRE(static_cast<bool>(x));
+  BOOST_TEST_REQUIRE(static_cast<bool>(y));
+  BOOST_TEST(x->devices[0].executor == "test_card");
+#endif
+}
+
 BOOST_AUTO_TEST_CASE(with_the_family_its_models_draw_base_first) {
   const family there{{"turbo", "base"}};
   const auto x = with_shipped_models({}, there.folder.path);

@@ -3,6 +3,7 @@
 #include <atelier/core/image/detail/formats.hpp>
 #include <atelier/core/image/detail/png_text.hpp>
 #include <atelier/core/image/detail/text_codes.hpp>
+#include <atelier/core/image/png_texts.hpp>
 
 #include <zlib.h>
 
@@ -66,10 +67,13 @@ std::optional<std::string> read_international(bytes_view x) {
   return utf8_or_latin1(*plain);
 }
 
-/// Returns the text of a chunk, if it can be read.
-/// @pre the data begin with the keyword
-std::optional<std::string> read_chunk(std::string_view type, bytes_view data) {
-  const bytes_view rest = part(data, keyword.size());
+bool holds_text(std::string_view type) {
+  return type == "tEXt" || type == "iTXt" || type == "zTXt";
+}
+
+/// Returns the text of a chunk, if it can be read, from the data after its
+/// keyword and the NUL that ends it.
+std::optional<std::string> read_chunk(std::string_view type, bytes_view rest) {
   // The limit on an unpacked text also applies to a packed one.
   if (rest.size() > most_text_bytes)
     return std::nullopt;
@@ -113,15 +117,38 @@ void append_png_text(bytes& to, std::string_view text) {
 std::optional<std::string> read_png_text(bytes_view file) {
   std::optional<std::string> text;
   for_each_png_chunk(file, [&](std::string_view type, bytes_view data) {
-    if ((type != "tEXt" && type != "iTXt" && type != "zTXt")
-        || !starts_with(data, keyword))
+    if (!holds_text(type) || !starts_with(data, keyword))
       return true;
     // The first text counts, even if it is faulty. Otherwise a file with many
     // texts would have each of them unpacked.
-    text = read_chunk(type, data);
+    text = read_chunk(type, part(data, keyword.size()));
     return false;
   });
   return text;
 }
 
 } // namespace atelier::image::detail
+
+namespace atelier::image {
+
+std::vector<std::pair<std::string, std::string>> read_png_texts(
+  std::span<const uint8_t> file) {
+  std::vector<std::pair<std::string, std::string>> all;
+  if (recognise(file) != core::image_format::png)
+    return all;
+  size_t seen = 0;
+  detail::for_each_png_chunk(
+    file, [&](std::string_view type, detail::bytes_view data) {
+      const auto rest = detail::behind_nul(data);
+      if (!detail::holds_text(type) || !rest)
+        return true;
+      if (auto text = detail::read_chunk(type, *rest))
+        all.emplace_back(
+          detail::from_latin1(data.first(data.size() - rest->size() - 1)),
+          std::move(*text));
+      return ++seen < most_png_texts;
+    });
+  return all;
+}
+
+} // namespace atelier::image

@@ -342,6 +342,48 @@ core::extent read_source(field_reader& r, const api_context& with,
   return *px;
 }
 
+/// Adds the fields that the client left out, as the web UI does: with the
+/// values of this call.
+void add_defaults(json& echo, const generation& one, const api_context& with,
+                  a1111_kind kind) {
+  const auto known = with.images->variants();
+  const auto* const v = variant_for(known, one);
+  const variant_status own = v == nullptr ? variant_status{} : *v;
+  const auto sampler = core::parse_sampler(one.sampler.value_or(own.sampler));
+  json all{
+    {"prompt", one.prompt},
+    {"negative_prompt", one.negative},
+    {"styles", json::array()},
+    {"seed", one.seed_drawn || !one.seed ? json(-1) : json(*one.seed)},
+    {"subseed", -1},
+    {"subseed_strength", 0},
+    {"seed_resize_from_h", -1},
+    {"seed_resize_from_w", -1},
+    {"sampler_name", sampler ? core::webui_name(*sampler) : std::string_view{}},
+    {"scheduler",
+     one.karras.value_or(!one.sampler && own.karras) ? "Karras" : "Automatic"},
+    {"batch_size", 1},
+    {"n_iter", 1},
+    {"steps", one.steps.value_or(own.steps)},
+    {"cfg_scale", one.guidance.value_or(own.guidance)},
+    {"width", one.width == 0 ? own.width : one.width},
+    {"height", one.height == 0 ? own.height : one.height},
+    {"restore_faces", false},
+    {"tiling", false},
+    {"enable_hr", false},
+    {"override_settings", json::object()},
+    {"override_settings_restore_afterwards", true},
+    {"script_args", json::array()},
+    {"alwayson_scripts", json::object()},
+    {"send_images", true},
+    {"save_images", false}};
+  if (kind == a1111_kind::img2img)
+    all["denoising_strength"] = one.strength.value_or(0.75f);
+  for (const auto& [name, value] : all.items())
+    if (const auto i = echo.find(name); i == echo.end() || i->is_null())
+      echo[name] = value;
+}
+
 } // namespace
 
 void read_prompt_options(field_reader& r, generation& into) {
@@ -424,6 +466,7 @@ std::variant<a1111_call, reply_message> read_a1111_call(
   object->erase("init_images");
   object->erase("mask");
   call.echo = std::move(*object);
+  add_defaults(call.echo, call.job.images.front(), with, kind);
   return call;
 }
 

@@ -53,7 +53,7 @@ void add_infotext(json& call, std::string_view text) {
       add(call, "scheduler", std::string{*value});
   }
   if (const auto size = told.find("Size")) {
-    const auto cross = std::min(size->find('x'), size->size());
+    const auto cross = std::min(size->find_first_of("xX"), size->size());
     const auto width = number_of(size->substr(0, cross));
     const auto height =
       cross == size->size() ? json() : number_of(size->substr(cross + 1));

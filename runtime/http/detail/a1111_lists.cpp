@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/parameters.hpp>
+#include <atelier/core/image/png_texts.hpp>
 #include <atelier/runtime/http/detail/a1111_lists.hpp>
+#include <atelier/runtime/http/detail/foreign_infotext.hpp>
 
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -91,16 +93,23 @@ reply_json a1111_memory() {
 }
 
 reply_json a1111_png_info(const std::vector<uint8_t>& file) {
-  const auto text = image::read_text(file).value_or("");
+  auto text = image::read_text(file).value_or("");
   auto parsed = reply_json::object();
   auto items = reply_json::object();
+  if (!text.empty())
+    items["parameters"] = text;
+  const auto all = image::read_png_texts(file);
+  for (const auto& [name, value] : all)
+    if (!items.contains(name))
+      items[name] = value;
+  if (text.empty())
+    text = foreign_infotext(all);
   if (!text.empty()) {
     const auto told = image::parse_parameters(text);
     parsed["Prompt"] = told.prompt;
     parsed["Negative prompt"] = told.negative;
     for (const auto& [name, value] : told.fields)
       parsed[name] = value;
-    items["parameters"] = text;
   }
   return {{"info", text}, {"items", items}, {"parameters", parsed}};
 }

@@ -59,8 +59,10 @@ reply_json progress_json(const std::optional<job_view>& v, bool with_image) {
   state["job_count"] = v->images;
   state["job_timestamp"] = stamp_of(v->created);
   state["job_no"] = v->images_done;
-  state["sampling_step"] =
-    v->steps_done - std::min(v->steps_done, v->images_done * of_one);
+  // Several images may run at once: their steps together are more than one
+  // image has.
+  state["sampling_step"] = std::min(
+    of_one, v->steps_done - std::min(v->steps_done, v->images_done * of_one));
   state["sampling_steps"] = of_one;
   x["progress"] = share_of(*v);
   if (v->remaining)

@@ -135,7 +135,13 @@ reply_json info_of(const job_view& v, const a1111_echo& how,
 }
 
 /// Returns an interrupted image's preview, in the requested size, as a file.
-std::vector<uint8_t> half_done(const preview& x, const generation& wanted) {
+/// Without a preview it is grey: clients of the web UI expect an image.
+std::vector<uint8_t> half_done(const preview* seen, const generation& wanted) {
+  constexpr uint32_t side_of_unknown = 64;
+  const preview grey{
+    0, side_of_unknown, side_of_unknown,
+    std::vector<uint8_t>(size_t{side_of_unknown} * side_of_unknown * 3, 128)};
+  const auto& x = seen == nullptr ? grey : *seen;
   const core::extent own{x.width, x.height};
   const core::extent px{wanted.width, wanted.height};
   const auto scaled =
@@ -187,9 +193,10 @@ void a1111_reply::add(std::span<const uint8_t> file) {
 }
 
 reply_message a1111_reply::finish(const job_view& v) {
-  if (how_->send_images && infotexts_.empty() && v.seen) {
+  if (how_->send_images && infotexts_.empty()
+      && v.state == job_state::cancelled) {
     left_ = 1;
-    append(half_done(*v.seen, how_->first));
+    append(half_done(v.seen.get(), how_->first));
   }
   body_ += "],\"parameters\":";
   body_ += how_->parameters;

@@ -8,6 +8,7 @@
 #include <atelier/runtime/http/detail/target.hpp>
 #include <atelier/runtime/http/detail/trace_context.hpp>
 
+#include <boost/beast/core/string.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +23,23 @@ namespace {
 std::string_view host_of(const request_message& asked, const target& to) {
   return to.authority.empty() ? find_field(asked.headers, "host")
                               : std::string_view{to.authority};
+}
+
+/// Refuses a body that would have to be unpacked: a small one could fill the
+/// memory.
+std::optional<reply_message> judge_encoding(const request_message& asked,
+                                            error_shape how) {
+  const auto encoding = find_field(asked.headers, "content-encoding");
+  if (encoding.empty()
+      || boost::beast::iequals({encoding.data(), encoding.size()}, "identity"))
+    return std::nullopt;
+  auto reply = error_reply(
+    how, 415, "unsupported_encoding",
+    fmt::format("Content-Encoding '{}' is not supported: send the body as it "
+                "is",
+                encoding.substr(0, 60)));
+  reply.headers.emplace_back("Accept-Encoding", "identity");
+  return reply;
 }
 
 reply_message come_later(error_shape how, core::timespan wait,
@@ -146,6 +164,8 @@ gatekeeper::entry gatekeeper::look_up(request_message& asked,
     return out;
   }
   out.refused = judge_key(asked, out, now);
+  if (!out.refused && out.to->takes_body)
+    out.refused = judge_encoding(asked, out.errors);
   return out;
 }
 
@@ -170,20 +190,20 @@ std::optional<std::string> gatekeeper::read_proxies(
   return std::nullopt;
 }
 
-/// Returns a reply that names the nearest endpoints.
+/// Returns a reply that names the nearest endpoints, if any is near.
 reply_message gatekeeper::no_such_endpoint(const request_message& asked,
                                            error_shape how) const {
-  constexpr size_t most_named = 5;
+  constexpr size_t most_named = 3;
   constexpr size_t most_shown = 200;
   std::string known;
   for (const auto& x : with_.routes->nearest(asked.path, most_named))
-    known += (known.empty() ? "" : ", ") + x;
+    known += (known.empty() ? "; nearest: " : ", ") + x;
   return error_reply(
     how, 404, "not_found",
-    fmt::format("no such endpoint: {} {}; this server has {}{}", asked.method,
+    fmt::format("no such endpoint: {} {}{}{}", asked.method,
                 asked.path.substr(0, most_shown), known,
                 with_.routes->find("GET", "/openapi.json").found != nullptr
-                  ? ", and the rest in /openapi.json"
+                  ? "; /openapi.json lists all"
                   : ""));
 }
 

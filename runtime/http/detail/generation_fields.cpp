@@ -113,7 +113,7 @@ void read_size(field_reader& r, const api_context& with, generation& into) {
   const auto text = r.text("size", 64);
   if (!text || text->empty() || *text == "auto")
     return;
-  const auto cross = std::min(text->find('x'), text->size());
+  const auto cross = std::min(text->find_first_of("xX"), text->size());
   const auto width = side_of(std::string_view{*text}.substr(0, cross));
   const auto height = cross == text->size()
                       ? 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
+#include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/alpha_mask.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
@@ -66,13 +67,41 @@ core::result<call_body> read_body(exchange& x) {
   return body;
 }
 
-/// Takes the file of that name, from the form or from the object.
+/// Reads an image of a JSON body: a text, or {"image_url": text} as in the
+/// calls of gpt-image.
+bytes image_of(field_reader& r, std::string_view name, const json& x,
+               uint64_t most_bytes) {
+  const bool wrapped =
+    x.is_object() && x.size() == 1 && x.contains("image_url");
+  const auto& text = wrapped ? x["image_url"] : x;
+  if (!text.is_string()) {
+    r.refuse(name, fmt::format("{} {} is neither an image in base64, a data "
+                               "URL, nor {{\"image_url\": data URL}}",
+                               name, shown(x)));
+    return {};
+  }
+  auto got =
+    from_image_text(name, text.get_ref<const std::string&>(), most_bytes);
+  if (got && !got->empty())
+    return std::move(*got);
+  r.refuse(name,
+           got ? fmt::format("{} is empty: leave it out or send an image", name)
+               : got.why().text);
+  return {};
+}
+
+/// Takes the file of that name, from the form or from the object. Browsers send
+/// an empty part where no file was chosen: it counts as absent.
 bytes take_file(field_reader& r, const call_body& body, std::string_view name,
                 const core::limits& within) {
-  auto from_text = r.file(name, within.source_bytes);
+  const auto text = r.take(name);
+  bytes from_text;
+  if (!text.is_null()
+      && (body.format == field_reader::from::body || text != ""))
+    from_text = image_of(r, name, text, within.source_bytes);
   std::vector<std::string_view> found;
   for (const auto& [of, content] : body.files)
-    if (of == name)
+    if (of == name && !content.empty())
       found.push_back(content);
   if (found.empty())
     return from_text;
@@ -82,12 +111,27 @@ bytes take_file(field_reader& r, const call_body& body, std::string_view name,
                          found.size() + (from_text.empty() ? 0 : 1)));
     return {};
   }
-  if (found.front().empty() || found.front().size() > within.source_bytes) {
+  if (found.front().size() > within.source_bytes) {
     r.refuse(name, fmt::format("{} has {} bytes, outside 1..{}", name,
                                found.front().size(), within.source_bytes));
     return {};
   }
   return {found.front().begin(), found.front().end()};
+}
+
+/// Takes the one image of the list `images`, which stands for `image`.
+void read_image_list(field_reader& r, const core::limits& within,
+                     generation& into) {
+  constexpr const char* name = "images";
+  const auto all = r.take(name);
+  if (all.is_null())
+    return;
+  if (!all.is_array() || all.size() != 1)
+    return r.refuse(
+      name, fmt::format("images {} is not a list of one image", shown(all)));
+  if (!into.image.empty())
+    return r.refuse(name, "image and images exclude each other");
+  into.image = image_of(r, name, all.front(), within.source_bytes);
 }
 
 void read_images(field_reader& r, const call_body& body, openai_kind kind,
@@ -98,6 +142,7 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
             || (name != "mask" && name != "mask_image")))
       r.refuse(name, fmt::format("{} is not a file of this call", name));
   into.image = take_file(r, body, "image", with.limits);
+  read_image_list(r, with.limits, into);
   if (into.image.empty())
     r.refuse("image", "image is missing");
   if (kind == openai_kind::variation)

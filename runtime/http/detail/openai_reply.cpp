@@ -4,6 +4,7 @@
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
 #include <atelier/runtime/http/reuse_json.hpp>
+#include <atelier/runtime/http/timings_json.hpp>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,7 @@ std::string data_text(const job_view& v, uint32_t index,
                       const openai_echo& how) {
   const auto& p = *v.results[index];
   reply_json x{{"seed", p.seed}, {"notes", p.notes}};
+  x["timings_ms"] = timings_json(p.took);
   add_prompt_class(x, p);
   add_reuse(x, p);
   if (how.as_url) {

@@ -2,6 +2,7 @@
 #include <atelier/core/error.hpp>
 #include <atelier/runtime/http/detail/field_reader.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,14 +113,17 @@ public:
     return end_object();
   }
 
-  bool parse_error(size_t, const std::string&,
+  bool parse_error(size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
+    fault = position;
     return false;
   }
 
   json made;
   /// The field that an object has twice.
   std::optional<std::string> twice;
+  /// The bytes up to the fault, with the one that is wrong; 0: no fault.
+  size_t fault = 0;
 
 private:
   json* place(json&& x) {
@@ -147,17 +151,30 @@ private:
   std::string key_;
 };
 
+core::error fault_at(std::string_view text, size_t bytes) {
+  const auto before = text.substr(0, std::min(text.size(), bytes - 1));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  // npos + 1 is 0, which is right on the first line.
+  const auto column = before.size() - (before.rfind('\n') + 1) + 1;
+  return core::fail(ec::bad_payload,
+                    "the body is not a JSON object: it is wrong at line {}, "
+                    "column {}{}",
+                    line, column, bytes > text.size() ? ", where it ends" : "");
+}
+
 } // namespace
 
 core::result<json> parse_object(std::string_view text) {
   if (auto good = check_shape(text); !good)
     return good.why();
   value_maker values;
-  const bool read = json::sax_parse(text, &values);
+  const bool whole = json::sax_parse(text, &values);
   if (values.twice)
     return core::fail(ec::bad_payload, "the body has the field {} twice",
                       shown(*values.twice));
-  if (!read || !values.made.is_object())
+  if (!whole && values.fault > 0 && !text.empty())
+    return fault_at(text, values.fault);
+  if (!whole || !values.made.is_object())
     return core::fail(ec::bad_payload, "the body is not a JSON object");
   return std::move(values.made);
 }

@@ -92,6 +92,20 @@ BOOST_AUTO_TEST_CASE(a_first_line_of_names_says_what_columns_mean) {
   BOOST_TEST(t->variants.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(traces_of_spreadsheets_are_read) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto pairs =
+    parse_trace(mark + "\"0\",\"7\"\r\n\"500\", \"8\"\r\n", "t");
+  BOOST_TEST_REQUIRE(pairs.operator bool());
+  BOOST_TEST_REQUIRE(pairs->arrivals.size() == 2u);
+  BOOST_TEST(pairs->arrivals[1].seconds == 0.5);
+  BOOST_TEST(pairs->arrivals[1].content == 8u);
+  const auto cells = parse_trace(mark + "\"ms\",\"n\"\n\"0\",\"3\"\n", "t");
+  BOOST_TEST_REQUIRE(cells.operator bool());
+  BOOST_TEST(cells->arrivals[0].images == 3u);
+  BOOST_TEST(!parse_trace("\"0,7\n", "t"));
+}
+
 BOOST_AUTO_TEST_CASE(dates_are_no_times_of_a_trace) {
   for (const std::string columns : {"", "ms,content\n"}) {
     const std::string line = columns.empty() ? "1" : "2";

@@ -6,6 +6,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 
 #include <fmt/format.h>
 
@@ -375,9 +376,8 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
         return 0;
       break;
   }
-  if (next.skip_of > 0)
-    skip = static_cast<uint32_t>(uint64_t{skip} * steps / next.skip_of);
-  return std::min(skip, steps - 1);
+  return planning::scaled_skip(skip, next.skip_of > 0 ? next.skip_of : steps,
+                               steps);
 }
 
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {

@@ -92,6 +92,9 @@ struct row {
   /// Index of the leg that runs or comes next.
   uint32_t leg = 0;
   core::recipe recipe;
+  /// The variant for which its leg was prepared a second time: no other runs
+  /// it, so that it is not prepared for one worker after another.
+  std::optional<core::variant_id> bound;
   /// The recipe of each leg of `known.done`.
   std::vector<core::recipe> ran;
   /// The state to continue from: the noise, or the newest published state.

@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
 
 BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
   auto measured = test::with_reuse();
-  measured.reuse->latents = {{10, 0.3}, {25, 0.99}};
+  measured.reuse->latents = {{2, 0.3}, {5, 0.99}};
   folder.write("measured.json", planning::to_json(measured));
   auto set = settings();
   std::replace(set.begin(), set.end(), std::string{"arena.capture_slots=8"},

@@ -188,7 +188,10 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
       why = ended.why();
     else {
       note(r, x.notes);
-      r.found_near = r.found_near || found.near;
+      if (found.near) {
+        r.found_near = true;
+        r.searched = x.took;
+      }
       if (found.prediction)
         records_.checked(*found.prediction);
       take_facts(r, std::move(found));
@@ -210,7 +213,11 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
   requests_.stop_asking(r);
   count_question(r, now);
   if (r.wanted.near) {
-    note_retrieval({core::to_seconds(now - r.asks_since), !r.found_near, now});
+    // Other questions, and other orders of the worker, say nothing of how long
+    // retrieval takes.
+    note_retrieval(
+      {core::to_seconds(r.found_near ? r.searched : now - r.asks_since),
+       !r.found_near, now});
     records_.allowed(r.found_near ? planning::unified::allowed_by(
                        *config_.profile, *r.known.near)
                                   : 0);

@@ -77,6 +77,8 @@ struct row {
   /// work.
   std::vector<uint16_t> questions;
   bool found_near = false;
+  /// The time that the search for it took, without any wait for its worker.
+  core::timespan searched{0};
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
   /// Its start from earlier work is counted, so that another choice after a

@@ -92,8 +92,9 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   BOOST_TEST(questions()[0].what.near);
   BOOST_TEST(!questions()[0].what.tolerated);
   BOOST_TEST(rig->count<test::prepare>() == 0u);
-  rig->now += 30ms;
-  find({planning::match{7, 0.9, {2}, 0}});
+  // It waited for 50 ms, of which the search itself took 30.
+  rig->now += 50ms;
+  find({planning::match{7, 0.9, {2}, 0}}, 30ms);
   BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.searched == 1u);

@@ -299,7 +299,7 @@ void hub::note_reuse(row& r) {
     {{core::note_code::from_cache,
       fmt::format("The image started from {} of an earlier image and left "
                   "out {} of {} steps (route '{}', entry {}, similarity "
-                  "{:.3f}).",
+                  "{:.3f}). Its seed alone does not make it.",
                   x.from == origin::image ? "the pixels" : "the state", x.steps,
                   r.recipe.steps, along.name, x.entry, x.similarity)}});
 }

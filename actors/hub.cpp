@@ -70,10 +70,16 @@ void hub::submit(std::shared_ptr<const core::request> what,
 
 void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
                     core::time_point now) {
+  r.bound.reset();
+  begin_leg_with(id, r, leg,
+                 r.plan->routes[r.route.value].legs[leg].any_of.front(), now);
+}
+
+void hub::begin_leg_with(core::request_id id, row& r, uint32_t leg,
+                         core::variant_id variant, core::time_point now) {
   const auto& next = r.plan->routes[r.route.value].legs[leg];
   r.leg = leg;
-  r.recipe = planning::recipe_of(*r.request, next, next.any_of.front(),
-                                 *config_.profile);
+  r.recipe = planning::recipe_of(*r.request, next, variant, *config_.profile);
   r.saved = saved_by(r, next, r.recipe.variant, 0);
   r.newest = {};
   drop_source(r);

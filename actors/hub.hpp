@@ -290,6 +290,12 @@ private:
   // hub.cpp: entering and ending
   void begin_leg(core::request_id id, row& r, uint32_t leg,
                  core::time_point now);
+  void begin_leg_with(core::request_id id, row& r, uint32_t leg,
+                      core::variant_id variant, core::time_point now);
+  /// Begins the leg of a waiting row anew, for a variant that its preparation
+  /// does not fit.
+  void prepare_for(core::request_id id, row& r, core::variant_id variant,
+                   core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
   void finish_with(core::request_id id, row& r, uint32_t done,
                    core::time_point now);
@@ -344,6 +350,10 @@ private:
   /// Makes a row run by a variant that its worker hosts, from earlier work if
   /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);
+  /// Returns the variant by which a worker would run a row's leg.
+  core::variant_id variant_on(const row& r, const worker& w) const;
+  /// Whether a row's state and source, as they are, can be run by a variant.
+  bool is_prepared_for(const row& r, core::variant_id variant) const;
   /// A waiting row starts to run; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
   void take_seat(row& r, dispatched x, worker& w, core::time_point now);
@@ -457,6 +467,7 @@ private:
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
   /// Its state is lost: begins the leg anew.
+  static void hold_suspicion(row& r);
   void restart_leg(core::request_id id, row& r, const core::error& why,
                    core::time_point now);
   /// Returns what silence is measured by.

@@ -23,6 +23,10 @@ core::lane_id hub::lane_for(const row& r) const {
     case role::denoise_step:
       break;
   }
+  if (r.bound) {
+    const auto lane = planning::lane_of(*r.bound);
+    return r.alone ? alone_lane(lane) : lane;
+  }
   core::philox random{config_.seed, core::purpose::routing, r.request->id};
   random.seek((uint64_t{r.moves} + 1) << 16);
   const auto& next = r.plan->routes[r.route.value].legs[r.leg];
@@ -181,19 +185,39 @@ bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
   return false;
 }
 
+core::variant_id hub::variant_on(const row& r, const worker& w) const {
+  // It continues with the variant by which its steps were run.
+  if (r.bound || r.steps_done > r.saved)
+    return r.recipe.variant;
+  // The worker may host another of the variants that the leg allows.
+  for (const auto v : r.plan->routes[r.route.value].legs[r.leg].any_of)
+    if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
+        != w.view.hosting.end())
+      return v;
+  return r.recipe.variant;
+}
+
+bool hub::is_prepared_for(const row& r, core::variant_id variant) const {
+  if (variant == r.recipe.variant)
+    return true;
+  const auto& known = *config_.profile;
+  const auto latent_on = [&](core::variant_id v, core::extent px) {
+    return planning::latent_of(known.variants[v.value], px);
+  };
+  const auto px = planning::drawn_px(known.variants[variant.value], *r.request);
+  return px == r.recipe.px
+      && latent_on(variant, px) == latent_on(r.recipe.variant, px);
+}
+
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
   if (r.steps_done > r.saved)
     return;
   const auto& next = r.plan->routes[r.route.value].legs[r.leg];
-  // The worker may host another of the variants that the leg allows.
-  for (const auto v : next.any_of)
-    if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-        != w.view.hosting.end()) {
-      r.recipe = planning::recipe_of(*r.request, next, v, *config_.profile);
-      if (r.source && starts_from_found(r))
-        r.recipe = planning::refining(r.recipe, next);
-      break;
-    }
+  if (const auto v = variant_on(r, w); v != r.recipe.variant) {
+    r.recipe = planning::recipe_of(*r.request, next, v, *config_.profile);
+    if (r.source && starts_from_found(r))
+      r.recipe = planning::refining(r.recipe, next);
+  }
   start_from_earlier(who, r, saved_by(r, next, r.recipe.variant, w.view.level));
 }
 
@@ -273,6 +297,11 @@ void hub::order_captures(core::ticket who, const row& r, const worker& w,
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = requests_.at(id);
+  if (r.phase == phase::denoising)
+    if (const auto v = variant_on(r, w); !is_prepared_for(r, v)) {
+      prepare_for(id, r, v, now);
+      return true;
+    }
   const core::ticket who{id, r.dispatches + 1};
   const auto waited_for = r.recipe.variant;
   auto order = r.phase == phase::denoising ? order_to_denoise(who, r, w)

@@ -6,6 +6,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 
 #include <fmt/format.h>
 
@@ -187,7 +188,10 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
       why = ended.why();
     else {
       note(r, x.notes);
-      r.found_near = r.found_near || found.near;
+      if (found.near) {
+        r.found_near = true;
+        r.searched = x.took;
+      }
       if (found.prediction)
         records_.checked(*found.prediction);
       take_facts(r, std::move(found));
@@ -209,7 +213,11 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
   requests_.stop_asking(r);
   count_question(r, now);
   if (r.wanted.near) {
-    note_retrieval({core::to_seconds(now - r.asks_since), !r.found_near, now});
+    // Other questions, and other orders of the worker, say nothing of how long
+    // retrieval takes.
+    note_retrieval(
+      {core::to_seconds(r.found_near ? r.searched : now - r.asks_since),
+       !r.found_near, now});
     records_.allowed(r.found_near ? planning::unified::allowed_by(
                        *config_.profile, *r.known.near)
                                   : 0);
@@ -291,7 +299,7 @@ void hub::note_reuse(row& r) {
     {{core::note_code::from_cache,
       fmt::format("The image started from {} of an earlier image and left "
                   "out {} of {} steps (route '{}', entry {}, similarity "
-                  "{:.3f}).",
+                  "{:.3f}). Its seed alone does not make it.",
                   x.from == origin::image ? "the pixels" : "the state", x.steps,
                   r.recipe.steps, along.name, x.entry, x.similarity)}});
 }
@@ -375,9 +383,8 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
         return 0;
       break;
   }
-  if (next.skip_of > 0)
-    skip = static_cast<uint32_t>(uint64_t{skip} * steps / next.skip_of);
-  return std::min(skip, steps - 1);
+  return planning::scaled_skip(skip, next.skip_of > 0 ? next.skip_of : steps,
+                               steps);
 }
 
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {

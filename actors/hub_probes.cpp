@@ -60,7 +60,7 @@ bool hub::probe_over(const stage_done& x, const dispatched& was,
   planning::facts told;
   const bool failed = why.code != core::ec::none
                    || !path_.at(was.stage).end(x.outcome, told) || !told.near;
-  const auto took = core::to_seconds(now - probe_->since);
+  const auto took = core::to_seconds(failed ? now - probe_->since : x.took);
   probe_.reset();
   note_retrieval({took, failed, now});
   return true;

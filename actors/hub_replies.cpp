@@ -420,13 +420,26 @@ void hub::restart_leg(core::request_id id, row& r, const core::error& why,
   core::log_warn("request {}: its newest state is lost, and its leg begins "
                  "anew: {}",
                  id.value, why.text);
-  // A suspicion does not end where its leg begins anew.
-  if (r.alone)
-    r.held = {phase::denoising, r.leg, r.reached, std::max(r.strikes, 1u)};
+  hold_suspicion(r);
   slots_.drop(std::exchange(r.found, {}));
   for (const auto& slot : std::exchange(r.captures, {}))
     slots_.drop(slot);
   begin_leg(id, r, r.leg, now);
+}
+
+void hub::prepare_for(core::request_id id, row& r, core::variant_id variant,
+                      core::time_point now) {
+  leave_lane(id, r, now);
+  hold_suspicion(r);
+  slots_.drop(std::exchange(r.newest, {}));
+  r.bound = variant;
+  begin_leg_with(id, r, r.leg, variant, now);
+}
+
+// A suspicion does not end where its leg begins anew.
+void hub::hold_suspicion(row& r) {
+  if (r.alone)
+    r.held = {phase::denoising, r.leg, r.reached, std::max(r.strikes, 1u)};
 }
 
 // -- death --------------------------------------------------------------------

@@ -215,10 +215,14 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
                       core::typed_body order, core::timespan left,
                       core::time_point now) {
   const auto wanted = path_.worker_of(stage);
+  // The first worker gets all that is to be remembered, so that searches need
+  // not wait for it at the others.
+  const bool remembers = path_.is(stage, hook::after_answer);
   worker* free = nullptr;
   for (auto& [at, w] : workers_.all())
     if (w.address.role == wanted && workers_.takes_more(w)
-        && (free == nullptr || w.view.seats_taken < free->view.seats_taken))
+        && (free == nullptr
+            || (!remembers && w.view.seats_taken <= free->view.seats_taken)))
       free = &w;
   if (free == nullptr)
     return false;

@@ -77,6 +77,8 @@ struct row {
   /// work.
   std::vector<uint16_t> questions;
   bool found_near = false;
+  /// The time that the search for it took, without any wait for its worker.
+  core::timespan searched{0};
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
   /// Its start from earlier work is counted, so that another choice after a
@@ -92,6 +94,9 @@ struct row {
   /// Index of the leg that runs or comes next.
   uint32_t leg = 0;
   core::recipe recipe;
+  /// The variant for which its leg was prepared a second time: no other runs
+  /// it, so that it is not prepared for one worker after another.
+  std::optional<core::variant_id> bound;
   /// The recipe of each leg of `known.done`.
   std::vector<core::recipe> ran;
   /// The state to continue from: the noise, or the newest published state.

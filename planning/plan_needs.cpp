@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -113,7 +114,42 @@ private:
   std::string faults_;
 };
 
+// Returns the plan for one worker, which has every variant, and for more
+// requests than it could serve.
+plan planned_under_load(const policy& by, const profile& known) {
+  constexpr uint64_t too_many = 1'000'000;
+  cluster_view there;
+  worker_view& w = there.workers.emplace_back();
+  w.device_kind = known.kinds.empty() ? "cpu" : known.kinds.front().kind;
+  for (uint32_t i = 0; i < known.variants.size(); ++i)
+    w.hosting.push_back(core::variant_id{i});
+  demand asked;
+  demand_window& x = asked.windows.emplace_back();
+  x.length = std::chrono::minutes{1};
+  x.arrived = too_many;
+  asked.now = core::after(x.begin, x.length);
+  asked.period = x.length;
+  return by.replan(asked, known, there, {});
+}
+
 } // namespace
+
+std::optional<skipping_route> planned_skip(const policy& by,
+                                           const profile& known) {
+  if (std::none_of(known.ladders.begin(), known.ladders.end(),
+                   [](const ladder_profile& x) {
+                     return x.kind == ladder_kind::cached_latents;
+                   }))
+    return std::nullopt;
+  const plan made = planned_under_load(by, known);
+  for (size_t i = 0; i < made.routes.size(); ++i) {
+    const route& r = made.routes[i];
+    if (takes(made.share, i) && !r.legs.empty()
+        && r.legs.front().from == origin::latent && r.legs.front().skip > 0)
+      return skipping_route{r.name, r.legs.front().level_of_worker};
+  }
+  return std::nullopt;
+}
 
 core::result<void> check_needs(const saved_plan& x, std::string_view where,
                                const profile& known, bool keeps_work,

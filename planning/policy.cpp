@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -135,14 +136,11 @@ float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
 core::recipe refining(core::recipe how, const leg& runs) {
   if (runs.skip == 0 || how.steps <= 1)
     return how;
-  const auto skip = runs.skip_of > 0
-                    ? uint64_t{runs.skip} * how.steps / runs.skip_of
-                    : runs.skip;
+  const uint32_t of = runs.skip_of > 0 ? runs.skip_of : how.steps;
   how.from_image = true;
   how.strength_rule = core::strength_rule::diffusers;
   how.strength = strength_after(
-    how.sampler, static_cast<uint32_t>(std::min<uint64_t>(skip, how.steps - 1)),
-    how.steps);
+    how.sampler, scaled_skip(runs.skip, of, how.steps), how.steps);
   return how;
 }
 

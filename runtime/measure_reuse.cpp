@@ -63,7 +63,7 @@ struct skip_pair {
 std::vector<skip_pair> skips_of(uint32_t steps) {
   std::vector<skip_pair> out;
   for (const auto& x : planning::nirvana::published_table()) {
-    const auto own = planning::scaled_to({x}, steps);
+    const auto own = planning::scaled_to({x}, planning::table_steps, steps);
     if (!own.empty() && (out.empty() || out.back().steps != own.front().skip))
       out.push_back({x.skip, own.front().skip});
   }

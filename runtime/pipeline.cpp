@@ -244,7 +244,9 @@ std::vector<actors::pool_size> pools_of(
   using actors::role;
   // Facts that arrive later than their budget are useless.
   constexpr uint32_t classifier_seats = 64;
-  // Its orders are short, and are processed one by one.
+  // The first remembers, too (hub::order_aside). Orders are short, and each
+  // worker processes its own one by one.
+  constexpr uint32_t recall_workers = 2;
   constexpr uint32_t recall_seats = 256;
   std::vector<actors::pool_size> all{
     {role::preprocess, x.preprocess.workers, x.preprocess.seats},
@@ -253,7 +255,7 @@ std::vector<actors::pool_size> pools_of(
   if (path.has_stage_of(role::classifier))
     all.push_back({role::classifier, 1, classifier_seats});
   if (path.has_stage_of(role::recall))
-    all.push_back({role::recall, 1, recall_seats});
+    all.push_back({role::recall, recall_workers, recall_seats});
   return all;
 }
 

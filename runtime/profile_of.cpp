@@ -541,6 +541,37 @@ core::result<void> check_searches(const config::settings& x,
   return check_encoder(x, by, known);
 }
 
+/// Plans that count with skipped steps have too few workers where none are
+/// skipped.
+core::result<void> check_skips(const config::settings& x,
+                               const planning::policy& by,
+                               const planning::profile& known,
+                               const planning::skipping_route& skip) {
+  constexpr std::string_view otherwise =
+    "or take a profile without the ladder \"cached_latents\"";
+  const auto what = fmt::format("policy '{}' plans that requests skip steps "
+                                "(route '{}')",
+                                by.name(), skip.name);
+  if (skip.by_worker)
+    return core::fail(core::ec::bad_config,
+                      "policy.name: {} by the level of their worker: a server "
+                      "fetches states before a worker is known, and would skip "
+                      "none; take 'argus', {}",
+                      what, otherwise);
+  if (x.cache.memory_bytes == 0)
+    return core::fail(core::ec::bad_config,
+                      "policy.name: {}, and this server keeps no states: set "
+                      "cache.memory_mib, {}",
+                      what, otherwise);
+  if (!known.reuse)
+    return core::fail(core::ec::bad_config,
+                      "planner.profile: {}, and without a section reuse no "
+                      "state is found: measure it with 'atelier profile "
+                      "--cache', {}",
+                      what, otherwise);
+  return {};
+}
+
 /// Logs that a configured cache is never searched.
 void warn_of_unused_cache(const config::settings& x, const planning::policy& by,
                           const planning::profile& known) {
@@ -587,7 +618,14 @@ core::result<planning::policy_ptr> policy_of(
     if (auto ok = check_searches(x, **made, known, found_by, is_host_cache);
         !ok)
       return ok.why();
-    warn_of_unused_cache(x, **made, known);
+    // A host's own policy makes plans for its engine alone.
+    const bool is_own = std::ranges::find(own, *made) != own.end();
+    const auto skip =
+      is_own ? std::nullopt : planning::planned_skip(**made, known);
+    if (!skip)
+      warn_of_unused_cache(x, **made, known);
+    else if (auto ok = check_skips(x, **made, known, *skip); !ok)
+      return ok.why();
     return made;
   }
   const auto text = core::read_text_file(file, planning::most_plan_bytes, file);

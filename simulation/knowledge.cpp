@@ -77,12 +77,13 @@ simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks)
       if (level.skip > 0)
         steps.insert(level.skip);
   if (const auto& reuse = of.profile->reuse) {
-    // `nirvana` keeps the states of a run that is not of 50 steps after as many
-    // steps as the table says for it.
+    // `nirvana` keeps the states of a run of other steps than the table's after
+    // as many steps as the table says for it.
     for (const auto& t : reuse->latents)
       steps.insert(t.skip);
-    for (const auto& t : planning::scaled_to(
-           reuse->latents, of.profile->variants[reuse->full.value].steps))
+    for (const auto& t :
+         planning::scaled_to(reuse->latents, reuse->steps,
+                             of.profile->variants[reuse->full.value].steps))
       steps.insert(t.skip);
   }
   stored_.assign(steps.begin(), steps.end());

@@ -129,7 +129,7 @@ public:
   }
 
   static void answer(hub_rig& of, const asked& to, planning::facts with,
-                     core::error why = {}) {
+                     core::error why = {}, core::timespan took = {}) {
     question_stage::done told;
     told.tells = {with.tolerated.has_value(), with.hit_likely.has_value(),
                   with.near.has_value(), with.mask.has_value()};
@@ -141,6 +141,7 @@ public:
     x.ticket = to.who;
     x.stage = to.stage;
     x.failure = std::move(why);
+    x.took = took;
     x.outcome = core::typed_body::of(std::move(told));
     of.on(x);
   }

@@ -101,15 +101,16 @@ struct plan_rig {
     return asked_.all(*rig);
   }
 
-  void answer(const asked& to, planning::facts with, core::error why = {}) {
-    fact_questions::answer(*rig, to, std::move(with), std::move(why));
+  void answer(const asked& to, planning::facts with, core::error why = {},
+              core::timespan took = {}) {
+    fact_questions::answer(*rig, to, std::move(with), std::move(why), took);
   }
 
   /// Answers the last question with matches.
-  void find(std::vector<planning::match> near) {
+  void find(std::vector<planning::match> near, core::timespan took = {}) {
     planning::facts found;
     found.near = std::move(near);
-    answer(questions().back(), std::move(found));
+    answer(questions().back(), std::move(found), {}, took);
   }
 
   struct keeper : actors::found_work {

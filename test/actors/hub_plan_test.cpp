@@ -92,8 +92,9 @@ BOOST_AUTO_TEST_CASE(a_policy_gets_the_facts_that_it_asks_for) {
   BOOST_TEST(questions()[0].what.near);
   BOOST_TEST(!questions()[0].what.tolerated);
   BOOST_TEST(rig->count<test::prepare>() == 0u);
-  rig->now += 30ms;
-  find({planning::match{7, 0.9, {2}, 0}});
+  // It waited for 50 ms, of which the search itself took 30.
+  rig->now += 50ms;
+  find({planning::match{7, 0.9, {2}, 0}}, 30ms);
   BOOST_TEST((rig->take<test::prepare>().how.variant == fast));
   const auto& counts = rig->sut->counts();
   BOOST_TEST(counts.searched == 1u);
@@ -336,6 +337,44 @@ BOOST_AUTO_TEST_CASE(what_its_judge_fails_at_is_counted_and_drawn_again) {
     BOOST_TEST((rig->take<actors::denoise>().recipe.variant == slow));
   }
   BOOST_TEST(rig->sut->counts().judge_failures == 2u);
+}
+
+// What was prepared has the shape of the first variant's latent.
+BOOST_AUTO_TEST_CASE(a_row_is_prepared_again_for_a_variant_of_another_latent) {
+  for (const bool differs : {false, true}) {
+    test::plan_rig one;
+    auto& hub = one.rig;
+    if (differs)
+      hub->profile->variants[slow.value].latent_channels = 16;
+    one.adjust = [](planning::plan& p) {
+      p.routes[0].legs[0].any_of = {fast, slow};
+      for (auto& w : p.workers)
+        w.also_serves = {planning::lane_of(fast)};
+    };
+    one.policy->choosing = [](const planning::facts&) -> planning::choice {
+      return planning::go{core::route_id{0}, {}};
+    };
+    hub->add_device(life(2));
+    one.publish({slow}, 4, joining::step);
+    const auto id = hub->submit();
+    BOOST_TEST(hub->count<test::prepare>() == 1u);
+    const auto first = hub->take<test::prepare>();
+    BOOST_TEST((first.how.variant == fast));
+    hub->done(first);
+    BOOST_TEST(hub->count<test::prepare>() == (differs ? 1u : 0u));
+    if (differs) {
+      const auto again = hub->take<test::prepare>();
+      BOOST_TEST((again.how.variant == slow));
+      BOOST_TEST(again.latent.channels == 16u);
+      hub->done(again);
+    }
+    const auto run = hub->take<actors::denoise>();
+    BOOST_TEST((run.recipe.variant == slow));
+    hub->done(run);
+    BOOST_TEST(hub->work_off());
+    BOOST_TEST((hub->failure_of(id) == core::ec::none));
+    BOOST_TEST(hub->quiet());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {

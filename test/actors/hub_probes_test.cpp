@@ -46,8 +46,8 @@ BOOST_AUTO_TEST_CASE(a_plan_has_one_sent_every_so_often) {
   BOOST_TEST(!questions()[0].what.tolerated);
   // The request itself continues at once.
   BOOST_TEST(rig->count<test::prepare>() == 1u);
-  rig->now += 30ms;
-  answer(questions()[0], nothing_near());
+  rig->now += 50ms;
+  answer(questions()[0], nothing_near(), {}, 30ms);
   BOOST_TEST_REQUIRE(samples().size() == 1u);
   BOOST_TEST(std::abs(samples()[0].seconds - 0.03) < 1e-9);
   BOOST_TEST(!samples()[0].failed);

@@ -36,6 +36,36 @@ struct rig : test::api_rig {
 
 BOOST_AUTO_TEST_SUITE(openai_generations_test)
 
+// Started from the same work, they would be the same image.
+BOOST_AUTO_TEST_CASE(of_several_images_only_the_first_may_come_from_a_cache) {
+  rig r;
+  const auto orders_of = [&](json more) {
+    more["n"] = 3;
+    const auto before = r.images->count();
+    BOOST_TEST_REQUIRE(r.generate(std::move(more))->status() == 0u);
+    std::vector<generation> out;
+    for (auto i = before + 1; i <= r.images->count(); ++i)
+      out.push_back(r.images->at(i).wanted);
+    BOOST_TEST_REQUIRE(out.size() == 3u);
+    return out;
+  };
+  const auto drawn = orders_of({});
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    BOOST_TEST(drawn[i].seed_drawn == (i == 0));
+    BOOST_TEST(!drawn[i].cache);
+  }
+  const auto both = orders_of({{"cache", "on"}, {"cache_similarity", 0.9}});
+  BOOST_TEST(both[0].cache.value() == "on");
+  BOOST_TEST(both[0].cache_similarity.value() == 0.9f);
+  for (const size_t i : {1u, 2u}) {
+    BOOST_TEST(both[i].cache.value() == "write");
+    BOOST_TEST(!both[i].cache_similarity);
+  }
+  const auto read = orders_of({{"cache", "read"}, {"seed", 7}});
+  BOOST_TEST(read[0].cache.value() == "read");
+  BOOST_TEST(read[2].cache.value() == "off");
+}
+
 BOOST_AUTO_TEST_CASE(images_come_with_their_seeds) {
   rig r;
   const auto got =

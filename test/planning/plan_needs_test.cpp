@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/full_profile.hpp"
 #include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/atelier/unified_memory.hpp>
 
 #include <boost/test/unit_test.hpp>
+
+#include <set>
+#include <string>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -137,6 +141,28 @@ BOOST_AUTO_TEST_CASE(every_fault_is_told_at_once) {
   BOOST_TEST(all.find("stages[0].skip") != std::string::npos);
   BOOST_TEST(all.find("\np.json: plan.routes[1].stages[1].from")
              != std::string::npos);
+}
+
+// Only the family of Argus has fewer workers than full runs would need.
+BOOST_AUTO_TEST_CASE(plans_that_count_with_skipped_steps_are_known) {
+  auto all = test::full_profile();
+  const std::set<std::string> by_worker{"argus-paper", "pac",
+                                        "argus-no-classifier", "argus-no-shift",
+                                        "argus-no-switch"};
+  for (const auto& by : all_policies()) {
+    const std::string name{by->name()};
+    const auto found = planned_skip(*by, all);
+    BOOST_TEST(found.has_value()
+                 == (name == "argus" || by_worker.count(name) != 0),
+               name);
+    BOOST_TEST((found && found->by_worker) == (by_worker.count(name) != 0),
+               name);
+  }
+  std::erase_if(all.ladders, [](const ladder_profile& x) {
+    return x.kind == ladder_kind::cached_latents;
+  });
+  for (const auto& by : all_policies())
+    BOOST_TEST(!planned_skip(*by, all), by->name());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -79,7 +79,7 @@ struct eviction_fixture : test::recall_rig {
   /// two and five of ten steps, and for one more.
   std::unique_ptr<engine> start_with_states(bool on_disk) {
     auto measured = test::with_reuse();
-    measured.reuse->latents = {{10, 0.3}, {25, 0.99}};
+    measured.reuse->latents = {{2, 0.3}, {5, 0.99}};
     folder.write("measured.json", planning::to_json(measured));
     auto set = settings();
     set.push_back("cache.eviction='lcbfu'");

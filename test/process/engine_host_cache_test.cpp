@@ -63,6 +63,7 @@ public:
             index::leftover what) override {
     ++kept;
     check();
+    stuck.wait(true);
     return inner_->keep(key, text, std::move(what));
   }
 
@@ -73,6 +74,7 @@ public:
   planning::compared by = planning::compared::prompts;
   std::atomic<bool> fails{false};
   std::atomic<bool> states_fail{false};
+  std::atomic<bool> stuck{false};
   std::atomic<uint64_t> searches{0};
   std::atomic<uint64_t> kept{0};
 
@@ -147,6 +149,24 @@ BOOST_DATA_TEST_CASE(what_it_throws_finds_and_keeps_nothing, cache_modes, how) {
   }
   own->states_fail = false;
   repeated(*sut, x);
+  BOOST_TEST(sut->stop(10s));
+}
+
+// What is kept waits for a cache that takes long to keep; searches do not.
+BOOST_DATA_TEST_CASE(searches_do_not_wait_for_what_is_kept, cache_modes, how) {
+  auto sut = test::start(options(how));
+  own->stuck = true;
+  for (const auto* const prompt :
+       {"a red ball on a table", "two green cups", "the old town at night"}) {
+    const auto drawn = test::answers_to(*sut, {wanted(prompt)});
+    BOOST_TEST(test::image_in(drawn.front()).route == "scratch");
+    BOOST_TEST(test::eventually([&] { return own->kept == 1; }));
+  }
+  BOOST_TEST(own->searches >= 2u);
+  BOOST_TEST(own->kept == 1u);
+  own->stuck = false;
+  own->stuck.notify_all();
+  BOOST_TEST(test::eventually([&] { return own->kept == 3; }));
   BOOST_TEST(sut->stop(10s));
 }
 

@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(a_plan_has_probes_sent) {
 
 BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
   auto measured = test::with_reuse();
-  measured.reuse->latents = {{10, 0.3}, {25, 0.99}};
+  measured.reuse->latents = {{2, 0.3}, {5, 0.99}};
   folder.write("measured.json", planning::to_json(measured));
   auto set = settings();
   std::replace(set.begin(), set.end(), std::string{"arena.capture_slots=8"},
@@ -476,6 +476,39 @@ BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
   test::answers_to(*sut, {x});
   remembered(*sut);
   BOOST_TEST(repeated(*sut, x).reused.value().steps == 5u);
+}
+
+// An entry of one policy may lack what another starts from.
+BOOST_AUTO_TEST_CASE(states_and_images_share_a_cache) {
+  const auto x = wanted("a red ball on a table");
+  const auto start_with = [&](const std::string& policy) {
+    auto set = settings(policy);
+    set.push_back("cache.folder='" + (folder.path / "both").string() + "'");
+    return test::start(mode::single, set);
+  };
+  const auto draw = [&](engine& sut, const std::string& route) {
+    const auto made = test::answers_to(sut, {x});
+    BOOST_TEST(test::image_in(made.front()).route == route);
+    BOOST_TEST(test::comes_to_rest(sut));
+  };
+  {
+    auto sut = start_with("nirvana");
+    draw(*sut, "scratch");
+    remembered(*sut);
+    BOOST_TEST(sut->stop(10s));
+  }
+  {
+    auto sut = start_with("modm");
+    draw(*sut, "miss");
+    draw(*sut, "hit, k=5");
+    BOOST_TEST(sut->stop(10s));
+  }
+  {
+    auto sut = start_with("nirvana");
+    const auto made = repeated(*sut, x);
+    BOOST_TEST(made.reused.value().kind == "latent");
+    BOOST_TEST(sut->stop(10s));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(remembering_needs_slots_to_remember_through) {

@@ -31,8 +31,6 @@ namespace {
 
 constexpr uint32_t steps = 8;
 constexpr uint32_t kept = 4;
-/// Tables of skips assume 50 steps.
-constexpr uint32_t kept_of_table = kept * 50 / steps;
 
 planning::profile with_reuse() {
   planning::profile p;
@@ -44,7 +42,7 @@ planning::profile with_reuse() {
   p.reuse.emplace();
   p.reuse->full = core::variant_id{0};
   p.reuse->steps = steps;
-  p.reuse->latents = {{kept_of_table, 0.9}};
+  p.reuse->latents = {{kept, 0.9}};
   return p;
 }
 

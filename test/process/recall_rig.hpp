@@ -22,9 +22,6 @@ namespace atelier::test {
 inline constexpr uint32_t recall_steps = 10;
 inline constexpr uint32_t recall_kept = 5;
 
-/// Tables of skips assume 50 steps.
-inline constexpr uint32_t recall_table_steps = 50;
-
 /// Returns a profile that lets a policy reuse work from this similarity of
 /// texts on.
 inline planning::profile with_reuse(double similarity = 0.9) {
@@ -40,8 +37,7 @@ inline planning::profile with_reuse(double similarity = 0.9) {
   p.reuse->full = core::variant_id{0};
   p.reuse->small = {core::variant_id{1}};
   p.reuse->steps = recall_steps;
-  p.reuse->latents = {
-    {recall_kept * recall_table_steps / recall_steps, similarity}};
+  p.reuse->latents = {{recall_kept, similarity}};
   p.reuse->images = {{recall_kept, similarity}};
   p.reuse->images_by = planning::compared::prompts;
   p.reuse->answers_from = similarity;

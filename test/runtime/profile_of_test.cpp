@@ -268,6 +268,44 @@ BOOST_AUTO_TEST_CASE(a_plan_and_the_policy_that_answers_by_it_go_together) {
   refused("planner.plan: cannot read nowhere.json");
 }
 
+// The fleet would be planned for steps that nothing skips.
+BOOST_AUTO_TEST_CASE(plans_with_skips_that_cannot_happen_are_refused_by_name) {
+  config::settings x;
+  planning::profile known;
+  auto v = *planning::parse_variant("painter@20");
+  v.native_px = {64, 64};
+  v.step = {{1, 64 * 64, std::chrono::milliseconds{10}, 9}};
+  known.variants = {v};
+  planning::ladder_profile latents;
+  latents.kind = planning::ladder_kind::cached_latents;
+  latents.levels = {{core::variant_id{0}, 0, 1, {}},
+                    {core::variant_id{0}, 10, 0.9, {}}};
+  known.ladders = {latents};
+  const auto why = [&](const char* policy) {
+    x.policy.name = policy;
+    const auto made = runtime::policy_of(x, known);
+    return made ? std::string{} : made.why().text;
+  };
+  const auto starts = [&](const char* policy, const std::string& with) {
+    const auto text = why(policy);
+    BOOST_TEST(text.starts_with(with), text);
+  };
+  starts("argus", "policy.name: policy 'argus' plans that requests skip steps");
+  BOOST_TEST(why("argus").find("set cache.memory_mib") != std::string::npos);
+  x.cache.memory_bytes = 1 << 20;
+  starts("argus", "planner.profile: policy 'argus' plans that requests skip");
+  known.reuse.emplace();
+  BOOST_TEST(why("argus") == "");
+  for (const auto* const by_worker : {"argus-paper", "pac", "argus-no-shift"}) {
+    starts(by_worker, std::string{"policy.name: policy '"} + by_worker + "'");
+    BOOST_TEST(why(by_worker).find("take 'argus'") != std::string::npos);
+  }
+  for (const auto* const other : {"vanilla", "proteus", "modm"})
+    BOOST_TEST(why(other) == "");
+  known.ladders.clear();
+  BOOST_TEST(why("argus-paper") == "");
+}
+
 BOOST_AUTO_TEST_CASE(auto_takes_the_policy_that_fits_what_is_served) {
   config::settings x;
   BOOST_TEST(x.policy.name == "auto");

@@ -51,7 +51,8 @@ std::optional<skip_table> thresholds_in(const profile& known) {
   // A measurement may have found that no skip keeps the quality.
   if (!reuse || (reuse->latents.empty() && !reuse->measured))
     return std::nullopt;
-  return scaled_to(reuse->latents, known.variants[reuse->full.value].steps);
+  return scaled_to(reuse->latents, reuse->steps,
+                   known.variants[reuse->full.value].steps);
 }
 
 // Counts each retrieval once, although several windows may report it.

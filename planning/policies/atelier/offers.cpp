@@ -180,7 +180,7 @@ void offer_images(offer_builder& to, const profile& known, const qualities& q) {
   for (const core::variant_id v : refiners)
     for (const skip_threshold& t : reuse_table(known)) {
       const variant_profile& p = known.variants[v.value];
-      const auto runs = modm::refine_with(p.steps, t.skip);
+      const auto runs = modm::refine_with(p.steps, t.skip, reuse.steps);
       if (!runs)
         continue;
       route r;

@@ -34,12 +34,11 @@ reuse_kind reuse_of(const profile& known) {
 skip_table reuse_table(const profile& known) {
   const auto kind = reuse_of(known);
   if (kind == reuse_kind::images)
-    return known.reuse->images.empty() ? modm::published_table()
-                                       : known.reuse->images;
+    return modm::table_in(*known.reuse);
   if (kind == reuse_kind::none)
     return {};
   if (known.reuse && !known.reuse->latents.empty())
-    return scaled_to(known.reuse->latents,
+    return scaled_to(known.reuse->latents, known.reuse->steps,
                      known.variants[known.reuse->full.value].steps);
   std::set<uint32_t> skips;
   for (const level_profile& l :

@@ -24,11 +24,6 @@ uint32_t miss_route(const profile& costs) {
   return static_cast<uint32_t>(costs.variants.size());
 }
 
-skip_table table_of(const profile& costs) {
-  return costs.reuse->images.empty() ? modm::published_table()
-                                     : costs.reuse->images;
-}
-
 // Returns the arrivals, hits and skips of the newest windows: of three minutes
 // in all, or of one window if that is longer.
 // Source: MoDM's artifact, whose window and period are one.
@@ -167,14 +162,14 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
   miss.store.image = true;
   miss.legs.push_back(detail::leg_on(r.full));
   const uint32_t first = detail::add_route(next, std::move(miss));
-  for (const skip_threshold& t : table_of(known)) {
+  for (const skip_threshold& t : modm::table_in(*known.reuse)) {
     route hit;
     hit.name = fmt::format("hit, k={}", t.skip);
     hit.store.image = rules_.keep_all;
     leg s;
     s.any_of = {small};
     // A variant that would skip none of its own steps cannot refine.
-    if (!modm::refine_with(known.variants[small.value].steps, t.skip)
+    if (!modm::refine_with(known.variants[small.value].steps, t.skip, r.steps)
         || detail::hosting_now(there, small) == 0)
       s.any_of = {r.full};
     else if (small != r.full)
@@ -216,7 +211,7 @@ choice modm_policy::choose(const decision_context& by) const {
     n.by = images_compared(*by.costs.reuse);
     return n;
   }
-  const auto table = table_of(by.costs);
+  const auto table = modm::table_in(*by.costs.reuse);
   for (uint32_t m = 0; m < by.known.near->size(); ++m) {
     const match& near = (*by.known.near)[m];
     if (rules_.most_depth > 0 && near.depth >= rules_.most_depth)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/policies/modm/refinement.hpp>
+#include <atelier/planning/reuse/scaled_table.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace atelier::planning::modm {
 
@@ -20,13 +20,18 @@ skip_table calibrate(
   return rising_table(std::move(found));
 }
 
-std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip) {
-  const uint32_t left = reference_steps - std::min(skip, reference_steps);
-  const auto steps = static_cast<uint32_t>(std::max(
-    1.0, std::round(static_cast<double>(left) * own_steps / reference_steps)));
-  if (steps >= own_steps)
+skip_table table_in(const reuse_profile& known) {
+  return known.images.empty()
+         ? scaled_to(published_table(), reference_steps, known.steps)
+         : known.images;
+}
+
+std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip,
+                                      uint32_t of) {
+  const uint32_t first = scaled_skip(skip, of, own_steps);
+  if (first == 0)
     return std::nullopt;
-  return refinement{own_steps - steps, steps};
+  return refinement{first, own_steps - first};
 }
 
 double saved_by_skipping(double hits, const std::vector<double>& skip_shares,

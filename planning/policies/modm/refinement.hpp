@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/profile.hpp>
 #include <atelier/planning/reuse/thresholds.hpp>
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace atelier::planning::modm {
 
-/// The number of steps of a full run that skips refer to, T.
+/// The number of steps of a full run that the published skips refer to, T.
 /// Source: MoDM, section 5.2.
 inline constexpr uint32_t reference_steps = 50;
 
@@ -21,6 +22,10 @@ inline constexpr double kept_quality = 0.95;
 /// Returns the thresholds of text-to-image similarity of CLIP ViT-L/14.
 /// Source: MoDM's artifact; 20 skipped steps are not used there.
 skip_table published_table();
+
+/// Returns the thresholds of a profile for images, or the published ones; their
+/// skips refer to `known.steps`.
+skip_table table_in(const reuse_profile& known);
 
 /// Returns k from measured refinements, a list for each skip, each with the
 /// quality relative to a full run: isotonic fits and their lower bounds,
@@ -38,10 +43,12 @@ struct refinement {
 };
 
 /// Returns the steps that a variant of `own_steps` runs if a reference run
-/// skips `skip` of 50: the last (1 - skip/50) of its own, at least one. Returns
-/// nothing if that is its whole schedule: it cannot refine.
+/// skips `skip` of `of` steps: the last ones, as many as `scaled_skip` leaves,
+/// which are those that a leg with this skip runs. Returns nothing if that is
+/// its whole schedule: it cannot refine.
 /// Source: MoDM, section 5.2; other step counts are not stated there.
-std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip);
+std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip,
+                                      uint32_t of);
 
 /// Returns the fraction of computation saved if hits skip steps: H times the
 /// sum of P(K=k) k/T.

@@ -43,9 +43,10 @@ bool has_own_table(const reuse_profile& x) {
 
 skip_table table_of(const profile& costs) {
   const reuse_profile& r = *costs.reuse;
-  const skip_table& table =
-    has_own_table(r) ? r.latents : nirvana::published_table();
-  return scaled_to(table, costs.variants[r.full.value].steps);
+  const uint32_t steps = costs.variants[r.full.value].steps;
+  return has_own_table(r)
+         ? scaled_to(r.latents, r.steps, steps)
+         : scaled_to(nirvana::published_table(), table_steps, steps);
 }
 
 bool has_measured_answers(const nirvana_rules& rules, const reuse_profile& x) {

@@ -101,6 +101,20 @@ BOOST_AUTO_TEST_CASE(measured_thresholds_replace_the_published_ones) {
     s.sut->explain(s.now).lines[0].ends_with("no skip keeps the quality"));
 }
 
+BOOST_AUTO_TEST_CASE(skips_refer_to_the_steps_that_the_profile_says) {
+  auto s = scene_of("nirvana");
+  s.known.reuse->latents = {{5, 0.5}};
+  s.known.reuse->steps = 10;
+  s.replan();
+  // Half of the run of 50 steps.
+  const auto& hit = s.route(test::near_one(0.6, {5, 25}), {}, usual());
+  BOOST_TEST(hit.legs[0].skip == 25u);
+  facts nothing;
+  nothing.near.emplace();
+  BOOST_TEST((s.route(nothing, {}, usual()).legs[0].capture
+              == std::vector<uint32_t>{25}));
+}
+
 BOOST_AUTO_TEST_CASE(a_measurement_without_thresholds_leaves_atelier_no_reuse) {
   const auto sut = *make_policy("atelier");
   auto known = test::full_profile();

@@ -66,7 +66,8 @@ planning::profile measured_costs(const study_setup& setup,
   }
   auto& reuse = *out.reuse;
   if (reuse.latents.empty() && !reuse.measured)
-    reuse.latents = planning::nirvana::published_table();
+    reuse.latents = planning::scaled_to(planning::nirvana::published_table(),
+                                        planning::table_steps, reuse.steps);
   return out;
 }
 

@@ -89,7 +89,8 @@ bool has(const study_plan& plan, std::string_view name) {
 result<void> check_needs(const study_plan& plan, const study_setup& made,
                          const known_variants& known) {
   const auto& variant = made.variant();
-  if (planning::scaled_to(planning::nirvana::published_table(), variant.steps)
+  if (planning::scaled_to(planning::nirvana::published_table(),
+                          planning::table_steps, variant.steps)
         .empty())
     return fail(ec::invalid_argument,
                 "--variants: {} has no steps to skip: at least 2 are needed",

@@ -3,6 +3,7 @@
 #include "support/scale.hpp"
 #include <atelier/planning/policies/modm/energy.hpp>
 #include <atelier/planning/policies/modm/refinement.hpp>
+#include <atelier/planning/policy.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -35,20 +36,52 @@ BOOST_AUTO_TEST_CASE(nearer_images_skip_more_from_their_threshold_on) {
 
 BOOST_AUTO_TEST_CASE(other_step_counts_run_the_same_share_at_their_end) {
   for (const uint32_t k : {5u, 10u, 15u, 20u, 25u, 30u}) {
-    const auto r = refine_with(50, k);
+    const auto r = refine_with(50, k, 50);
     BOOST_REQUIRE(r.has_value());
     BOOST_TEST(r->first == k);
     BOOST_TEST(r->steps == 50 - k);
   }
-  BOOST_TEST(refine_with(10, 5)->steps == 9u);
-  BOOST_TEST(refine_with(10, 30)->steps == 4u);
-  BOOST_TEST(refine_with(10, 30)->first == 6u);
-  BOOST_TEST(refine_with(4, 30)->first == 2u);
-  BOOST_TEST(refine_with(2, 50)->steps == 1u);
+  BOOST_TEST(refine_with(10, 5, 50)->steps == 9u);
+  BOOST_TEST(refine_with(10, 30, 50)->steps == 4u);
+  BOOST_TEST(refine_with(10, 30, 50)->first == 6u);
+  BOOST_TEST(refine_with(4, 30, 50)->first == 2u);
+  BOOST_TEST(refine_with(2, 50, 50)->steps == 1u);
   // Nothing is left out, so the variant cannot refine.
-  BOOST_TEST(!refine_with(50, 0).has_value());
-  BOOST_TEST(!refine_with(4, 5).has_value());
-  BOOST_TEST(!refine_with(1, 30).has_value());
+  BOOST_TEST(!refine_with(50, 0, 50).has_value());
+  BOOST_TEST(!refine_with(4, 5, 50).has_value());
+  BOOST_TEST(!refine_with(1, 30, 50).has_value());
+}
+
+// A plan counts with the steps that a leg runs.
+BOOST_AUTO_TEST_CASE(a_refinement_has_the_steps_that_its_leg_runs) {
+  leg hit;
+  hit.from = origin::image;
+  for (const uint32_t of : {4u, 10u, 28u, 50u})
+    for (const uint32_t own : {1u, 2u, 4u, 10u, 20u, 50u})
+      for (hit.skip = 1; hit.skip <= of; ++hit.skip) {
+        hit.skip_of = of;
+        core::recipe how;
+        how.steps = own;
+        how.strength = 1;
+        how = refining(how, hit);
+        const auto found = refine_with(own, hit.skip, of);
+        BOOST_TEST(core::steps_to_run(how) == (found ? found->steps : own),
+                   "skip " << hit.skip << " of " << of << ", own " << own);
+        if (found)
+          BOOST_TEST(found->first + found->steps == own);
+      }
+  // A profile of ten steps lets a variant of four skip half of them.
+  BOOST_TEST(refine_with(4, 5, 10).value().steps == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(published_skips_are_of_fifty_steps) {
+  reuse_profile known;
+  BOOST_TEST((table_in(known) == published_table()));
+  known.steps = 10;
+  const skip_table ten{{1, 0.25}, {2, 0.27}, {3, 0.28}, {5, 0.29}, {6, 0.3}};
+  BOOST_TEST((table_in(known) == ten));
+  known.images = {{5, 0.9}};
+  BOOST_TEST((table_in(known) == known.images));
 }
 
 BOOST_AUTO_TEST_CASE(savings_are_those_of_the_equations) {

@@ -44,14 +44,14 @@ BOOST_AUTO_TEST_CASE(similarities_must_lie_above_their_threshold) {
 
 BOOST_AUTO_TEST_CASE(tables_scale_to_other_step_counts) {
   const auto table = published_table();
-  BOOST_TEST((scaled_to(table, 50) == table));
+  BOOST_TEST((scaled_to(table, 50, 50) == table));
   const skip_table twenty{
     {2, 0.65}, {4, 0.75}, {6, 0.85}, {8, 0.9}, {10, 0.95}};
-  BOOST_TEST((scaled_to(table, 20) == twenty));
+  BOOST_TEST((scaled_to(table, 50, 20) == twenty));
   // floor(K 4 / 50) is 0, 0, 1, 1, 2.
   const skip_table four{{1, 0.85}, {2, 0.95}};
-  BOOST_TEST((scaled_to(table, 4) == four));
-  BOOST_TEST(scaled_to(table, 1).empty());
+  BOOST_TEST((scaled_to(table, 50, 4) == four));
+  BOOST_TEST(scaled_to(table, 50, 1).empty());
 }
 
 BOOST_AUTO_TEST_CASE(holes_fall_to_the_next_lower_state) {

@@ -173,10 +173,9 @@ words_digest digest_of_words(std::string_view text) {
 }
 
 double similarity_of_texts(double of_vectors, bool same_words) {
-  constexpr double most_of_others = 0.999;
-  if (of_vectors <= most_of_others)
+  if (of_vectors <= most_of_other_texts)
     return of_vectors;
-  return same_words ? 1 : most_of_others;
+  return same_words ? 1 : most_of_other_texts;
 }
 
 double similarity(std::span<const float> a, std::span<const float> b) {

@@ -35,6 +35,10 @@ words_digest digest_of_words(std::string_view text);
 
 /// Returns the similarity of two texts whose vectors have that similarity. It
 /// is 1 only for texts of the same words in the same order, however alike the
+/// The greatest similarity of texts that are not the same words in the same
+/// order.
+inline constexpr double most_of_other_texts = 0.999;
+
 /// vectors of others are, so that a threshold of 1 lets only those pass.
 double similarity_of_texts(double of_vectors, bool same_words);
 

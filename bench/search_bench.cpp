@@ -210,8 +210,8 @@ void check(const std::vector<asked>& searches,
       best = std::max<double>(best, index::similarity(x.vector, all[at]));
     times.push_back(microseconds_since(begun));
     // Texts of other words are never more similar, however near their vectors.
-    constexpr double most_of_others = 0.999;
-    right += x.similarity >= std::min(best, most_of_others) - rounding;
+    right +=
+      x.similarity >= std::min(best, index::most_of_other_texts) - rounding;
   }
   const auto share =
     static_cast<double>(right) / static_cast<double>(searches.size());

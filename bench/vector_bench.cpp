@@ -125,11 +125,17 @@ int main(int argc, char** argv) {
 
   index::nearest_by_key n{dimensions};
   auto begun = clock_type::now();
+  std::vector<index::loaded_vector> all;
   for (size_t i = 0; i < many; ++i)
-    n.load("k", i, units[i]);
+    all.push_back({i, units[i]});
+  n.fill("k", std::move(all));
   std::printf("%zu vectors of %zu numbers: loaded in %.2f s, %.0f MiB\n", many,
               dimensions, microseconds_since(begun) / 1e6,
               static_cast<double>(n.bytes()) / (1 << 20));
+  // Results of requests that come during the first build are kept, too.
+  if (!n.add("k", many + changes, units.front())
+      || !n.remove("k", many + changes))
+    stop("a vector was refused after the start");
   n.settle();
   std::printf("indexed after %.1f s, %.0f MiB\n",
               microseconds_since(begun) / 1e6,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/detail/prompt_characters.hpp>
 #include <atelier/core/prompt_syntax.hpp>
 
 #include <fmt/format.h>
@@ -12,18 +13,11 @@ namespace atelier::core {
 
 namespace {
 
+using detail::is_space;
+using detail::is_word;
+
 constexpr size_t most_marks = 16;
 constexpr size_t most_shown_bytes = 80;
-
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || c == '_'
-      || static_cast<unsigned char>(c) >= 0x80;
-}
 
 std::string_view strip(std::string_view x) {
   while (!x.empty() && is_space(x.front()))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/detail/prompt_characters.hpp>
 #include <atelier/core/prompt_weights.hpp>
 
 #include <charconv>
@@ -10,19 +11,12 @@ namespace atelier::core {
 
 namespace {
 
+using detail::is_space;
+using detail::is_word;
+
 constexpr double round_weight = 1.1;
 constexpr double square_weight = 1 / 1.1;
 constexpr std::string_view chunk_mark = "BREAK";
-
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || c == '_'
-      || static_cast<unsigned char>(c) >= 0x80;
-}
 
 bool is_mark(char c) {
   return c == '\\' || c == '(' || c == ')' || c == '[' || c == ']' || c == ':';

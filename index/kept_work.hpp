@@ -108,7 +108,7 @@ struct kept_counts {
   bool reads_left_out = false;
   bool writes_left_out = false;
   /// Leftovers that are queued to be kept, and leftovers that were not kept
-  /// because too many were queued.
+  /// because too many were queued, or came while an index was being built.
   uint64_t pending = 0;
   uint64_t overflowed = 0;
   /// The work of the encoders.

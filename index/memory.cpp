@@ -282,6 +282,7 @@ kept_counts memory::counts() const {
   auto out = counts_;
   out.entries = shares_->entries();
   out.bytes = shares_->bytes();
+  out.overflowed = of_vectors.refused;
   out.searches_checked = of_vectors.checked;
   out.searches_agreed = of_vectors.agreed;
   out.compared = of_vectors.compared;

@@ -24,25 +24,41 @@ nearest_by_key::index_ptr nearest_by_key::of(std::string_view key) const {
   return at == by_key_.end() ? nullptr : at->second;
 }
 
-bool nearest_by_key::insert(std::string_view key, uint64_t number,
-                            std::span<const float> unit, at_bound then) {
+void nearest_by_key::enter(std::string_view key, index_ptr made) {
+  const std::lock_guard hold{lock_};
+  by_key_.emplace(key, std::move(made));
+}
+
+bool nearest_by_key::add(std::string_view key, uint64_t number,
+                         std::span<const float> unit) {
   const std::lock_guard writes{writers_};
   if (const auto there = of(key)) {
-    if (!there->add(number, unit, then))
+    if (!there->add(number, unit))
       return false;
-    count(key, true);
-    return true;
-  }
-  auto made =
-    std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
-  if (!made->add(number, unit, then))
-    return false;
-  {
-    const std::lock_guard hold{lock_};
-    by_key_.emplace(key, std::move(made));
+  } else {
+    auto made =
+      std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
+    if (!made->add(number, unit))
+      return false;
+    enter(key, std::move(made));
   }
   count(key, true);
   return true;
+}
+
+void nearest_by_key::fill(std::string_view key,
+                          std::vector<loaded_vector> all) {
+  if (all.empty())
+    return;
+  const std::lock_guard writes{writers_};
+  ATELIER_EXPECTS(!of(key), "a key is filled before others add");
+  const auto comes = all.size();
+  auto made =
+    std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
+  made->fill(std::move(all));
+  enter(key, std::move(made));
+  for (size_t i = 0; i < comes; ++i)
+    count(key, true);
 }
 
 void nearest_by_key::count(std::string_view key, bool comes) {
@@ -57,16 +73,6 @@ void nearest_by_key::count(std::string_view key, bool comes) {
     ++at->second.entries;
   else if (--at->second.entries == 0)
     by_space_.erase(at);
-}
-
-bool nearest_by_key::add(std::string_view key, uint64_t number,
-                         std::span<const float> unit) {
-  return insert(key, number, unit, at_bound::refuse);
-}
-
-void nearest_by_key::load(std::string_view key, uint64_t number,
-                          std::span<const float> unit) {
-  insert(key, number, unit, at_bound::grow);
 }
 
 bool nearest_by_key::remove(std::string_view key, uint64_t number) {

@@ -29,17 +29,18 @@ public:
   nearest_by_key(const nearest_by_key&) = delete;
   nearest_by_key& operator=(const nearest_by_key&) = delete;
 
-  /// Adds a vector. Returns false without adding it if too many vectors have
-  /// been added while the key's index is being built.
+  /// Adds a vector. Returns false without adding it, and counts it as refused,
+  /// if too many vectors have been added while the key's index is being built.
   /// @pre `unit` has the dimensions, and the key has no vector with that number
   [[nodiscard]] bool add(std::string_view key, uint64_t number,
                          std::span<const float> unit);
 
-  /// Adds a vector regardless of how many were added before; for vectors that
-  /// are read at a start. Searches under the key take longer until its index is
-  /// built.
-  /// @pre as `add`
-  void load(std::string_view key, uint64_t number, std::span<const float> unit);
+  /// Adds all vectors that are read at a start under a key, however many.
+  /// Searches under the key take longer until its index is built, and more
+  /// vectors are added meanwhile.
+  /// @pre each has the dimensions and a number of its own, and the key has no
+  ///      vector
+  void fill(std::string_view key, std::vector<loaded_vector> all);
 
   /// Removes a vector: searches that begin later do not find it. Returns false
   /// if the vector was not found.
@@ -74,9 +75,8 @@ public:
 private:
   using index_ptr = std::shared_ptr<vector_index>;
 
-  bool insert(std::string_view key, uint64_t number,
-              std::span<const float> unit, at_bound then);
   index_ptr of(std::string_view key) const;
+  void enter(std::string_view key, index_ptr made);
   void count(std::string_view key, bool comes);
 
   const size_t dimensions_;

@@ -36,9 +36,17 @@ constexpr range separators[] = {
   {0xD7, 0xD7},     {0xF7, 0xF7},    {0x2000, 0x206F}, {0x3000, 0x303F},
   {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20}};
 
-// Japanese syllables and Chinese characters, which no space separates.
+// Thai, Lao, Burmese and Khmer letters, Japanese syllables and Chinese
+// characters, which no space separates.
 constexpr range words_by_themselves[] = {
-  {0x3040, 0x30FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0x20000, 0x3FFFF}};
+  {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF},  {0x3040, 0x30FF},
+  {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0x20000, 0x3FFFF}};
+
+// Letters and digits as wide as a Chinese character, and what they are shifted
+// by.
+constexpr range wide_letters_and_digits[] = {
+  {0xFF10, 0xFF19}, {0xFF21, 0xFF3A}, {0xFF41, 0xFF5A}};
+constexpr char32_t wide_shift = 0xFEE0;
 
 constexpr bool is_in_word(char32_t c) {
   return c < 0x80 ? lies_in(letters_and_digits, c) : !lies_in(separators, c);
@@ -47,6 +55,8 @@ constexpr bool is_in_word(char32_t c) {
 // Applies only those of Unicode's rules that shift by a constant, which no
 // version of a library changes.
 constexpr char32_t small_letter(char32_t c) {
+  if (lies_in(wide_letters_and_digits, c))
+    return small_letter(c - wide_shift);
   if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7)
       || (c >= 0x391 && c <= 0x3AB) || (c >= 0x410 && c <= 0x42F))
     return c + 32;
@@ -173,10 +183,9 @@ words_digest digest_of_words(std::string_view text) {
 }
 
 double similarity_of_texts(double of_vectors, bool same_words) {
-  constexpr double most_of_others = 0.999;
-  if (of_vectors <= most_of_others)
+  if (of_vectors <= most_of_other_texts)
     return of_vectors;
-  return same_words ? 1 : most_of_others;
+  return same_words ? 1 : most_of_other_texts;
 }
 
 double similarity(std::span<const float> a, std::span<const float> b) {

@@ -20,11 +20,13 @@ using text_vector = std::array<float, text_dimensions>;
 /// and "a kitten" share one word, and "a dog bites a man" is near "a man bites
 /// a dog".
 ///
-/// Capital letters count as small ones (Latin, Greek, Cyrillic), a character
-/// that is neither letter nor digit separates words, and a Chinese or Japanese
-/// character is a word by itself. The vector of a text without words is all
-/// zeros. Text after a UTF-8 fault is ignored. The vector is equal on every
-/// machine.
+/// Capital letters count as small ones (Latin, Greek, Cyrillic), wide ones as
+/// others, a character that is neither letter nor digit separates words, and a
+/// character of a script without spaces (Chinese, Japanese, Thai, Lao, Burmese,
+/// Khmer) is a word by itself. A letter and its accent as one character differ
+/// from the same as two, because composing them takes Unicode's tables. The
+/// vector of a text without words is all zeros. Text after a UTF-8 fault is
+/// ignored. The vector is equal on every machine.
 text_vector vector_of(std::string_view text);
 
 /// Identifies a sequence of words.
@@ -32,6 +34,10 @@ using words_digest = std::array<uint8_t, 16>;
 
 /// Returns the digest of the words that vector_of reads, in their order.
 words_digest digest_of_words(std::string_view text);
+
+/// The greatest similarity of texts that are not the same words in the same
+/// order.
+inline constexpr double most_of_other_texts = 0.999;
 
 /// Returns the similarity of two texts whose vectors have that similarity. It
 /// is 1 only for texts of the same words in the same order, however alike the

@@ -543,8 +543,8 @@ struct cache_status {
   uint64_t agreed = 0;
   /// Failed operations of the disk and of the encoders.
   uint64_t failures = 0;
-  /// Requests whose results wait to be stored, and requests whose results were
-  /// not stored because cache.pending others waited.
+  /// Requests whose results wait to be stored, and those whose results were not
+  /// stored: cache.pending others waited, or too many came during indexing.
   uint64_t pending = 0;
   uint64_t overflowed = 0;
   /// What a search compares a prompt with: prompts or images.

@@ -154,6 +154,7 @@ kept_counts store::counts() const {
   auto out = impl_->counts;
   out.entries = impl_->shares.entries();
   out.bytes = impl_->shares.bytes();
+  out.overflowed = of_vectors.refused;
   out.searches_checked = of_vectors.checked;
   out.searches_agreed = of_vectors.agreed;
   out.compared = of_vectors.compared;

@@ -60,7 +60,7 @@ struct vector_index::state {
 };
 
 vector_counts vector_counters::now() const {
-  return {builds, failed_builds, checked, agreed, compared};
+  return {builds, failed_builds, refused, checked, agreed, compared};
 }
 
 vector_index::vector_index(size_t dimensions, vector_options how,
@@ -90,18 +90,28 @@ void vector_index::publish(std::shared_ptr<state> next) {
   std::swap(state_, out);
 }
 
-bool vector_index::add(uint64_t number, std::span<const float> unit,
-                       at_bound then) {
+vector_index::entry_ptr vector_index::enter(uint64_t number,
+                                            std::vector<float> unit) {
   ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
-  const std::lock_guard hold{lock_};
-  if (segment_slots_ >= how_.segment_most && then == at_bound::refuse)
-    return false;
   auto made = std::make_shared<detail::entry>();
   made->number = number;
   made->sequence = next_sequence_++;
-  made->unit.assign(unit.begin(), unit.end());
+  made->unit = std::move(unit);
   const bool is_new = by_number_.emplace(number, made).second;
   ATELIER_EXPECTS(is_new, "a number is given once");
+  return made;
+}
+
+bool vector_index::add(uint64_t number, std::span<const float> unit) {
+  const std::lock_guard hold{lock_};
+  if (segment_slots_ - (builds_ ? taken_slots_ : 0) >= how_.segment_most) {
+    ++counters_.refused;
+    // Otherwise it would stay full after a build that failed.
+    if (!builds_)
+      start_build();
+    return false;
+  }
+  auto made = enter(number, {unit.begin(), unit.end()});
   auto next = std::make_shared<state>(*snapshot());
   next->segment.append(std::move(made));
   publish(std::move(next));
@@ -109,6 +119,20 @@ bool vector_index::add(uint64_t number, std::span<const float> unit,
   ++segment_live_;
   tidy();
   return true;
+}
+
+void vector_index::fill(std::vector<loaded_vector> all) {
+  const std::lock_guard hold{lock_};
+  ATELIER_EXPECTS(next_sequence_ == 0, "an index is filled before others add");
+  std::vector<entry_ptr> entries;
+  entries.reserve(all.size());
+  for (auto& x : all)
+    entries.push_back(enter(x.number, std::move(x.unit)));
+  auto next = std::make_shared<state>();
+  next->segment.fill(entries);
+  publish(std::move(next));
+  segment_slots_ = segment_live_ = entries.size();
+  tidy();
 }
 
 bool vector_index::remove(uint64_t number) {

@@ -25,8 +25,8 @@ struct vector_options {
   /// Number of vectors that are compared one by one; more are linked into a
   /// graph.
   size_t segment = 1'000;
-  /// Maximum number of vectors that are compared one by one while a graph is
-  /// built.
+  /// Maximum number of vectors that are added while a graph is built; until it
+  /// is built they are compared one by one.
   size_t segment_most = 16'000;
   /// Minimum number of vectors that a search takes from the graph (ef).
   size_t search = 32;
@@ -39,6 +39,8 @@ struct vector_counts {
   uint64_t builds = 0;
   /// Builds that hnswlib ended with an exception, for example without memory.
   uint64_t failed_builds = 0;
+  /// Vectors that were not added because too many were during a build.
+  uint64_t refused = 0;
   /// Searches that were repeated one by one, and those among them that had
   /// found a vector at least as near.
   uint64_t checked = 0;
@@ -54,6 +56,7 @@ struct vector_counters {
   std::atomic<uint64_t> searches{0};
   std::atomic<uint64_t> builds{0};
   std::atomic<uint64_t> failed_builds{0};
+  std::atomic<uint64_t> refused{0};
   std::atomic<uint64_t> checked{0};
   std::atomic<uint64_t> agreed{0};
   std::atomic<uint64_t> compared{0};
@@ -61,15 +64,19 @@ struct vector_counters {
   vector_counts now() const;
 };
 
-enum class at_bound : uint8_t { refuse, grow };
+/// A vector that is read at a start.
+struct loaded_vector {
+  uint64_t number = 0;
+  std::vector<float> unit;
+};
 
 /// Unit vectors of one length, found by their inner product.
 ///
 /// New vectors are compared one by one; together they are the segment. When the
 /// segment is full, a background thread builds the next graph: the last one
 /// with the segment's vectors linked in addition, or a new one if more than a
-/// quarter of the last one's vectors are gone. Meanwhile the segment grows up
-/// to its bound; at the bound, more vectors are refused. Graphs share the
+/// quarter of the last one's vectors are gone. Meanwhile the segment grows; if
+/// it has grown by its bound, more vectors are refused. Graphs share the
 /// vectors and do not change. A search holds the graph and the segment with
 /// which it began, and waits for neither a build nor an addition. An index with
 /// few vectors has no graph, and its searches are exact.
@@ -83,10 +90,16 @@ public:
                detail::build_thread& builder);
   ~vector_index();
 
-  /// Adds a vector. Returns false if the segment has reached its bound and
-  /// `then` is `refuse`.
+  /// Adds a vector. Returns false, and counts it as refused, if the segment has
+  /// grown by its bound during a build.
   /// @pre the number is not in the index
-  bool add(uint64_t number, std::span<const float> unit, at_bound then);
+  bool add(uint64_t number, std::span<const float> unit);
+
+  /// Adds all vectors that the index begins with, however many, and lets the
+  /// first graph be built from all of them. Takes time proportional to their
+  /// number.
+  /// @pre the index never had a vector, and no number occurs twice
+  void fill(std::vector<loaded_vector> all);
 
   /// Removes a vector. Returns false if the number was not found.
   bool remove(uint64_t number);
@@ -123,6 +136,7 @@ private:
 
   state_ptr snapshot() const;
   void publish(std::shared_ptr<state> next);
+  entry_ptr enter(uint64_t number, std::vector<float> unit);
   void tidy();
   void start_build();
   core::result<std::shared_ptr<const detail::graph>> next_graph(

@@ -73,19 +73,23 @@ std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
                    [](const reuse_sample& a, const reuse_sample& b) {
                      return a.similarity < b.similarity;
                    });
-  std::vector<pool> pools;
+  // Samples of equal similarity cannot be on different sides of a threshold.
+  std::vector<pool> alike;
   for (const reuse_sample& s : samples) {
-    pool next{s.similarity, s.kept, s.kept * s.kept, 1};
-    // Samples of equal similarity cannot be on different sides of a threshold.
-    const bool same = !pools.empty() && pools.back().from == s.similarity;
+    const pool next{s.similarity, s.kept, s.kept * s.kept, 1};
+    if (!alike.empty() && alike.back().from == s.similarity)
+      alike.back().take(next);
+    else
+      alike.push_back(next);
+  }
+  std::vector<pool> pools;
+  for (const pool& next : alike) {
     pools.push_back(next);
-    bool join = same;
     while (pools.size() > 1
-           && (join || pools[pools.size() - 2].mean() >= pools.back().mean())) {
+           && pools[pools.size() - 2].mean() >= pools.back().mean()) {
       const pool last = pools.back();
       pools.pop_back();
       pools.back().take(last);
-      join = false;
     }
   }
   std::vector<pool> joined;

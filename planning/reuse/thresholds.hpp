@@ -55,9 +55,9 @@ struct kept_block {
   size_t samples = 0;
 };
 
-/// Fits a mean of kept quality that never falls with similarity: by the pool
-/// adjacent violators algorithm, after which neighbours are joined until each
-/// has `least` samples.
+/// Fits a mean of kept quality that never falls with similarity, and is one
+/// for samples of equal similarity: by the pool adjacent violators algorithm,
+/// after which neighbours are joined until each has `least` samples.
 std::vector<kept_block> isotonic(std::vector<reuse_sample> samples,
                                  size_t least = 20);
 

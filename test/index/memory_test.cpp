@@ -545,4 +545,17 @@ BOOST_AUTO_TEST_CASE(threads_share_it) {
   BOOST_TEST(wrong == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(results_that_come_during_a_build_are_counted) {
+  index::vector_options how;
+  how.segment = 1;
+  how.segment_most = 1;
+  memory m{{1 << 24, 10'000}, index::words_encoder(), nullptr, how};
+  uint64_t refused = 0;
+  for (int i = 0; i < 2'000; ++i)
+    refused +=
+      m.keep("k", "a red fox " + std::to_string(i), states({1})) ? 0u : 1u;
+  BOOST_TEST(m.counts().overflowed == refused);
+  BOOST_TEST(m.counts().entries == 2'000 - refused);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

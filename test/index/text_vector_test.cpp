@@ -145,6 +145,21 @@ BOOST_AUTO_TEST_CASE(characters_that_no_space_separates_are_words) {
   BOOST_TEST(likeness("雪の中の赤い狐", "雪の中の白い狐") > 0.5);
 }
 
+BOOST_AUTO_TEST_CASE(scripts_without_spaces_are_compared_by_their_letters) {
+  // A cat on the chair, a cat on the table, and a red car, in Thai.
+  const auto* chair = "แมวบนเก้าอี้";
+  BOOST_TEST(likeness(chair, "แมวบนโต๊ะ") > 0.3);
+  BOOST_TEST(likeness(chair, "แมวบนโต๊ะ") < 0.9);
+  BOOST_TEST(likeness(chair, "รถสีแดง") < 0.3);
+  for (const auto& [text, alike] :
+       {std::pair{"ຄົນແດງ", "ຄົນຂຽວ"}, {"လူနီ", "လူစိမ်း"}, {"ឆ្មាក្រហម", "ឆ្មាខៀវ"}})
+    BOOST_TEST(likeness(text, alike) > 0.1, text);
+}
+
+BOOST_AUTO_TEST_CASE(wide_letters_are_letters) {
+  BOOST_TEST((vector_of("Ａ ｒｅｄ ＦＯＸ ７") == vector_of("a red fox 7")));
+}
+
 BOOST_AUTO_TEST_CASE(a_text_without_words_is_near_to_nothing) {
   const index::text_vector zeros{};
   for (const auto* text : {"", "  ", "?!...", "。、"}) {

@@ -145,9 +145,12 @@ core::result<void> store::impl::read_folder() {
     leaving.push_back(x);
   }
   counts.dropped_torn = leaving.size();
-  for (const auto& [number, vector] : found)
-    vectors.load(by_number.at(number)->key, number, vector);
+  std::map<std::string, std::vector<loaded_vector>, std::less<>> by_key;
+  for (auto& [number, vector] : found)
+    by_key[by_number.at(number)->key].push_back({number, std::move(vector)});
   found.clear();
+  for (auto& [key, all] : by_key)
+    vectors.fill(key, std::move(all));
   const auto last = rows.last_number();
   if (!last)
     return last.why();

@@ -272,7 +272,7 @@ public:
       .add(number(c.pending));
     counter(to_, "atelier_cache_overflows_total",
             "Requests whose results were not stored, because cache.pending "
-            "others waited.")
+            "others waited or too many came while an index was built.")
       .add(number(c.overflowed));
     gauge(to_, "atelier_cache_left_out",
           "1 while the disk of the cache is left out because it failed or was "

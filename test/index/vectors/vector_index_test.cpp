@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(the_nearest_of_many_is_found) {
   nearest_by_key n{256, how};
   model all;
   for (uint64_t i = 1; i <= many; ++i) {
-    n.load("k", i, all[i] = from.draw());
+    BOOST_REQUIRE(n.add("k", i, all[i] = from.draw()));
     if (i % (many / 4) == 0)
       n.settle();
   }
@@ -207,7 +207,8 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_a_cluster_is_found) {
   nearest_by_key n{16, with_segment(1'000)};
   model all;
   for (uint64_t i = 1; i <= 1'000; ++i)
-    n.load("k", i, all[i] = i % 5 == 0 ? one.draw() : others.draw());
+    BOOST_REQUIRE(
+      n.add("k", i, all[i] = i % 5 == 0 ? one.draw() : others.draw()));
   n.settle();
   BOOST_REQUIRE(n.counts().builds == 1u);
   // All of the nearest but one are removed, fewer than trigger a new graph.
@@ -240,7 +241,8 @@ BOOST_AUTO_TEST_CASE(many_equal_vectors_hide_no_other) {
       return out;
     };
     for (uint64_t i = 1; i <= 3'000; ++i) {
-      n.load("k", i, all[i] = i % 10 == 0 ? from.draw() : one_of_them());
+      BOOST_REQUIRE(
+        n.add("k", i, all[i] = i % 10 == 0 ? from.draw() : one_of_them()));
       if (i % 1'000 == 0)
         n.settle();
     }
@@ -262,8 +264,10 @@ BOOST_AUTO_TEST_CASE(memory_is_counted_and_given_back) {
   BOOST_TEST(n.bytes() == 0u);
   uint64_t most = 0;
   for (uint64_t i = 1; i <= 2'000; ++i) {
-    n.load("k", i, from.draw());
+    BOOST_REQUIRE(n.add("k", i, from.draw()));
     most = std::max(most, n.bytes());
+    if (i == 1'000)
+      n.settle();
   }
   n.settle();
   const auto settled = n.bytes();
@@ -280,43 +284,78 @@ BOOST_AUTO_TEST_CASE(memory_is_counted_and_given_back) {
   BOOST_TEST(n.bytes() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(too_many_at_once_are_refused) {
-  auto random = random_of(6);
-  test::clustered from{16, 20, random};
-  auto how = with_segment(500);
-  how.segment_most = 510;
-  std::vector<std::vector<float>> units;
-  for (int i = 0; i < 600; ++i)
-    units.push_back(from.draw());
+// An index whose builds wait until `release`.
+struct held_builds {
   std::promise<void> may_build;
   index::vector_counters counters;
   index::detail::build_thread builder;
-  builder.post([&] { may_build.get_future().wait(); });
-  const auto of =
-    std::make_shared<index::vector_index>(16, how, counters, builder);
-  const auto is_found = [&](uint64_t i) {
+  std::vector<std::vector<float>> units;
+  std::shared_ptr<index::vector_index> of;
+
+  held_builds(uint64_t stream, size_t vectors) {
+    auto random = random_of(stream);
+    test::clustered from{16, 20, random};
+    for (size_t i = 0; i < vectors; ++i)
+      units.push_back(from.draw());
+    builder.post([this] { may_build.get_future().wait(); });
+    auto how = with_segment(500);
+    how.segment_most = 510;
+    of = std::make_shared<index::vector_index>(16, how, counters, builder);
+  }
+
+  void release() {
+    may_build.set_value();
+    builder.settle();
+  }
+
+  bool is_found(uint64_t i) const {
     const auto found = of->near(units[i], 1);
     return found.size() == 1 && found.front().number == i;
-  };
-  for (uint64_t i = 0; i < 510; ++i)
-    BOOST_REQUIRE(of->add(i, units[i], index::at_bound::refuse));
-  BOOST_TEST(!of->add(510, units[510], index::at_bound::refuse));
-  BOOST_TEST(!is_found(510));
-  // Vectors that are read at a start are not refused.
-  BOOST_TEST(of->add(510, units[510], index::at_bound::grow));
+  }
+};
+
+BOOST_AUTO_TEST_CASE(too_many_during_a_build_are_refused) {
+  held_builds x{6, 1'100};
+  auto& of = *x.of;
+  // The build takes the first 500.
+  for (uint64_t i = 0; i < 1'010; ++i)
+    BOOST_REQUIRE(of.add(i, x.units[i]));
+  BOOST_TEST(!of.add(1'010, x.units[1'010]));
+  BOOST_TEST(!x.is_found(1'010));
+  BOOST_TEST(x.counters.now().refused == 1u);
   // The first of these is removed before it is linked, the second after that.
-  BOOST_TEST(of->remove(7));
-  may_build.set_value();
-  builder.settle();
-  BOOST_TEST(counters.now().builds == 1u);
-  BOOST_TEST(of->remove(8));
-  for (const uint64_t i : {0u, 9u, 499u, 500u, 509u, 510u})
-    BOOST_TEST(is_found(i), i);
-  BOOST_TEST(!is_found(7));
-  BOOST_TEST(!is_found(8));
-  BOOST_TEST(of->size() == 509u);
-  BOOST_TEST(of->add(511, units[511], index::at_bound::refuse));
-  BOOST_TEST(is_found(511));
+  BOOST_TEST(of.remove(7));
+  x.release();
+  // The second build takes those that came during the first.
+  BOOST_TEST(x.counters.now().builds == 2u);
+  BOOST_TEST(of.remove(8));
+  for (const uint64_t i : {0u, 9u, 499u, 500u, 509u, 1'009u})
+    BOOST_TEST(x.is_found(i), i);
+  BOOST_TEST(!x.is_found(7));
+  BOOST_TEST(!x.is_found(8));
+  BOOST_TEST(of.size() == 1'008u);
+  BOOST_TEST(of.add(1'011, x.units[1'011]));
+  BOOST_TEST(x.is_found(1'011));
+}
+
+BOOST_AUTO_TEST_CASE(an_index_that_starts_with_many_accepts_more_at_once) {
+  held_builds x{10, 1'200};
+  auto& of = *x.of;
+  std::vector<index::loaded_vector> all;
+  for (uint64_t i = 0; i < 1'100; ++i)
+    all.push_back({i, x.units[i]});
+  of.fill(std::move(all));
+  BOOST_TEST(of.size() == 1'100u);
+  for (uint64_t i = 1'100; i < 1'200; ++i)
+    BOOST_REQUIRE(of.add(i, x.units[i]));
+  BOOST_TEST(of.remove(7));
+  x.release();
+  // One graph has all with which it started.
+  BOOST_TEST(x.counters.now().builds == 1u);
+  BOOST_TEST(x.counters.now().refused == 0u);
+  for (const uint64_t i : {0u, 9u, 1'099u, 1'100u, 1'199u})
+    BOOST_TEST(x.is_found(i), i);
+  BOOST_TEST(!x.is_found(7));
 }
 
 BOOST_AUTO_TEST_CASE(the_thread_ends_its_work_and_drops_the_rest) {
@@ -345,7 +384,7 @@ BOOST_AUTO_TEST_CASE(a_build_under_way_ends_with_its_owner) {
   for (int round = 0; round < 3; ++round) {
     nearest_by_key n{768, with_segment(500)};
     for (uint64_t i = 0; i < units.size(); ++i)
-      n.load(round == 1 && i % 2 == 0 ? "l" : "k", i, units[i]);
+      BOOST_REQUIRE(n.add(round == 1 && i % 2 == 0 ? "l" : "k", i, units[i]));
     // A key may be empty before its index is built.
     if (round == 2)
       for (uint64_t i = 0; i < units.size(); ++i)

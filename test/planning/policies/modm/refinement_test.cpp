@@ -7,6 +7,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace atelier;
@@ -122,8 +123,11 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
     auto random = test::random_of(i);
     const size_t n = 1 + random.below(8);
     std::vector<reuse_sample> samples(n);
+    // Some have equal similarities.
     for (size_t k = 0; k < n; ++k)
-      samples[k] = {static_cast<double>(k), random.normal()};
+      samples[k] = {static_cast<double>(random.below(n)), random.normal()};
+    const auto measured = samples;
+    std::ranges::stable_sort(samples, {}, &reuse_sample::similarity);
     const auto cost = [&](size_t from, size_t to) {
       double sum = 0;
       double squares = 0;
@@ -142,6 +146,8 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
       for (size_t k = 1; k <= n; ++k) {
         if (k < n && (cuts >> (k - 1) & 1) == 0)
           continue;
+        rising = rising
+              && (k == n || samples[k].similarity > samples[k - 1].similarity);
         double mean = 0;
         for (size_t at = from; at < k; ++at)
           mean += samples[at].kept / static_cast<double>(k - from);
@@ -155,12 +161,22 @@ BOOST_AUTO_TEST_CASE(isotonic_fits_are_those_of_least_squares) {
     }
     double got = 0;
     size_t from = 0;
-    for (const auto& b : isotonic(samples, 1)) {
+    for (const auto& b : isotonic(measured, 1)) {
       got += cost(from, from + b.samples);
       from += b.samples;
     }
     BOOST_REQUIRE_SMALL(got - best, 1e-9);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_threshold_hides_no_failures_of_its_own_similarity) {
+  // Fifteen of those that repeat a prompt keep nothing. They are joined with
+  // the samples of a lower similarity before the others come.
+  std::vector<reuse_sample> samples(15, {1, 0});
+  samples.resize(40, {1, 1});
+  samples.insert(samples.begin(), 40, {0.5, 0.9});
+  BOOST_TEST(!reliable_from(samples, 0.9));
+  BOOST_TEST(isotonic(samples, 1).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
@@ -15,7 +16,9 @@
 #include <chrono>
 #include <random>
 #include <utility>
+#include <optional>
 
+#include <string>
 namespace atelier::runtime::http {
 
 namespace {
@@ -36,6 +39,36 @@ uint64_t draw() {
 
 job_limits limits_of(const config::http_settings& x) {
   job_limits out;
+/// Returns what keys have per minute.
+job_allowance allowance_of(const std::shared_ptr<access>& callers) {
+  if (callers == nullptr)
+    return {};
+  return {[callers](const std::string& owner, uint64_t images,
+                    uint64_t steps) -> std::optional<failure> {
+            const auto x =
+              callers->take_images(owner, images, steps, steady_now());
+            if (!x)
+              return std::nullopt;
+            const auto unit = x->limit.substr(0, x->limit.find('_'));
+            if (!x->retry_after)
+              return failure{
+                std::string{core::to_string(core::ec::invalid_argument)},
+                fmt::format("the call asks for {} {}, and its key has {} "
+                            "per minute ({})",
+                            x->asked, unit, x->value, x->limit),
+                {}};
+            return failure{
+              std::string{jobs::limit_reached},
+              fmt::format("the call asks for {} {}, and too few are left "
+                          "of the {} that its key has per minute ({})",
+                          x->asked, unit, x->value, x->limit),
+              *x->retry_after};
+          },
+          [callers](const std::string& owner, uint64_t images, uint64_t steps) {
+            callers->give_images_back(owner, images, steps);
+          }};
+}
+
   out.jobs = x.jobs;
   out.images = x.images;
   out.kept_bytes = x.results_bytes;
@@ -45,7 +78,7 @@ job_limits limits_of(const config::http_settings& x) {
   return out;
 }
 
-/// Threads that work on pixels for the APIs: masks, crops, partial images.
+/// Threads that work on pixels for the APIs: masks and crops.
 constexpr unsigned pixel_threads = 1;
 
 /// Threads that read the files of finished images.
@@ -70,10 +103,12 @@ doors doors::make(door_context from) {
   const auto images =
     metered(drained(from.images, from.condition), out.counted, recent);
   const auto all = std::make_shared<jobs>(
-    images, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
+    images, std::move(within), jobs::clocks{steady_now, wall_now, draw},
     from.results, from.journal);
   all->restore(std::move(from.restored));
 
+  auto within = limits_of(http);
+  within.allowance = allowance_of(from.callers);
   // A connection has one request at a time.
   out.pixels = std::make_shared<caller_turns>(pixel_threads, http.connections);
   out.files = std::make_shared<caller_turns>(file_threads, http.connections);

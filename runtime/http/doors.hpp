@@ -28,8 +28,9 @@ struct door_context {
   /// null: no journal is kept.
   std::shared_ptr<job_journal> journal = nullptr;
   journal_contents restored = {};
-  /// The keys of the server, whose names lists show; null: none are known.
-  std::shared_ptr<const access> callers = nullptr;
+  /// The keys of the server, which have limits, and whose names lists show;
+  /// null: none are known.
+  std::shared_ptr<access> callers = nullptr;
 };
 
 /// All APIs that a server answers.

@@ -156,10 +156,7 @@ reply_message refusal(const failure& why) {
   if (why.code != jobs::not_journalled)
     return detail::refusal_reply(shape, why);
   auto reply = error_reply(shape, 507, why.code, why.text);
-  reply.headers.emplace_back(
-    "Retry-After",
-    fmt::format(
-      "{}", std::chrono::ceil<std::chrono::seconds>(why.retry_after).count()));
+  add_retry_after(reply, why.retry_after);
   return reply;
 }
 

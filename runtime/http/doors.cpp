@@ -4,6 +4,7 @@
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
+#include <atelier/runtime/http/detail/encoded_previews.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/drained_images.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
@@ -11,14 +12,15 @@
 #include <atelier/runtime/http/metered_images.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
-#include <atelier/runtime/thread_offload.hpp>
+
+#include <fmt/format.h>
 
 #include <chrono>
-#include <random>
-#include <utility>
 #include <optional>
-
+#include <random>
 #include <string>
+#include <utility>
+
 namespace atelier::runtime::http {
 
 namespace {
@@ -37,8 +39,6 @@ uint64_t draw() {
   return uint64_t{entropy()} << 32 | entropy();
 }
 
-job_limits limits_of(const config::http_settings& x) {
-  job_limits out;
 /// Returns what keys have per minute.
 job_allowance allowance_of(const std::shared_ptr<access>& callers) {
   if (callers == nullptr)
@@ -69,6 +69,8 @@ job_allowance allowance_of(const std::shared_ptr<access>& callers) {
           }};
 }
 
+job_limits limits_of(const config::http_settings& x) {
+  job_limits out;
   out.jobs = x.jobs;
   out.images = x.images;
   out.kept_bytes = x.results_bytes;
@@ -83,6 +85,9 @@ constexpr unsigned pixel_threads = 1;
 
 /// Threads that read the files of finished images.
 constexpr unsigned file_threads = 1;
+
+/// Previews that may wait to be encoded.
+constexpr size_t most_previews = 1024;
 
 /// What is under way holds the context, but must not be what ends the threads.
 api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
@@ -102,13 +107,13 @@ doors doors::make(door_context from) {
   const auto recent = std::make_shared<recent_images>(steady_now);
   const auto images =
     metered(drained(from.images, from.condition), out.counted, recent);
+  auto within = limits_of(http);
+  within.allowance = allowance_of(from.callers);
   const auto all = std::make_shared<jobs>(
     images, std::move(within), jobs::clocks{steady_now, wall_now, draw},
     from.results, from.journal);
   all->restore(std::move(from.restored));
 
-  auto within = limits_of(http);
-  within.allowance = allowance_of(from.callers);
   // A connection has one request at a time.
   out.pixels = std::make_shared<caller_turns>(pixel_threads, http.connections);
   out.files = std::make_shared<caller_turns>(file_threads, http.connections);
@@ -122,6 +127,12 @@ doors doors::make(door_context from) {
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.at_files = run_on(out.files);
+  out.encoder = std::make_shared<thread_offload>(1, most_previews);
+  with.previews = std::make_shared<detail::encoded_previews>(
+    [weak = std::weak_ptr{out.encoder}](std::function<void()> work) {
+      const auto alive = weak.lock();
+      return alive && alive->run({}, std::move(work));
+    });
   with.handed_in = [counted = out.counted](core::time_point received) {
     counted->count_door(metrics::door::submit,
                         core::to_seconds(steady_now() - received));

@@ -10,6 +10,7 @@
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 #include <atelier/runtime/http/route_table.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <functional>
 #include <memory>
@@ -45,6 +46,8 @@ struct doors {
   // the server has ended.
   std::shared_ptr<caller_turns> pixels;
   std::shared_ptr<caller_turns> files;
+  /// Encodes previews; must be kept as long.
+  std::shared_ptr<thread_offload> encoder;
   /// Receives the server's exchanges and counts.
   std::shared_ptr<metrics> counted;
 

@@ -670,6 +670,44 @@ def case_what_admins_change_is_in_the_log(program):
         expect(len(lines) == len(changes) + 1, lines)
 
 
+def case_few_descriptors_lower_the_connections(program):
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+
+    process = program.start(["serve", "--json", *CARD, "--processes", "single"],
+                            preexec_fn=few)
+    log = Lines(process)
+    held = []
+    try:
+        url = urllib.parse.urlsplit(json.loads(process.stdout.readline())["url"])
+        log.wait("http.connections is lowered from 8192 to 150",
+                 "the limit of open files is 300")
+
+        def status():
+            held.append(socket.create_connection((url.hostname, url.port),
+                                                 timeout=PATIENCE_S))
+            try:
+                held[-1].sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                return int(held[-1].recv(65536).split()[1])
+            except (ConnectionError, IndexError):
+                return 0
+
+        for _ in range(150):
+            expect(status() == 200)
+        expect(status() in (0, 503))
+        # A descriptor is free for the next client as soon as one goes.
+        for x in held:
+            x.close()
+        polled(lambda: status() == 200, lambda: log.all, PATIENCE_S, 0.05)
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(PATIENCE_S) == 0, log.all)
+    finally:
+        for x in held:
+            x.close()
+        process.kill()
+        process.wait()
+
+
 def case_it_describes_itself(program):
     with server(program) as (process, told):
         url = told["url"]

@@ -8,15 +8,16 @@ it costs the attacker. The report shows the client's latencies, those of GET /he
 control process's memory at its highest and after the attack, and the series of /metrics.
 Exit status 0: nothing was refused to the client, each of its images is the one that it
 got alone, and the server still answers. The attackers have the lowest priority for the
-processors, because they would run on other machines. The program needs only Python's
-standard library.
+processors, because they would run on other machines. With --honest, three keys that mean
+no harm take the attackers' place: one keeps an hour of work queued, one fetches results
+all the time, and one sends masked edits. The program needs only Python's standard
+library.
 
-usage: attackers.py ATELIER [--seconds S] [--seed N] [--only NAME]... [--model NAME]
-                    [--test-card] [--set KEY=VALUE]... [--report FILE]
+usage: attackers.py ATELIER [--honest] [--seconds S] [--seed N] [--only NAME]...
+                    [--model NAME] [--test-card] [--set KEY=VALUE]... [--report FILE]
 """
 import argparse
 import base64
-import hashlib
 import http.client
 import json
 import multiprocessing
@@ -24,183 +25,17 @@ import os
 import pathlib
 import random
 import signal
-import socket
 import tempfile
 import threading
 import time
-import urllib.parse
 
+from attacks import ATTACKS, HONEST, MODEL, call, write_keys
 from http_load import Server
-from soak_cases import png
-
-KEYS = {"honest": "user", "first": "user", "second": "user", "third": "user",
-        "fourth": "user", "fifth": "user", "operator": "admin"}
-
-
-def secret(name):
-    return hashlib.sha256(f"a key of {name}".encode()).hexdigest()
-
-
-def write_keys(folder):
-    path = pathlib.Path(folder) / "keys"
-    path.write_text("".join(
-        f"{name} {role} {hashlib.sha256(secret(name).encode()).hexdigest()}\n"
-        for name, role in KEYS.items()), encoding="ascii")
-    path.chmod(0o600)
-    return path
-
-
-def call(url, key, method, path, body=None, patience=120):
-    """Returns the status and the bytes of a reply."""
-    at = urllib.parse.urlsplit(url)
-    c = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
-    headers = {"X-API-Key": secret(key)} if key else {}
-    if body is not None and not isinstance(body, bytes):
-        body = json.dumps(body).encode()
-    if body is not None:
-        headers["Content-Type"] = "application/json"
-    try:
-        c.request(method, path, body, headers)
-        reply = c.getresponse()
-        return reply.status, reply.read()
-    finally:
-        c.close()
-
-
-def connected(url):
-    at = urllib.parse.urlsplit(url)
-    return socket.create_connection((at.hostname, at.port), timeout=30)
-
-
-def head_of(url, method, path, *lines):
-    host = urllib.parse.urlsplit(url).netloc
-    return "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {host}", *lines, "",
-                        ""]).encode()
-
-
-# Attackers without a key. Each function makes one attempt.
-
-def invented_methods(url, _, chance):
-    with connected(url) as s:
-        for _ in range(20):
-            word = "M" + "".join(chance.choices("ABCDEFGH", k=2000))
-            s.sendall(head_of(url, word, "/health"))
-            if not s.recv(4096):
-                return
-
-
-def bodies_of_readers(url, _, chance):
-    """GETs with a large body that never ends."""
-    with connected(url) as s:
-        s.sendall(head_of(url, "GET", chance.choice(("/health", "/", "/v1")),
-                          "Content-Length: 67108864"))
-        for _ in range(64):
-            s.sendall(b"x" * 65536)
-        s.recv(4096)
-
-
-def half_heads(url, _, __):
-    """Connections that stay in the middle of a request."""
-    held = [connected(url) for _ in range(50)]
-    for s in held:
-        s.sendall(b"GET /health HTTP/1.1\r\nHo")
-    time.sleep(2)
-    for s in held:
-        s.close()
-
-
-def wrong_keys(url, _, chance):
-    at = urllib.parse.urlsplit(url)
-    c = http.client.HTTPConnection(at.hostname, at.port, timeout=30)
-    for _ in range(100):
-        c.request("GET", "/v1/models",
-                  headers={"X-API-Key": f"{chance.random()}"})
-        c.getresponse().read()
-    c.close()
-
-
-def broken_connections(url, _, __):
-    for _ in range(100):
-        s = connected(url)
-        s.sendall(head_of(url, "GET", "/openapi.json"))
-        s.close()
-
-
-# Attackers with a key.
-
-def large_json(url, key, chance):
-    """Bodies that take long to parse and are then refused, or echoed."""
-    call(url, key, "POST", "/v1/images/generations",
-         b'{"prompt":"a","seed":' + b"1" * 30_000_000 + b"}")
-    call(url, key, "POST", "/sdapi/v1/txt2img",
-         {"prompt": "a", "steps": 1, "width": 64, "height": 64,
-          chance.choice(("junk", "script_name")): "x" * 20_000_000})
-
-
-def pasted_images(url, key, _):
-    """A small repaint of a large image, many times."""
-    call(url, key, "POST", "/sdapi/v1/img2img",
-         {"prompt": "a red circle", "init_images": [LARGE], "mask": MASK,
-          "width": 64, "height": 64, "steps": 1, "batch_size": 32,
-          "inpaint_full_res": True, "denoising_strength": 1})
-
-
-def unread_replies(url, key, _):
-    """Large replies that nobody reads."""
-    status, got = call(url, key, "POST", "/v1/jobs",
-                       {"prompt": "a red circle", "n": 16, "steps": 1,
-                        "size": "256x256"})
-    if status != 202:
-        return
-    name = json.loads(got)["id"]
-    held = []
-    for _ in range(40):
-        s = connected(url)
-        s.sendall(head_of(url, "GET", f"/v1/jobs/{name}",
-                          f"X-API-Key: {secret(key)}"))
-        held.append(s)
-    time.sleep(3)
-    for s in held:
-        s.close()
-
-
-def much_queued(url, key, _):
-    """An hour of work of the highest priority, kept in the queue."""
-    for _ in range(40):
-        status, _ = call(url, key, "POST", "/v1/jobs",
-                         {"prompt": "a blue square", "n": 64,
-                          "priority": "high"})
-        if status != 202:
-            time.sleep(1)
-            return
-
-
-def cancelled_jobs(url, key, chance):
-    for _ in range(50):
-        status, got = call(url, key, "POST", "/v1/jobs",
-                           {"prompt": "x" * 60_000 + str(chance.random()),
-                            "n": 4})
-        if status == 202:
-            name = json.loads(got)["id"]
-            with connected(url) as s:
-                s.sendall(head_of(url, "HEAD", f"/v1/jobs/{name}/events",
-                                  f"X-API-Key: {secret(key)}"))
-                s.recv(1024)
-            call(url, key, "DELETE", f"/v1/jobs/{name}")
-
-
-LARGE = png(768, lambda x, y: (x * y % 251, (x ^ y) % 256, (x + 7 * y) % 256))
-MASK = png(768, lambda x, y: (255, 255, 255) if x < 32 and y < 32 else (0, 0, 0))
-
-ATTACKS = [(invented_methods, None), (bodies_of_readers, None),
-           (half_heads, None), (wrong_keys, None), (broken_connections, None),
-           (large_json, "first"), (pasted_images, "second"),
-           (unread_replies, "third"), (much_queued, "fourth"),
-           (cancelled_jobs, "fifth")]
 
 
 def attack(what, url, key, seed, seconds, tries):
-    """Runs in a process of its own until its time is over."""
+    """Runs in a process of its own until its time is over. It ends with an error if
+    an honest key is refused."""
     os.nice(19)
     chance = random.Random(seed)
     end = time.monotonic() + seconds
@@ -222,9 +57,8 @@ def at(part, values):
 class Client:
     """Draws one image after another, and asks for /health beside that."""
 
-    def __init__(self, url, model):
+    def __init__(self, url):
         self.url = url
-        self.model = {"model": model} if model else {}
         self.images = {}
 
     def draw(self, seconds):
@@ -250,7 +84,7 @@ class Client:
             status, got = call(
                 self.url, "honest", "POST", "/v1/images/generations",
                 {"prompt": "a red circle above a blue square", "seed": seed,
-                 "deterministic": True, **self.model})
+                 "deterministic": True, **MODEL})
             images.append(time.monotonic() - began)
             if status != 200:
                 faults.append(("image", status, got[:200].decode()))
@@ -286,20 +120,22 @@ def cancel_all(url):
 
 def run(given, server):
     pid, url = server.process.pid, server.url
-    client = Client(url, None if given.test_card else given.model)
+    MODEL.update({} if given.test_card else {"model": given.model})
+    client = Client(url)
     client.draw(3)
     alone = client.draw(given.seconds / 3)
     before = anon_kib(pid)
     highest = [before]
     tries = {}
     attackers = []
-    for i, (what, key) in enumerate(ATTACKS):
+    for i, (what, key) in enumerate(HONEST if given.honest else ATTACKS):
         if given.only and what.__name__ not in given.only:
             continue
         tries[what.__name__] = multiprocessing.Value("i", 0)
         attackers.append(multiprocessing.Process(
-            target=attack, args=(what, url, key, given.seed + i, given.seconds,
-                                 tries[what.__name__])))
+            name=what.__name__, target=attack,
+            args=(what, url, key, given.seed + i, given.seconds,
+                  tries[what.__name__])))
     over = threading.Event()
 
     def watch():
@@ -313,6 +149,8 @@ def run(given, server):
     beside = client.draw(given.seconds)
     for x in attackers:
         x.join(30)
+        if x.exitcode:
+            beside["faults"].append(("a key beside it", x.name, x.exitcode))
         x.kill()
         x.join()
     over.set()
@@ -335,6 +173,10 @@ def run(given, server):
             "attempts": {x: n.value for x, n in tries.items()},
             "alone": told(alone), "beside": told(beside),
             "afterwards": told(afterwards),
+            "beside_over_alone": {
+                f"p{q}": round(at(q / 100, beside["images"])
+                               / at(q / 100, alone["images"]), 2)
+                for q in (50, 99)},
             "control_mib": {"before": round(before / 1024, 1),
                             "highest": round(max(highest) / 1024, 1),
                             "afterwards": round(anon_kib(pid) / 1024, 1)},
@@ -344,6 +186,8 @@ def run(given, server):
 def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     words.add_argument("atelier")
+    words.add_argument("--honest", action="store_true",
+                       help="three keys with much to do in place of attackers")
     words.add_argument("--seconds", type=float, default=600)
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--only", action="append", default=[])

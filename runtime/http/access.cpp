@@ -29,6 +29,9 @@ constexpr size_t digest_digits = 64;
 /// Maximum length of a key; longer texts are refused without hashing them.
 constexpr size_t most_key_bytes = 512;
 
+constexpr std::string_view images_word = "images_per_minute";
+constexpr std::string_view steps_word = "steps_per_minute";
+
 /// Keeps a file open for its own lifetime.
 class open_file {
 public:
@@ -117,12 +120,41 @@ bool is_hexadecimal(std::string_view x) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
+/// Reads a word behind the hash: a limit by its name, or else the requests per
+/// minute, which come first. No unknown word is shown, as it may be a key.
+result<void> read_limit(std::string_view word, bool first, access_key& into) {
+  const auto sign = word.find('=');
+  const bool named = sign != std::string_view::npos;
+  const auto name = named ? word.substr(0, sign) : "requests per minute";
+  auto* const limit = !named && first     ? &into.per_minute
+                    : name == images_word ? &into.images_per_minute
+                    : name == steps_word  ? &into.steps_per_minute
+                                          : nullptr;
+  if (limit == nullptr)
+    return fail(ec::bad_config, "a limit of '{}' is neither {}=N nor {}=N",
+                into.name, images_word, steps_word);
+  const auto text = named ? word.substr(sign + 1) : word;
+  const auto [stop, error] =
+    std::from_chars(text.data(), text.data() + text.size(), *limit);
+  if (error != std::errc{} || stop != text.data() + text.size())
+    return fail(ec::bad_config,
+                "the {} of '{}' are not a whole number in 0..4294967295", name,
+                into.name);
+  return {};
+}
+
+/// Whether two words name the same limit.
+bool same_limit(std::string_view a, std::string_view b) {
+  return a.substr(0, a.find('=')) == b.substr(0, b.find('='));
+}
+
 /// Reads the words of one line. The error's text does not name the line yet.
 result<access_key> read_key(const std::vector<std::string_view>& words) {
-  if (words.size() < 3 || words.size() > 4)
+  if (words.size() < 3)
     return fail(ec::bad_config,
-                "{} words instead of NAME SCOPE SHA256 [REQUESTS_A_MINUTE]",
-                words.size());
+                "{} words instead of NAME SCOPE SHA256 [REQUESTS_PER_MINUTE] "
+                "[{}=N] [{}=N]",
+                words.size(), images_word, steps_word);
   access_key x;
   if (!is_name(words[0]))
     return fail(ec::bad_config,
@@ -140,22 +172,21 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
   x.sha256 = words[2];
   for (char& c : x.sha256)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (words.size() == 4) {
-    const auto text = words[3];
-    const auto [stop, error] =
-      std::from_chars(text.data(), text.data() + text.size(), x.per_minute);
-    if (error != std::errc{} || stop != text.data() + text.size())
-      return fail(
-        ec::bad_config,
-        "the requests a minute of '{}' are not a whole number in 0..4294967295",
-        x.name);
+  for (size_t i = 3; i < words.size(); ++i) {
+    if (auto good = read_limit(words[i], i == 3, x); !good)
+      return good.why();
+    for (size_t j = 3; j < i; ++j)
+      if (same_limit(words[i], words[j]))
+        return fail(ec::bad_config, "a limit of '{}' is there twice", x.name);
   }
   return x;
 }
 
 /// Whether two keys of one name may be used alike.
 bool are_of_one_caller(const access_key& a, const access_key& b) {
-  return a.may == b.may && a.per_minute == b.per_minute;
+  return a.may == b.may && a.per_minute == b.per_minute
+      && a.images_per_minute == b.images_per_minute
+      && a.steps_per_minute == b.steps_per_minute;
 }
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -241,7 +272,7 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
       if (x.name == key->name && !are_of_one_caller(x, *key))
         return fail(ec::bad_config,
                     "http.keys: {}:{}: the keys of '{}' differ in their scope "
-                    "or requests a minute",
+                    "or limits",
                     file.string(), number, key->name);
     }
     keys.push_back(std::move(*key));
@@ -283,7 +314,7 @@ void access::replace(std::vector<access_key> keys) {
   auto next = std::make_shared<const std::vector<access_key>>(std::move(keys));
   const std::lock_guard guard{mutex_};
   keys_ = std::move(next);
-  std::erase_if(buckets_, [&](const auto& x) {
+  std::erase_if(accounts_, [&](const auto& x) {
     return std::none_of(keys_->begin(), keys_->end(),
                         [&](const auto& y) { return y.name == x.first.first; });
   });
@@ -315,37 +346,74 @@ access::verdict access::judge(const fields& headers, scope needs,
   if (found->may < needs) {
     out.outcome = kind::not_allowed;
   } else if (needs != scope::anyone) {
-    out.retry_after = take_token(*found, now, follows);
+    out.retry_after = take_request(*found, now, follows);
     if (out.retry_after.count() > 0)
       out.outcome = kind::later;
   }
   return out;
 }
 
-core::timespan access::take_token(const access_key& of, core::time_point now,
-                                  bool follows) {
+core::timespan access::take_request(const access_key& of, core::time_point now,
+                                    bool follows) {
   if (of.per_minute == 0)
     return {};
   double most = of.per_minute;
   if (follows)
     most = std::max<double>(followed_per_minute, 10 * most);
-  const double per_second = most / 60;
   const std::lock_guard guard{mutex_};
-  auto [i, fresh] =
-    buckets_.try_emplace(std::pair{of.name, follows}, bucket{most, now});
-  auto& x = i->second;
-  if (!fresh && now > x.since) {
-    x.tokens =
-      std::min(most, x.tokens + core::to_seconds(now - x.since) * per_second);
-    x.since = now;
+  auto& x =
+    accounts_[{of.name, follows ? counted::follows : counted::requests}];
+  const auto wait = x.wait(1, most, now);
+  if (wait.count() == 0)
+    x.use(1);
+  return wait;
+}
+
+std::optional<access::exceeded> access::take_images(const std::string& name,
+                                                    uint64_t images,
+                                                    uint64_t steps,
+                                                    core::time_point now) {
+  const std::lock_guard guard{mutex_};
+  const auto key = std::ranges::find(*keys_, name, &access_key::name);
+  if (key == keys_->end())
+    return std::nullopt;
+
+  struct part {
+    counted what;
+    std::string_view limit;
+    uint32_t most;
+    uint64_t amount;
+  };
+
+  const std::array parts{
+    part{counted::images, images_word, key->images_per_minute, images},
+    part{counted::steps, steps_word, key->steps_per_minute, steps}};
+  for (const auto& x : parts)
+    if (x.most > 0 && x.amount > x.most)
+      return exceeded{x.limit, x.most, x.amount, std::nullopt};
+  std::optional<exceeded> out;
+  for (const auto& x : parts) {
+    if (x.most == 0)
+      continue;
+    const auto wait = accounts_[{name, x.what}].wait(
+      static_cast<double>(x.amount), x.most, now);
+    if (wait.count() > 0 && (!out || wait > *out->retry_after))
+      out = exceeded{x.limit, x.most, x.amount, wait};
   }
-  // The sum of many small gains may fall slightly short of a whole token.
-  constexpr double rounding = 1e-9;
-  if (x.tokens >= 1 - rounding) {
-    x.tokens = std::max(0.0, x.tokens - 1);
-    return {};
-  }
-  return core::from_seconds((1 - x.tokens) / per_second) + core::timespan{1};
+  if (!out)
+    for (const auto& x : parts)
+      if (x.most > 0)
+        accounts_[{name, x.what}].use(static_cast<double>(x.amount));
+  return out;
+}
+
+void access::give_images_back(const std::string& name, uint64_t images,
+                              uint64_t steps) {
+  const std::lock_guard guard{mutex_};
+  for (const auto& [what, amount] :
+       {std::pair{counted::images, images}, std::pair{counted::steps, steps}})
+    if (const auto x = accounts_.find({name, what}); x != accounts_.end())
+      x->second.give_back(static_cast<double>(amount));
 }
 
 } // namespace atelier::runtime::http

@@ -4,6 +4,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/runtime/http/exchange.hpp>
+#include <atelier/runtime/http/minute_account.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -25,13 +26,19 @@ struct access_key {
   /// The hash of the key, in hexadecimal.
   std::string sha256;
   scope may = scope::user;
-  /// The maximum number of requests per minute; 0: no limit.
+  /// The maximum number of requests per minute; 0: no limit, as for the next
+  /// two.
   uint32_t per_minute = 0;
+  /// The maximum number of images that calls may ask for per minute.
+  uint32_t images_per_minute = 0;
+  /// The maximum number of steps of all these images per minute.
+  uint32_t steps_per_minute = 0;
 };
 
 /// Reads a file of keys with one key per line, "NAME SCOPE SHA256
-/// [PER_MINUTE]"; '#' begins a comment. Lines of one name are keys of one
-/// caller and agree in all but the hash. Only its owner may have access to the
+/// [PER_MINUTE] [images_per_minute=N] [steps_per_minute=N]"; '#' begins a
+/// comment. Lines of one name are keys of one caller and agree in all but the
+/// hash. Only its owner may have access to the
 /// file, which must hold at least one key.
 /// Errors: ec::bad_config with file, line and fault; ec::io_failed.
 core::result<std::vector<access_key>> read_keys(
@@ -47,7 +54,8 @@ public:
 
   bool asks_for_keys() const;
 
-  /// Replaces the keys. The recent requests of a key that stays still count.
+  /// Replaces the keys. What a key that stays has used of its limits still
+  /// counts.
   /// @pre both or neither require keys
   void replace(std::vector<access_key> keys);
 
@@ -80,15 +88,32 @@ public:
 
   static constexpr uint32_t followed_per_minute = 600;
 
-private:
-  struct bucket {
-    double tokens = 0;
-    core::time_point since;
+  /// A limit that does not allow what a key asks for.
+  struct exceeded {
+    /// "images_per_minute" or "steps_per_minute".
+    std::string_view limit;
+    uint32_t value = 0;
+    /// What the call asks for.
+    uint64_t asked = 0;
+    /// How long to wait; none if the call alone is above the limit.
+    std::optional<core::timespan> retry_after;
   };
 
+  /// Takes images and their steps from what the key of this name has per
+  /// minute: both, or neither if one of them is not allowed.
+  std::optional<exceeded> take_images(const std::string& name, uint64_t images,
+                                      uint64_t steps, core::time_point now);
+
+  /// Undoes `take_images` for a call that was not accepted.
+  void give_images_back(const std::string& name, uint64_t images,
+                        uint64_t steps);
+
+private:
+  enum class counted : uint8_t { requests, follows, images, steps };
+
   /// Returns zero if the key may continue, otherwise how long to wait.
-  core::timespan take_token(const access_key& of, core::time_point now,
-                            bool follows);
+  core::timespan take_request(const access_key& of, core::time_point now,
+                              bool follows);
 
   using key_list = std::shared_ptr<const std::vector<access_key>>;
 
@@ -97,8 +122,8 @@ private:
   mutable std::mutex mutex_;
   /// Guarded by the mutex, like the next member.
   key_list keys_;
-  /// By name, and apart for requests that follow jobs.
-  std::map<std::pair<std::string, bool>, bucket> buckets_;
+  /// The accounts of the keys that have a limit, by name.
+  std::map<std::pair<std::string, counted>, minute_account> accounts_;
 };
 
 } // namespace atelier::runtime::http

@@ -13,6 +13,10 @@
 
 namespace atelier::runtime::http {
 
+namespace detail {
+class encoded_previews;
+}
+
 /// What the handlers of the APIs share.
 struct api_context {
   std::shared_ptr<image_service> images;
@@ -37,6 +41,8 @@ struct api_context {
   runner elsewhere;
   /// Runs work that waits for the files of images, and not behind pixels.
   runner at_files;
+  /// Encodes the previews of event streams; null: they are left out.
+  std::shared_ptr<detail::encoded_previews> previews;
   /// Called for each submitted call with the moment at which its request had
   /// arrived; may be empty.
   std::function<void(core::time_point)> handed_in;

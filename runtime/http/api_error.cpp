@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
+#include <chrono>
 
 namespace atelier::runtime::http {
 
@@ -132,12 +132,15 @@ reply_message error_reply(error_shape how, const failure& why,
   }
   auto reply =
     error_reply(how, means.status, why.code, public_text(why, number), param);
-  if (why.retry_after.count() > 0) {
-    const auto seconds =
-      std::ceil(std::chrono::duration<double>(why.retry_after).count());
-    reply.headers.emplace_back("Retry-After", fmt::format("{:.0f}", seconds));
-  }
+  if (why.retry_after.count() > 0)
+    add_retry_after(reply, why.retry_after);
   return reply;
+}
+
+void add_retry_after(reply_message& to, std::chrono::nanoseconds wait) {
+  to.headers.emplace_back(
+    "Retry-After",
+    fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count()));
 }
 
 reply_message error_reply(error_shape how, unsigned status,

@@ -5,6 +5,7 @@
 #include <atelier/runtime/http/exchange.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,5 +45,8 @@ reply_message error_reply(error_shape how, const failure& why,
 reply_message error_reply(error_shape how, unsigned status,
                           std::string_view code, std::string_view text,
                           std::string_view param = {});
+
+/// Adds Retry-After, in whole seconds.
+void add_retry_after(reply_message& to, std::chrono::nanoseconds wait);
 
 } // namespace atelier::runtime::http

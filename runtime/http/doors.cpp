@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/error.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
+#include <atelier/runtime/http/detail/encoded_previews.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/drained_images.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
@@ -10,10 +12,13 @@
 #include <atelier/runtime/http/metered_images.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
-#include <atelier/runtime/thread_offload.hpp>
+
+#include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <random>
+#include <string>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -34,6 +39,36 @@ uint64_t draw() {
   return uint64_t{entropy()} << 32 | entropy();
 }
 
+/// Returns what keys have per minute.
+job_allowance allowance_of(const std::shared_ptr<access>& callers) {
+  if (callers == nullptr)
+    return {};
+  return {[callers](const std::string& owner, uint64_t images,
+                    uint64_t steps) -> std::optional<failure> {
+            const auto x =
+              callers->take_images(owner, images, steps, steady_now());
+            if (!x)
+              return std::nullopt;
+            const auto unit = x->limit.substr(0, x->limit.find('_'));
+            if (!x->retry_after)
+              return failure{
+                std::string{core::to_string(core::ec::invalid_argument)},
+                fmt::format("the call asks for {} {}, and its key has {} "
+                            "per minute ({})",
+                            x->asked, unit, x->value, x->limit),
+                {}};
+            return failure{
+              std::string{jobs::limit_reached},
+              fmt::format("the call asks for {} {}, and too few are left "
+                          "of the {} that its key has per minute ({})",
+                          x->asked, unit, x->value, x->limit),
+              *x->retry_after};
+          },
+          [callers](const std::string& owner, uint64_t images, uint64_t steps) {
+            callers->give_images_back(owner, images, steps);
+          }};
+}
+
 job_limits limits_of(const config::http_settings& x) {
   job_limits out;
   out.jobs = x.jobs;
@@ -45,11 +80,14 @@ job_limits limits_of(const config::http_settings& x) {
   return out;
 }
 
-/// Threads that work on pixels for the APIs: masks, crops, partial images.
+/// Threads that work on pixels for the APIs: masks and crops.
 constexpr unsigned pixel_threads = 1;
 
 /// Threads that read the files of finished images.
 constexpr unsigned file_threads = 1;
+
+/// Previews that may wait to be encoded.
+constexpr size_t most_previews = 1024;
 
 /// What is under way holds the context, but must not be what ends the threads.
 api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
@@ -69,8 +107,10 @@ doors doors::make(door_context from) {
   const auto recent = std::make_shared<recent_images>(steady_now);
   const auto images =
     metered(drained(from.images, from.condition), out.counted, recent);
+  auto within = limits_of(http);
+  within.allowance = allowance_of(from.callers);
   const auto all = std::make_shared<jobs>(
-    images, limits_of(http), jobs::clocks{steady_now, wall_now, draw},
+    images, std::move(within), jobs::clocks{steady_now, wall_now, draw},
     from.results, from.journal);
   all->restore(std::move(from.restored));
 
@@ -87,6 +127,12 @@ doors doors::make(door_context from) {
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.at_files = run_on(out.files);
+  out.encoder = std::make_shared<thread_offload>(1, most_previews);
+  with.previews = std::make_shared<detail::encoded_previews>(
+    [weak = std::weak_ptr{out.encoder}](std::function<void()> work) {
+      const auto alive = weak.lock();
+      return alive && alive->run({}, std::move(work));
+    });
   with.handed_in = [counted = out.counted](core::time_point received) {
     counted->count_door(metrics::door::submit,
                         core::to_seconds(steady_now() - received));

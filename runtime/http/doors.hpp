@@ -10,6 +10,7 @@
 #include <atelier/runtime/http/metrics.hpp>
 #include <atelier/runtime/http/result_files.hpp>
 #include <atelier/runtime/http/route_table.hpp>
+#include <atelier/runtime/thread_offload.hpp>
 
 #include <functional>
 #include <memory>
@@ -28,8 +29,9 @@ struct door_context {
   /// null: no journal is kept.
   std::shared_ptr<job_journal> journal = nullptr;
   journal_contents restored = {};
-  /// The keys of the server, whose names lists show; null: none are known.
-  std::shared_ptr<const access> callers = nullptr;
+  /// The keys of the server, which have limits, and whose names lists show;
+  /// null: none are known.
+  std::shared_ptr<access> callers = nullptr;
 };
 
 /// All APIs that a server answers.
@@ -44,6 +46,8 @@ struct doors {
   // the server has ended.
   std::shared_ptr<caller_turns> pixels;
   std::shared_ptr<caller_turns> files;
+  /// Encodes previews; must be kept as long.
+  std::shared_ptr<thread_offload> encoder;
   /// Receives the server's exchanges and counts.
   std::shared_ptr<metrics> counted;
 

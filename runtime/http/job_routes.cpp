@@ -42,7 +42,6 @@ reply_message gone(std::string_view id) {
 struct job_api {
   std::shared_ptr<jobs> all;
   api_context context;
-  std::shared_ptr<detail::preview_urls> previews;
 
   /// Returns the job that the path names, or replies why not.
   std::optional<job_view> find(exchange& x) const {
@@ -156,10 +155,7 @@ reply_message refusal(const failure& why) {
   if (why.code != jobs::not_journalled)
     return detail::refusal_reply(shape, why);
   auto reply = error_reply(shape, 507, why.code, why.text);
-  reply.headers.emplace_back(
-    "Retry-After",
-    fmt::format(
-      "{}", std::chrono::ceil<std::chrono::seconds>(why.retry_after).count()));
+  add_retry_after(reply, why.retry_after);
   return reply;
 }
 
@@ -309,7 +305,7 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto how = form_of(asked, image_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto begin = [all = all, previews = previews, x, how = *how,
+  const auto begin = [all = all, previews = context.previews, x, how = *how,
                       name = name_of(*v),
                       base = detail::base_url(asked, context)] {
     const auto stream = std::make_shared<detail::job_stream>(
@@ -361,10 +357,8 @@ void job_api::fetch(const exchange_ptr& x) const {
 
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with) {
-  auto previews =
-    std::make_shared<detail::preview_urls>(with.elsewhere != nullptr);
-  const auto api = std::make_shared<const job_api>(
-    job_api{std::move(all), std::move(with), std::move(previews)});
+  const auto api =
+    std::make_shared<const job_api>(job_api{std::move(all), std::move(with)});
   const auto add = [&](const char* method, const char* pattern,
                        void (job_api::*answer)(const exchange_ptr&) const,
                        bool takes_body = false) {

@@ -140,6 +140,19 @@ struct job_listener {
   std::function<void(const job_view&)> ended;
 };
 
+/// What the caller of this name has per minute, for calls of so many images and
+/// steps of all of them. The members are both empty if nothing is limited.
+/// Threads: any; they must not call `jobs`.
+struct job_allowance {
+  /// Takes both, or returns why not.
+  std::function<std::optional<failure>(const std::string& owner,
+                                       uint64_t images, uint64_t steps)>
+    take;
+  /// Undoes `take` for a job that was not accepted.
+  std::function<void(const std::string& owner, uint64_t images, uint64_t steps)>
+    give_back;
+};
+
 struct job_limits {
   /// The maximum number of known jobs, ended ones included. The jobs that are
   /// removed are those of the new job's owner of which nothing can be fetched,
@@ -158,6 +171,9 @@ struct job_limits {
   /// How long a call with an idempotency key continues after its client has
   /// left.
   core::timespan retry = std::chrono::seconds{10};
+  /// The limits of each caller. A repeated call with a known idempotency key
+  /// takes nothing, nor do jobs of previous servers.
+  job_allowance allowance = {};
 };
 
 /// All jobs of a server.
@@ -193,7 +209,8 @@ public:
   /// Errors: those of engine::submit; invalid_argument for an id that is taken
   ///         or malformed, or for too many images; overloaded if
   ///         `job_limits::jobs` jobs are open; `key_reused` if the idempotency
-  ///         key belongs to a call with another body.
+  ///         key belongs to a call with another body; `limit_reached` if the
+  ///         caller's allowance is used.
   std::variant<job_view, failure> submit(job_request what,
                                          job_listener news = {});
 
@@ -310,6 +327,10 @@ public:
 
   /// The failure code for an idempotency key that was used with another body.
   static constexpr std::string_view key_reused = "key_reused";
+
+  /// The failure code for a limit of the caller's key, with the time after
+  /// which to retry.
+  static constexpr std::string_view limit_reached = "rate_limit_exceeded";
 
   /// The failure code if the journal could not be written.
   static constexpr std::string_view not_journalled = "not_journalled";

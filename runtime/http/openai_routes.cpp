@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/encoded_previews.hpp>
 #include <atelier/runtime/http/detail/event_feed.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
@@ -67,15 +68,18 @@ void reply_with(const exchange_ptr& x, const job_view& v,
 }
 
 /// The events of one call.
-struct openai_stream {
-  openai_stream(exchange_ptr to, std::string kind, uint32_t most,
-                detail::openai_echo echoed)
+struct openai_stream : std::enable_shared_from_this<openai_stream> {
+  openai_stream(exchange_ptr to,
+                std::weak_ptr<detail::encoded_previews> encoder,
+                std::string kind, uint32_t most, detail::openai_echo echoed)
     : feed(std::move(to)),
+      previews(std::move(encoder)),
       type(std::move(kind)),
       most_partial(most),
       echo(std::move(echoed)) {}
 
   detail::event_feed feed;
+  const std::weak_ptr<detail::encoded_previews> previews;
   /// image_generation or image_edit.
   const std::string type;
   const uint32_t most_partial;
@@ -85,11 +89,19 @@ struct openai_stream {
   uint32_t partial = 0;
 
   void progressed(const job_view& v) {
-    if (!v.seen || v.seen == seen || partial == most_partial)
+    const auto encoder = previews.lock();
+    if (!v.seen || v.seen == seen || partial == most_partial || !encoder)
       return;
     seen = v.seen;
     const auto name = type + ".partial_image";
-    feed.send(name, detail::partial_image_event(name, v, partial++, echo));
+    encoder->get(v.seen, echo.format,
+                 [me = shared_from_this(), place = feed.reserve(name), name, v,
+                  number = partial++](const auto& x) {
+                   if (x == nullptr)
+                     return me->feed.leave_out(place);
+                   me->feed.fill(place, detail::partial_image_event(
+                                          name, v, number, me->echo, *x));
+                 });
   }
 
   void ended(const job_view& v) {
@@ -112,7 +124,8 @@ void openai_api::make(const exchange_ptr& x, openai_kind kind) const {
   job_listener news;
   if (call.stream) {
     stream = std::make_shared<openai_stream>(
-      x, kind == openai_kind::generation ? "image_generation" : "image_edit",
+      x, context.previews,
+      kind == openai_kind::generation ? "image_generation" : "image_edit",
       call.partial_images, std::move(how));
     news.progressed = [stream](const job_view& v) { stream->progressed(v); };
     news.ended =

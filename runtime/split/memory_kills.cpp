@@ -29,10 +29,12 @@ std::optional<std::string> read(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// Returns the files that may contain the count, the narrowest first.
-std::vector<std::string> candidates(const std::string& root) {
+/// Returns the files of a process's control groups that may contain the count,
+/// the narrowest first.
+std::vector<std::string> candidates(const std::string& root,
+                                    const std::string& process) {
   std::vector<std::string> out;
-  const auto groups = read(root + "/proc/self/cgroup").value_or("");
+  const auto groups = read(root + "/proc/" + process + "/cgroup").value_or("");
   each_line(groups, [&](std::string_view line) {
     // "0::/path" of version 2, "9:memory:/path" of version 1.
     const auto first = line.find(':');
@@ -49,8 +51,20 @@ std::vector<std::string> candidates(const std::string& root) {
       out.push_back(root + "/sys/fs/cgroup/memory" + path
                     + "/memory.oom_control");
   });
-  out.push_back(root + "/proc/vmstat");
   return out;
+}
+
+std::optional<uint64_t> count_in(const std::string& file) {
+  const auto text = read(file);
+  return text ? parse_memory_kills(*text) : std::nullopt;
+}
+
+/// Returns the first file that contains a count; empty if none does.
+std::string first_counting(const std::vector<std::string>& files) {
+  for (const auto& x : files)
+    if (count_in(x))
+      return x;
+  return {};
 }
 
 } // namespace
@@ -71,25 +85,31 @@ std::optional<uint64_t> parse_memory_kills(std::string_view text) {
   return found;
 }
 
-memory_kills::memory_kills(std::string root) {
-  for (auto& path : candidates(root))
-    if (const auto text = read(path); text && parse_memory_kills(*text)) {
-      file_ = std::move(path);
-      break;
-    }
-  seen_ = count().value_or(0);
+memory_kills::memory_kills(std::string root) : root_(std::move(root)) {
+  auto files = candidates(root_, "self");
+  files.push_back(root_ + "/proc/vmstat");
+  file_ = first_counting(files);
+  has_risen(file_);
 }
 
-std::optional<uint64_t> memory_kills::count() const {
-  if (file_.empty())
-    return std::nullopt;
-  const auto text = read(file_);
-  return text ? parse_memory_kills(*text) : std::nullopt;
+std::string memory_kills::other_group(int of) const {
+  auto file = first_counting(candidates(root_, std::to_string(of)));
+  return file == file_ ? std::string{} : file;
 }
 
-bool memory_kills::more() {
-  const auto now = count();
-  return now && *now > std::exchange(seen_, *now);
+bool memory_kills::has_risen(const std::string& file) {
+  const auto now = count_in(file);
+  if (!now)
+    return false;
+  return *now > std::exchange(seen_[file], *now);
+}
+
+bool memory_kills::more(const std::string& group) {
+  std::erase_if(seen_, [this](const auto& x) {
+    return x.first != file_ && !count_in(x.first);
+  });
+  const bool own = has_risen(file_);
+  return has_risen(group) || own;
 }
 
 } // namespace atelier::runtime

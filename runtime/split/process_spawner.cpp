@@ -305,9 +305,10 @@ void process_spawner::spawn(const order& x) {
   started_(std::move(news));
 }
 
-actors::death process_spawner::cause_of(const child& c, const siginfo_t* info) {
+actors::death process_spawner::cause_of(const child& c, const siginfo_t* info,
+                                        const std::string& group) {
   using actors::death;
-  const bool memory = memory_.more();
+  const bool memory = memory_.more(group);
   // It may have crashed before it was killed; either counts.
   if (c.killed)
     return death::watchdog;
@@ -367,6 +368,8 @@ void process_spawner::reap(ipc::process_life who, int16_t seen) {
   {
     const std::lock_guard guard{mutex_};
     c = children_.at(who);
+    // It is unknown once the end is collected.
+    const auto group = memory_.other_group(c->pid);
     const auto failed = ask_for_end(*c, WEXITED | WNOHANG, info);
     // A host that ignores SIGCHLD or reaps all children leaves nothing to wait
     // for: the process is gone in either case.
@@ -379,7 +382,7 @@ void process_spawner::reap(ipc::process_life who, int16_t seen) {
     c->gone = true;
     c->end.process = who;
     c->end.manner = unknown ? "unknown end" : describe_end(info);
-    c->end.cause = cause_of(*c, unknown ? nullptr : &info);
+    c->end.cause = cause_of(*c, unknown ? nullptr : &info, group);
     if (!unknown && info.si_code == CLD_EXITED
         && info.si_status == exit_status::foreign)
       c->fault = core::fail(core::ec::incompatible,

@@ -121,7 +121,9 @@ private:
   int ask_for_end(child& c, int how, siginfo_t& info);
   void note_closed();
   void take_wake_ups(int16_t seen);
-  actors::death cause_of(const child& c, const siginfo_t* info);
+  /// @param group of memory_kills::other_group
+  actors::death cause_of(const child& c, const siginfo_t* info,
+                         const std::string& group);
   void forget(ipc::process_life who);
   void leave_behind();
   void wake();

@@ -620,6 +620,94 @@ def case_a_key_with_little_to_do_goes_before_one_with_much(program):
         expect(status == 200 and got["status"] in ("queued", "running"), got)
 
 
+def case_what_admins_change_is_in_the_log(program):
+    keys = program.folder / "keys"
+    keys.write_text("".join(
+        f"{name} {role} {hashlib.sha256(name.encode()).hexdigest()}\n"
+        for name, role in (("ann", "user"), ("eve", "admin"))))
+    keys.chmod(0o600)
+    slow = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=1000}]"
+    with server(program, "--set", slow, "--set", "http.keys=keys") as (process,
+                                                                       told):
+        log = Lines(process)
+
+        def asked(key, method, path, body=None):
+            parts = urllib.parse.urlsplit(told["url"])
+            c = http.client.HTTPConnection(parts.hostname, parts.port,
+                                           timeout=PATIENCE_S)
+            c.request(method, path, body and json.dumps(body), {"X-API-Key": key})
+            reply = c.getresponse()
+            reply.read()
+            return reply.status
+
+        def waiting(key, name):
+            return asked(key, "POST", "/v1/jobs", {"prompt": "a", "id": name})
+
+        expect(waiting("ann", "hers") == 202)
+        expect(waiting("ann", "of_ann") == 202)
+        expect(waiting("eve", "own") == 202)
+        expect(asked("ann", "POST", "/v1/jobs/hers/cancel") == 200)
+        expect(asked("eve", "POST", "/v1/jobs/own/cancel") == 200)
+        expect(asked("eve", "POST", "/v1/jobs/of_ann/cancel") == 200)
+        expect(asked("eve", "GET", "/v1/admin/drain") == 200)
+        expect(asked("ann", "POST", "/v1/admin/drain") == 403)
+        changes = [("PUT", "/v1/admin/log", {"level": "info"}),
+                   ("POST", "/v1/admin/models/none/load", None),
+                   ("POST", "/v1/admin/models/none/unload", None),
+                   ("POST", "/v1/admin/drain", None),
+                   ("DELETE", "/v1/admin/drain", None)]
+        for method, path, body in changes:
+            asked("eve", method, path, body)
+        for method, path, _ in changes:
+            log.wait(f"admin 'eve' at 127.0.0.1: {method} {path}\n")
+        log.wait("admin 'eve' at 127.0.0.1 cancels a job of 'ann': "
+                 "/v1/jobs/of_ann/cancel\n")
+        process.kill()
+        process.wait()
+        log.thread.join()
+        lines = [x for x in log.all if "admin '" in x]
+        # A user's calls, an admin's own job and what changes nothing leave none.
+        expect(len(lines) == len(changes) + 1, lines)
+
+
+def case_few_descriptors_lower_the_connections(program):
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+
+    process = program.start(["serve", "--json", *CARD, "--processes", "single"],
+                            preexec_fn=few)
+    log = Lines(process)
+    held = []
+    try:
+        url = urllib.parse.urlsplit(json.loads(process.stdout.readline())["url"])
+        log.wait("http.connections is lowered from 8192 to 150",
+                 "the limit of open files is 300")
+
+        def status():
+            held.append(socket.create_connection((url.hostname, url.port),
+                                                 timeout=PATIENCE_S))
+            try:
+                held[-1].sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                return int(held[-1].recv(65536).split()[1])
+            except (ConnectionError, IndexError):
+                return 0
+
+        for _ in range(150):
+            expect(status() == 200)
+        expect(status() in (0, 503))
+        # A descriptor is free for the next client as soon as one goes.
+        for x in held:
+            x.close()
+        polled(lambda: status() == 200, lambda: log.all, PATIENCE_S, 0.05)
+        process.send_signal(signal.SIGTERM)
+        expect(process.wait(PATIENCE_S) == 0, log.all)
+    finally:
+        for x in held:
+            x.close()
+        process.kill()
+        process.wait()
+
+
 def case_it_describes_itself(program):
     with server(program) as (process, told):
         url = told["url"]

@@ -76,6 +76,23 @@ BOOST_AUTO_TEST_CASE(a_file_of_keys_is_read) {
   BOOST_TEST(((*keys)[1].may == scope::admin));
 }
 
+BOOST_AUTO_TEST_CASE(limits_are_read_by_their_names) {
+  const auto read = [](const std::string& words) {
+    const key_file file{"ann user " + hash("apple") + words};
+    auto keys = read_keys(file.path);
+    BOOST_TEST_REQUIRE(keys.operator bool());
+    return keys->front();
+  };
+  const auto all = read(" 60 steps_per_minute=3000 images_per_minute=100");
+  BOOST_TEST(all.per_minute == 60u);
+  BOOST_TEST(all.images_per_minute == 100u);
+  BOOST_TEST(all.steps_per_minute == 3000u);
+  const auto one = read(" images_per_minute=7");
+  BOOST_TEST(one.per_minute == 0u);
+  BOOST_TEST(one.images_per_minute == 7u);
+  BOOST_TEST(one.steps_per_minute == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(two_keys_of_one_name_are_one_caller) {
   const key_file file{"ann user " + hash("apple") + " 2\nann user "
                       + hash("apricot") + " 2\n"};
@@ -124,6 +141,22 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
   BOOST_TEST(
     mentions(why_not("ann user " + h + "\nann user " + h), ":2: 'ann'"));
   BOOST_TEST(mentions(why_not("# nobody\n"), "no key"));
+  for (const auto* x : {" 5 6", " images=6", " images_per_minute=1 6"})
+    BOOST_TEST(mentions(why_not("ann user " + h + x),
+                        "neither images_per_minute=N nor steps_per_minute=N"),
+               x);
+  for (const auto* x : {"images_per_minute=", "images_per_minute=-1",
+                        "images_per_minute=4294967296"})
+    BOOST_TEST(mentions(why_not("ann user " + h + " " + x),
+                        "the images_per_minute of 'ann' are not a whole number "
+                        "in 0..4294967295"),
+               x);
+  BOOST_TEST(mentions(
+    why_not("ann user " + h + " steps_per_minute=0 steps_per_minute=5"),
+    "twice"));
+  BOOST_TEST(mentions(
+    why_not("ann user " + h + " images_per_minute=5\nann user " + hash("x")),
+    ":2: the keys of 'ann' differ"));
 }
 
 BOOST_AUTO_TEST_CASE(a_key_written_in_place_of_its_hash_is_not_shown) {
@@ -236,6 +269,56 @@ BOOST_AUTO_TEST_CASE(a_key_has_its_requests_a_minute) {
   for (int i = 0; i < 6; ++i)
     BOOST_TEST((at(1h).outcome == kind::let_in));
   BOOST_TEST((at(1h).outcome == kind::later));
+}
+
+BOOST_AUTO_TEST_CASE(a_key_has_its_images_and_steps_a_minute) {
+  access_key ann{"ann", hash("apple"), scope::user, 0, 10, 100};
+  access door{{ann, {"bob", hash("banana"), scope::user, 0}}};
+  BOOST_TEST(!door.take_images("ann", 4, 80, start));
+  const auto steps = door.take_images("ann", 1, 30, start);
+  BOOST_TEST_REQUIRE(steps.has_value());
+  BOOST_TEST(steps->limit == "steps_per_minute");
+  BOOST_TEST(steps->value == 100u);
+  BOOST_TEST(steps->asked == 30u);
+  BOOST_TEST_REQUIRE(steps->retry_after.has_value());
+  BOOST_TEST((*steps->retry_after > 5s && *steps->retry_after < 7s));
+  // What was refused has taken neither.
+  BOOST_TEST(!door.take_images("ann", 6, 20, start));
+  const auto images = door.take_images("ann", 1, 0, start);
+  BOOST_TEST_REQUIRE(images.has_value());
+  BOOST_TEST(images->limit == "images_per_minute");
+  BOOST_TEST(!door.take_images("bob", 1000, 1000, start));
+  BOOST_TEST(!door.take_images("ann", 10, 100, start + 1min));
+  door.give_images_back("ann", 10, 100);
+  BOOST_TEST(!door.take_images("ann", 10, 100, start + 1min));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_above_a_whole_limit_need_not_wait) {
+  access door{{{"ann", hash("apple"), scope::user, 0, 10, 100}}};
+  const auto x = door.take_images("ann", 11, 11, start);
+  BOOST_TEST_REQUIRE(x.has_value());
+  BOOST_TEST(x->limit == "images_per_minute");
+  BOOST_TEST(!x->retry_after);
+  BOOST_TEST(!door.take_images("ann", 10, 100, start));
+}
+
+BOOST_AUTO_TEST_CASE(other_limits_keep_what_was_used) {
+  const auto ann = [](uint32_t images) {
+    return access_key{"ann", hash("apple"), scope::user, images, images, 0};
+  };
+  access door{{ann(4)}};
+  const auto ask = [&] {
+    return door.judge(with("x-api-key", "apple"), scope::user, start).outcome;
+  };
+  BOOST_TEST(!door.take_images("ann", 4, 0, start));
+  for (int i = 0; i < 4; ++i)
+    BOOST_TEST((ask() == kind::let_in));
+  door.replace({ann(6)});
+  BOOST_TEST(door.take_images("ann", 3, 0, start).has_value());
+  BOOST_TEST(!door.take_images("ann", 2, 0, start));
+  BOOST_TEST((ask() == kind::let_in));
+  BOOST_TEST((ask() == kind::let_in));
+  BOOST_TEST((ask() == kind::later));
 }
 
 BOOST_AUTO_TEST_CASE(who_follows_jobs_uses_up_no_requests) {

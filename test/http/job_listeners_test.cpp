@@ -4,11 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <future>
+#include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
+#include <vector>
 
 namespace atelier::runtime::http::detail {
 
@@ -152,22 +152,38 @@ BOOST_AUTO_TEST_CASE(listener_that_throws_does_not_stop_the_others) {
 }
 
 BOOST_AUTO_TEST_CASE(a_preview_is_encoded_once_and_elsewhere) {
-  preview_urls sut{true};
+  std::vector<std::function<void()>> elsewhere;
+  encoded_previews sut{[&](std::function<void()> work) {
+    elsewhere.push_back(std::move(work));
+    return elsewhere.size() < 3;
+  }};
   const auto seen =
     std::make_shared<const preview>(preview{1, 2, 1, {255, 0, 0, 0, 255, 0}});
-  std::vector<preview_urls::url> got;
-  std::promise<std::thread::id> where;
-  sut.get(seen, [&](const preview_urls::url& x) {
-    got.push_back(x);
-    where.set_value(std::this_thread::get_id());
-  });
-  BOOST_TEST((where.get_future().get() != std::this_thread::get_id()));
-  // It exists by now.
-  sut.get(seen, [&](const preview_urls::url& x) { got.push_back(x); });
-  BOOST_TEST_REQUIRE(got.size() == 2u);
+  std::vector<encoded_previews::text> got;
+  const auto get = [&](const char* format) {
+    sut.get(seen, format, [&](const auto& x) { got.push_back(x); });
+  };
+  get("png");
+  get("png");
+  BOOST_TEST(got.empty());
+  BOOST_TEST_REQUIRE(elsewhere.size() == 1u);
+  elsewhere[0]();
+  get("png");
+  BOOST_TEST(elsewhere.size() == 1u);
+  BOOST_TEST_REQUIRE(got.size() == 3u);
   BOOST_TEST_REQUIRE(got[0] != nullptr);
-  BOOST_TEST(got[0]->starts_with("data:image/png;base64,"));
+  BOOST_TEST(got[0]->starts_with("iVBOR"));
   BOOST_TEST(got[0] == got[1]);
+  BOOST_TEST(got[0] == got[2]);
+  get("jpeg");
+  BOOST_TEST_REQUIRE(elsewhere.size() == 2u);
+  elsewhere[1]();
+  BOOST_TEST_REQUIRE(got.size() == 4u);
+  BOOST_TEST(got[3] != got[0]);
+  // Too much waits.
+  get("webp");
+  BOOST_TEST_REQUIRE(got.size() == 5u);
+  BOOST_TEST(got[4] == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(events_wait_for_one_whose_data_come_later) {
@@ -180,6 +196,16 @@ BOOST_AUTO_TEST_CASE(events_wait_for_one_whose_data_come_later) {
   BOOST_TEST(to->told == "a1");
   sut.fill(place, "2");
   BOOST_TEST(to->told == "a1b2c3.");
+}
+
+BOOST_AUTO_TEST_CASE(a_reserved_place_may_stay_empty) {
+  const auto to = std::make_shared<events>();
+  event_feed sut{to};
+  sut.open("a", "1");
+  auto* const place = sut.reserve("b");
+  sut.send("c", "3");
+  sut.leave_out(place);
+  BOOST_TEST(to->told == "a1c3");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

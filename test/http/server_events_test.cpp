@@ -107,10 +107,26 @@ BOOST_AUTO_TEST_CASE(a_listener_that_goes_is_noticed) {
   x->on_gone([&] { gone.set_value(); });
   x->begin_events();
   BOOST_TEST((c.hear(true).status == 200u));
-  c.shut();
+  c.reset();
   BOOST_TEST_REQUIRE(
     (gone.get_future().wait_for(30s) == std::future_status::ready));
   x->event("", "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_that_sends_no_more_still_hears) {
+  start();
+  auto c = client();
+  c.send(request("GET", "/kept"));
+  const auto x = kept.next();
+  x->begin_events();
+  BOOST_TEST((c.hear(true).status == 200u));
+  c.shut();
+  // A sign of life shows that the server has seen it.
+  BOOST_TEST(c.read_until("3\r\n:\n\n\r\n").ends_with("3\r\n:\n\n\r\n"));
+  x->event("", "a");
+  x->end_events();
+  BOOST_TEST(c.read_until("data: a\n\n\r\n").ends_with("data: a\n\n\r\n"));
+  BOOST_TEST(c.read_until("0\r\n\r\n").ends_with("0\r\n\r\n"));
   BOOST_TEST(c.at_end());
 }
 

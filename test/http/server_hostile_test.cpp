@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <http/server_rig.hpp>
 
+#include <future>
 #include <thread>
 
 namespace atelier::test {
@@ -294,6 +295,25 @@ BOOST_AUTO_TEST_CASE(a_flood_of_requests_ahead_is_not_hoarded) {
     good += c.hear().body == "hello" ? 1 : 0;
   sending.join();
   BOOST_TEST(good == 5000);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_with_much_ahead_is_missed_when_it_goes) {
+  start();
+  auto c = client();
+  c.send(request("GET", "/kept"));
+  const auto x = kept.next();
+  std::promise<void> gone;
+  x->on_gone([&] { gone.set_value(); });
+  std::string flood;
+  for (int i = 0; i < 1000; ++i)
+    flood += request("GET", "/hello");
+  c.send(flood);
+  // The server has read what it takes once other connections were served.
+  for (int i = 0; i < 5; ++i)
+    BOOST_TEST(ask(request("GET", "/hello")).status == 200u);
+  c.reset();
+  BOOST_TEST_REQUIRE(
+    (gone.get_future().wait_for(30s) == std::future_status::ready));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

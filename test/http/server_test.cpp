@@ -360,9 +360,44 @@ BOOST_AUTO_TEST_CASE(what_is_sent_ahead_is_no_end) {
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_closed_its_half_still_gets_its_reply) {
+  with.heartbeat = 5ms;
   start();
   auto c = client();
   c.send(request("GET", "/kept"));
+  c.shut();
+  const auto x = kept.next();
+  std::atomic<bool> gone = false;
+  x->on_gone([&] { gone = true; });
+  // The server has seen the end, and asks more than once.
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(c.read_until("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
+  BOOST_TEST(!gone);
+  x->reply({200, "text/plain", {}, "late"});
+  auto rest = c.read_until("late");
+  BOOST_TEST(rest.ends_with("late"));
+  BOOST_TEST((rest.find("Connection: close") != std::string::npos));
+  BOOST_TEST(c.at_end());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_goes_after_its_half_is_noticed) {
+  with.heartbeat = 5ms;
+  start();
+  auto c = std::make_unique<plain_client>(port);
+  c->send(request("GET", "/kept"));
+  c->shut();
+  const auto x = kept.next();
+  std::promise<void> gone;
+  x->on_gone([&] { gone.set_value(); });
+  c->read_until("\r\n\r\n");
+  c.reset();
+  BOOST_TEST_REQUIRE(
+    (gone.get_future().wait_for(30s) == std::future_status::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_of_http_1_0_that_closed_its_half_counts_as_gone) {
+  start();
+  auto c = client();
+  c.send("GET /kept HTTP/1.0\r\nHost: localhost\r\n\r\n");
   c.shut();
   const auto x = kept.next();
   std::promise<void> gone;
@@ -371,6 +406,32 @@ BOOST_AUTO_TEST_CASE(a_client_that_closed_its_half_still_gets_its_reply) {
     (gone.get_future().wait_for(30s) == std::future_status::ready));
   x->reply({200, "text/plain", {}, "late"});
   BOOST_TEST(c.hear().body == "late");
+  BOOST_TEST(c.at_end());
+}
+
+BOOST_AUTO_TEST_CASE(all_that_was_sent_before_the_end_is_answered) {
+  constexpr int more = 400;
+  start();
+  auto c = client();
+  std::string all = request("GET", "/kept");
+  for (int i = 0; i < more; ++i)
+    all += request("GET", "/hello");
+  // What comes last is no whole request.
+  c.send(all + "GET /hel");
+  c.shut();
+  const auto x = kept.next();
+  x->reply({200, "text/plain", {}, "kept"});
+  const auto hear = [&] {
+    auto got = c.hear();
+    while (got.status == 100)
+      got = c.hear();
+    return got.body;
+  };
+  BOOST_TEST(hear() == "kept");
+  int good = 0;
+  for (int i = 0; i < more; ++i)
+    good += hear() == "hello" ? 1 : 0;
+  BOOST_TEST(good == more);
   BOOST_TEST(c.at_end());
 }
 

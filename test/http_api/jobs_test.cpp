@@ -318,6 +318,32 @@ BOOST_AUTO_TEST_CASE(made_names_are_of_all_random_bits) {
   BOOST_TEST(id == "job_fedcba9876543211fedcba9876543212");
 }
 
+BOOST_AUTO_TEST_CASE(a_key_that_opens_all_jobs_does_not_shut_out_others) {
+  job_rig rig{{4, 64, 1 << 20, 1h}};
+  const auto enter = [&](const char* owner) {
+    auto what = rig.wish();
+    what.owner = owner;
+    const auto got = rig.all->submit(std::move(what));
+    const auto* const why = std::get_if<failure>(&got);
+    BOOST_TEST((why == nullptr || why->code == "overloaded"));
+    return why == nullptr;
+  };
+  for (int i = 0; i < 4; ++i)
+    BOOST_TEST(enter("ann"));
+  BOOST_TEST(!enter("ann"));
+  // Each of two keys has a half.
+  BOOST_TEST(enter("bob"));
+  BOOST_TEST(enter("bob"));
+  BOOST_TEST(!enter("bob"));
+  BOOST_TEST(!enter("ann"));
+  // All keys together have twice the limit.
+  BOOST_TEST(enter("cid"));
+  BOOST_TEST(enter("dan"));
+  BOOST_TEST(!enter("eve"));
+  rig.images->finish(1);
+  BOOST_TEST(enter("eve"));
+}
+
 BOOST_AUTO_TEST_CASE(when_all_jobs_are_open_more_are_refused) {
   job_rig rig{{2, 64, 1 << 20, 1h}};
   auto what = rig.wish();

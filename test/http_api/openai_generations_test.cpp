@@ -404,6 +404,34 @@ BOOST_AUTO_TEST_CASE(streams_carry_previews_and_then_the_image) {
   BOOST_TEST(done["size"] == "64x64");
 }
 
+BOOST_AUTO_TEST_CASE(partial_images_are_encoded_once_and_elsewhere) {
+  rig r;
+  std::vector<std::function<void()>> elsewhere;
+  // The handlers hold the encoder.
+  *r.previews_run = [&](std::function<void()> work) {
+    elsewhere.push_back(std::move(work));
+    return elsewhere.size() < 3;
+  };
+  const auto got = r.generate({{"stream", true}, {"partial_images", 3}});
+  for (uint32_t step = 2; step <= 6; step += 2)
+    r.images->step(1, step, 8, fake_images::grey_preview(step));
+  r.images->finish(1);
+  // The engine's thread is free, and the image waits for its previews.
+  BOOST_TEST_REQUIRE(elsewhere.size() == 3u);
+  BOOST_TEST(got->events.empty());
+  elsewhere[1]();
+  BOOST_TEST(got->events.empty());
+  elsewhere[0]();
+  // The third one could not be encoded.
+  BOOST_TEST(got->event_names()
+             == "image_generation.partial_image,"
+                "image_generation.partial_image,"
+                "image_generation.completed");
+  BOOST_TEST(got->event_data(0)["partial_image_index"] == 0);
+  BOOST_TEST(got->event_data(1)["partial_image_index"] == 1);
+  BOOST_TEST(got->ended);
+}
+
 BOOST_AUTO_TEST_CASE(streams_do_not_go_with_everything) {
   rig r;
   const auto param = [&](const json& body) {

@@ -57,6 +57,34 @@ BOOST_AUTO_TEST_CASE(each_kill_in_the_own_group_is_seen_once) {
   BOOST_TEST(!sut.more());
 }
 
+BOOST_AUTO_TEST_CASE(kills_in_the_group_of_a_moved_child_are_seen) {
+  write("proc/self/cgroup", "0::/engine\n");
+  write("sys/fs/cgroup/engine/memory.events", "oom_kill 1\n");
+  auto sut = make();
+  write("proc/7/cgroup", "0::/engine\n");
+  BOOST_TEST(sut.other_group(7).empty());
+  BOOST_TEST(sut.other_group(8).empty());
+  write("proc/7/cgroup", "0::/worker\n");
+  write("sys/fs/cgroup/worker/memory.events", "oom_kill 1\n");
+  const auto group = sut.other_group(7);
+  BOOST_TEST(!sut.more());
+  BOOST_TEST(sut.more(group));
+  BOOST_TEST(!sut.more(group));
+  write("sys/fs/cgroup/worker/memory.events", "oom_kill 2\n");
+  BOOST_TEST(sut.more(group));
+  // Another group of that name counts from the start.
+  fs::remove(path / "sys/fs/cgroup/worker/memory.events");
+  BOOST_TEST(!sut.more(group));
+  write("sys/fs/cgroup/worker/memory.events", "oom_kill 1\n");
+  BOOST_TEST(sut.more(group));
+  // A group below the own one counts for both.
+  write("proc/7/cgroup", "0::/engine/worker\n");
+  write("sys/fs/cgroup/engine/worker/memory.events", "oom_kill 1\n");
+  write("sys/fs/cgroup/engine/memory.events", "oom_kill 2\n");
+  BOOST_TEST(sut.more(sut.other_group(7)));
+  BOOST_TEST(!sut.more());
+}
+
 BOOST_AUTO_TEST_CASE(a_group_at_the_root_and_one_of_version_1_are_found) {
   write("proc/self/cgroup", "0::/\n");
   write("sys/fs/cgroup/memory.events", "oom_kill 0\n");

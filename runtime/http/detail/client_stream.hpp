@@ -69,6 +69,12 @@ public:
       socket_.async_write_some(buffer, std::move(then));
   }
 
+  /// Calls `then` when the socket has an error, such as a reset by the client.
+  template <class Handler>
+  void await_error(Handler then) {
+    socket_.async_wait(socket::wait_error, std::move(then));
+  }
+
   /// Says the end as TLS does.
   /// @pre hands were shaken
   template <class Handler>

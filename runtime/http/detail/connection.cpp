@@ -229,6 +229,10 @@ void connection::arm() {
 
 void connection::overdue() {
   switch (phase_) {
+    case phase::working:
+      // There is a deadline only once the client sends no more.
+      probe();
+      break;
     case phase::reading:
       ++server_->counts->timed_out;
       keep_alive_ = false;
@@ -237,11 +241,7 @@ void connection::overdue() {
       break;
     case phase::streaming:
       if (output_.empty()) {
-        auto beat = std::string{heartbeat_event};
-        if (version_ == 11)
-          beat = chunk_text(beat);
-        allow(settings_->idle);
-        say(std::move(beat));
+        send_heartbeat();
         break;
       }
       [[fallthrough]];

@@ -100,12 +100,23 @@ private:
   void read();
   void was_read(boost::system::error_code error, size_t bytes);
   void input_ended(bool orderly);
+  /// Notices from now on when a client goes whose input is not read, or has
+  /// ended.
+  void watch();
+  /// Sends the client something that it ignores: if it is gone, its system
+  /// answers with an error.
+  void probe();
   void take_in(std::string_view bytes);
   std::string_view feed(std::string_view bytes);
   void judge_head();
   std::string caller() const;
   bool count_body();
   void hand_over();
+
+  /// Returns whether another request may follow the current one.
+  bool may_ask_again() const {
+    return !input_.ended() || input_.kept() > 0;
+  }
 
   // Answering.
   reply_form form() const;
@@ -116,6 +127,7 @@ private:
   /// Writes a text whose size was not announced before.
   void say(std::string text);
   void enqueue(std::string text);
+  void send_heartbeat();
   void write();
   void was_written(boost::system::error_code error, size_t bytes);
   void all_written();
@@ -166,6 +178,8 @@ private:
   core::time_point ready_{};
   bool keep_alive_ = false;
   bool busy_ = false;
+  /// Whether `watch` was called.
+  bool watching_ = false;
   std::weak_ptr<live_exchange> current_;
 };
 

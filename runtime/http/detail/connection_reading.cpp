@@ -28,6 +28,9 @@ constexpr auto after_a_restart = std::chrono::seconds{5};
 /// Largest body of a refused request that is read to keep the connection open.
 constexpr uint64_t small_body = 64 << 10;
 
+/// Clients ignore it where they do not wait for it.
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+
 /// Size from which a body is read by a thread that no connection waits for.
 constexpr size_t large_body = 256 << 10;
 
@@ -79,21 +82,49 @@ void connection::was_read(error_code error, size_t bytes) {
     default:
       if (input_.keep(input_.last_read(bytes)) < most_ahead)
         read();
+      else
+        watch();
   }
 }
 
 void connection::input_ended(bool orderly) {
   input_.end();
-  const bool answering = phase_ == phase::working || phase_ == phase::writing;
+  const bool answering = phase_ == phase::working || phase_ == phase::writing
+                      || phase_ == phase::streaming;
   if (!orderly || !answering)
     return close();
-  // The client may have closed only its sending half: it still gets the reply.
-  keep_alive_ = false;
-  if (phase_ == phase::working) {
-    allow(settings_->idle);
-    if (const auto x = current_.lock())
-      x->went();
+  // The client may have closed only its sending half: it still gets the replies
+  // to all that it sent.
+  watch();
+  probe();
+}
+
+void connection::watch() {
+  if (std::exchange(watching_, true))
+    return;
+  stream_.await_error([self = shared_from_this()](error_code error) {
+    if (error != asio::error::operation_aborted)
+      self->close();
+  });
+}
+
+void connection::probe() {
+  if (phase_ == phase::streaming) {
+    if (output_.empty())
+      send_heartbeat();
+    return;
   }
+  if (phase_ != phase::working)
+    return;
+  if (version_ == 11) {
+    allow(server_->heartbeat);
+    return say(std::string{continue_line});
+  }
+  // Nothing can be sent before the reply, so it is taken for gone.
+  keep_alive_ = false;
+  allow(settings_->idle);
+  if (const auto x = current_.lock())
+    x->went();
 }
 
 void connection::take_in(std::string_view bytes) {
@@ -103,9 +134,19 @@ void connection::take_in(std::string_view bytes) {
     core::log_error("a connection is closed: {}", e.what());
     return close();
   }
+  if (input_.ended()) {
+    // The rest of a request will never arrive.
+    if (phase_ == phase::idle || phase_ == phase::reading)
+      close();
+    return;
+  }
   // While the last reply is written, further input waits for the drain.
-  if (phase_ != phase::writing || keep_alive_)
+  if (phase_ == phase::writing && !keep_alive_)
+    return;
+  if (input_.kept() < most_ahead)
     read();
+  else
+    watch();
 }
 
 /// Returns the bytes that are left for the next request.
@@ -181,10 +222,8 @@ void connection::judge_head() {
       reader_->discard();
     held_ = {server_->counts->bodies, caller(),
              byte_shares::limits_of(settings_->bodies_bytes, most)};
-    if (more && reader_->expects_continue()) {
-      constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-      say(std::string{go_on});
-    }
+    if (more && reader_->expects_continue())
+      say(std::string{continue_line});
     return;
   }
   if (!more)
@@ -219,7 +258,10 @@ bool connection::count_body() {
 void connection::hand_over() {
   phase_ = phase::working;
   reader_->message().received = steady_now();
-  allow_forever();
+  if (input_.ended())
+    allow(server_->heartbeat);
+  else
+    allow_forever();
   busy_ = true;
   {
     const std::lock_guard guard{server_->busy_mutex};

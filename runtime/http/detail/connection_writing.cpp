@@ -20,7 +20,7 @@ reply_form connection::form() const {
 
 void connection::answer(reply_message x) {
   phase_ = phase::writing;
-  keep_alive_ = keep_alive_ && !server_->stopping;
+  keep_alive_ = keep_alive_ && !server_->stopping && may_ask_again();
   status_ = x.status;
   ready_ = x.ready;
   allow(settings_->idle);
@@ -85,6 +85,14 @@ void connection::say(std::string text) {
   enqueue(std::move(text));
 }
 
+void connection::send_heartbeat() {
+  auto beat = std::string{heartbeat_event};
+  if (version_ == 11)
+    beat = chunk_text(beat);
+  allow(settings_->idle);
+  say(std::move(beat));
+}
+
 void connection::enqueue(std::string text) {
   // From now on the client is to read, no longer the stream to show a sign of
   // life.
@@ -134,7 +142,7 @@ void connection::finish_reply() {
     server_->responded(core::to_seconds(steady_now() - ready));
   leave_work(status_);
   current_.reset();
-  if (keep_alive_ && !input_.ended() && !server_->stopping)
+  if (keep_alive_ && may_ask_again() && !server_->stopping)
     await_request();
   else
     linger();

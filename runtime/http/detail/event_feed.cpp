@@ -31,6 +31,14 @@ void event_feed::fill(item* place, std::string data) {
   drain();
 }
 
+void event_feed::leave_out(item* place) {
+  {
+    const std::lock_guard guard{mutex_};
+    place->ready = place->left_out = true;
+  }
+  drain();
+}
+
 void event_feed::close() {
   push({{}, {}, true, true});
 }
@@ -56,7 +64,7 @@ void event_feed::drain() {
     guard.unlock();
     if (next.last)
       to_->end_events();
-    else
+    else if (!next.left_out)
       to_->event(next.name, next.data);
     guard.lock();
   }

@@ -29,6 +29,7 @@ public:
     std::string data;
     bool last = false;
     bool ready = true;
+    bool left_out = false;
   };
 
   /// Takes the place of an event whose data come later, with `fill`. What is
@@ -37,6 +38,9 @@ public:
 
   /// Sends the event of a reserved place; later events follow.
   void fill(item* place, std::string data);
+
+  /// Sends nothing in a reserved place; later events follow.
+  void leave_out(item* place);
 
   /// Sends no more after that.
   void close();

@@ -4,9 +4,10 @@
 namespace atelier::runtime::http::detail {
 
 void forgotten_names::remember(const job_name& name) {
-  if (!names_.insert(name).second)
+  const auto [at, fresh] = names_.insert(name);
+  if (!fresh)
     return;
-  order_.push_back(name);
+  order_.push_back(at);
   while (order_.size() > most_) {
     names_.erase(order_.front());
     order_.pop_front();

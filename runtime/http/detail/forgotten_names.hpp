@@ -31,8 +31,8 @@ public:
 private:
   const size_t most_;
   std::set<job_name> names_;
-  /// Oldest first.
-  std::deque<job_name> order_;
+  /// Refers to the names, oldest first.
+  std::deque<std::set<job_name>::const_iterator> order_;
 };
 
 } // namespace atelier::runtime::http::detail

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace atelier::runtime::http::detail {
 
@@ -45,8 +44,7 @@ std::optional<reply_message> judge_encoding(const request_message& asked,
 reply_message come_later(error_shape how, core::timespan wait,
                          std::string_view why) {
   auto reply = error_reply(how, 429, "rate_limit_exceeded", why);
-  reply.headers.emplace_back(
-    "Retry-After", fmt::format("{:.0f}", std::ceil(core::to_seconds(wait))));
+  add_retry_after(reply, wait);
   return reply;
 }
 

@@ -42,9 +42,13 @@ std::string fingerprint_of(const request_message& asked) {
 }
 
 reply_message refusal_reply(error_shape how, const failure& why) {
-  return why.code == jobs::key_reused
-         ? error_reply(how, 422, why.code, why.text, header_name)
-         : failure_reply(how, why);
+  if (why.code == jobs::key_reused)
+    return error_reply(how, 422, why.code, why.text, header_name);
+  if (why.code != jobs::limit_reached)
+    return failure_reply(how, why);
+  auto reply = error_reply(how, 429, why.code, why.text);
+  add_retry_after(reply, why.retry_after);
+  return reply;
 }
 
 } // namespace atelier::runtime::http::detail

@@ -56,6 +56,11 @@ public:
   /// Keeps `bytes` unused. Returns the number of bytes now kept.
   size_t keep(std::string_view bytes);
 
+  /// Returns the number of kept bytes.
+  size_t kept() const {
+    return ahead_.size();
+  }
+
   /// Removes and returns the kept bytes.
   std::string take();
 

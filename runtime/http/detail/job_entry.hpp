@@ -41,6 +41,8 @@ struct job_entry {
   /// Whether the client chose its name.
   bool named = false;
   std::vector<image_row> rows;
+  /// The steps that its caller's allowance gave for it.
+  uint64_t steps_taken = 0;
   /// Whether all images were submitted: until then no listener receives an
   /// event.
   bool handed_in = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/planning/fair_shares.hpp>
 #include <atelier/runtime/http/detail/job_table.hpp>
 
 #include <fmt/format.h>
@@ -87,7 +88,12 @@ bool job_table::make_room(const std::string& owner) {
       break;
     remove(*next);
   }
-  return index_.size() < within_.jobs;
+  const auto own = of_owner_.find(owner);
+  const auto held = own == of_owner_.end()
+                    ? size_t{0}
+                    : own->second.open.size() + own->second.ended.size();
+  return planning::is_granted({within_.jobs, index_.size(), held, 1,
+                               of_owner_.size() + (held == 0 ? 1 : 0)});
 }
 
 std::vector<std::shared_ptr<job_entry>> job_table::open_of(

@@ -57,8 +57,9 @@ public:
   /// Forgets ended jobs until a new job of `owner` fits. The owner's own jobs
   /// of which nothing can be fetched go first, then those of the owner that has
   /// the most jobs, then its other jobs; of each of these the one that ended
-  /// first. Returns false if too many jobs are open, or ended and not in the
-  /// journal yet: their records are in memory until they are.
+  /// first. Open jobs, and ended ones that are not in the journal yet, stay;
+  /// planning::is_granted decides what an owner may have of them beyond the
+  /// limit. Returns false if it may not have another one.
   bool make_room(const std::string& owner = {});
 
   /// Enters a job that waits.

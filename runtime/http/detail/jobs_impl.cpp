@@ -4,6 +4,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ jobs::impl::impl(std::shared_ptr<image_service> from, job_limits within,
                  clocks when, std::shared_ptr<const result_files> files,
                  std::shared_ptr<job_journal> journal)
   : from_(std::move(from)),
-    within_(within),
+    within_(std::move(within)),
     when_(std::move(when)),
     files_(std::move(files)),
     journal_(std::move(journal)),
@@ -78,11 +79,22 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   return {};
 }
 
+uint64_t jobs::impl::steps_of(const job_request& what) const {
+  if (!within_.allowance.take)
+    return 0;
+  const auto known = from_->variants();
+  uint64_t steps = 0;
+  for (const auto& image : what.images)
+    steps += detail::steps_that_run(known, image);
+  return steps;
+}
+
 std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
                                                              job_listener& news,
                                                              bool waits) {
   if (auto good = check(what); !good)
     return to_failure(good.why());
+  const auto steps = steps_of(what);
   const std::lock_guard guard{mutex_};
   if (closed_)
     return to_failure(core::fail(ec::stopping, "the server is stopping"));
@@ -117,8 +129,13 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
                  "{} jobs are open, the limit (http.jobs) is {}",
                  table_.all().size(), within_.jobs),
       std::chrono::seconds{1});
+  if (within_.allowance.take)
+    if (auto why =
+          within_.allowance.take(what.owner, what.images.size(), steps))
+      return std::move(*why);
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;
+  x->steps_taken = steps;
   x->named = !what.id.empty();
   x->keeps = what.keeps;
   x->idempotency_key = std::move(what.idempotency_key);
@@ -226,6 +243,8 @@ void jobs::impl::refuse(const entry& x, const failure& why) {
     table_.remove(*x);
   }
   take_back(requests);
+  if (within_.allowance.give_back)
+    within_.allowance.give_back(x->known.owner, x->rows.size(), x->steps_taken);
   tell(x);
   for (const auto& twin : twins)
     twin();

@@ -97,6 +97,8 @@ private:
   std::variant<attendance, failure> submit(job_request what, job_listener news,
                                            bool waits);
   core::result<void> check(const job_request& what) const;
+  /// Returns the steps that its caller's allowance must give; 0 without one.
+  uint64_t steps_of(const job_request& what) const;
   std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);
   void hand_in(const entry& x, const std::vector<generation>& images,

@@ -82,7 +82,8 @@ reply_message openai_reply(const job_view& v, const openai_echo& how) {
 }
 
 std::string partial_image_event(std::string_view type, const job_view& v,
-                                uint32_t index, const openai_echo& how) {
+                                uint32_t index, const openai_echo& how,
+                                std::string_view encoded) {
   const auto& seen = *v.seen;
   return with_plain_text(
     {{"type", type},
@@ -92,7 +93,7 @@ std::string partial_image_event(std::string_view type, const job_view& v,
      {"quality", how.quality},
      {"size", fmt::format("{}x{}", seen.width, seen.height)},
      {"partial_image_index", index}},
-    "b64_json", to_base64(encode_preview(seen, how.format)));
+    "b64_json", encoded);
 }
 
 std::string completed_event(std::string_view type, const job_view& v,

@@ -29,8 +29,10 @@ openai_echo echo_of(const openai_call& call, std::string base);
 reply_message openai_reply(const job_view& v, const openai_echo& how);
 
 /// Returns the data of the event `type`, which contains a preview of the job.
+/// @param encoded the preview's file in base64
 std::string partial_image_event(std::string_view type, const job_view& v,
-                                uint32_t index, const openai_echo& how);
+                                uint32_t index, const openai_echo& how,
+                                std::string_view encoded);
 
 /// Returns the data of the event `type`, which contains the image of the job.
 std::string completed_event(std::string_view type, const job_view& v,

@@ -5,6 +5,7 @@
 #include "job_rig.hpp"
 #include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/http/api_context.hpp>
+#include <atelier/runtime/http/detail/encoded_previews.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
 #include <nlohmann/json.hpp>
@@ -26,6 +27,10 @@ struct api_rig : job_rig {
     runtime::http::api_context x;
     x.images = images;
     x.images_of_call = 10;
+    x.previews = std::make_shared<runtime::http::detail::encoded_previews>(
+      [run = previews_run](std::function<void()> work) {
+        return (*run)(std::move(work));
+      });
     x.wall = clocks().wall;
     x.draw = [this] { return 0xffff'0000'0000'0000u + ++seeds; };
     return x;
@@ -89,6 +94,14 @@ struct api_rig : job_rig {
   std::string key = "ann";
   runtime::http::scope who = runtime::http::scope::user;
   uint64_t seeds = 0;
+  /// Runs the encoding of previews: at once, unless a test changes it.
+  std::shared_ptr<runtime::http::detail::encoded_previews::runner>
+    previews_run =
+      std::make_shared<runtime::http::detail::encoded_previews::runner>(
+        [](const std::function<void()>& work) {
+          work();
+          return true;
+        });
 };
 
 } // namespace atelier::test

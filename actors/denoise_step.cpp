@@ -62,6 +62,13 @@ void denoise_step_state::admit(const denoise& x) {
   }
 }
 
+planning::batch_shape denoise_step_state::shape_of(
+  const core::recipe& how) const {
+  const auto v = how.variant;
+  return {v.value < config.weights.size() ? config.weights[v.value] : v,
+          how.px};
+}
+
 void denoise_step_state::take_in(const denoise& x) {
   if (tombstones.erase(x.ticket) != 0) {
     std::erase(tombstone_order, x.ticket);
@@ -79,7 +86,8 @@ void denoise_step_state::take_in(const denoise& x) {
   e.steps = core::steps_to_run(x.recipe);
   planning::batch_row row;
   row.ticket = x.ticket;
-  row.shape = {x.recipe.variant, x.recipe.px};
+  row.shape = shape_of(x.recipe);
+  row.variant = x.recipe.variant;
   row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
   row.tenant = x.tenant;

@@ -27,6 +27,9 @@ struct denoise_step_config {
   /// The resident variants, and those that it may host; empty: any.
   std::vector<std::string> variants;
   std::vector<std::string> may_host;
+  /// By variant, the first one with the same weights (planning/grouping.hpp);
+  /// for others, the variant itself.
+  std::vector<core::variant_id> weights = {};
   /// The variants that could not be loaded at the start.
   std::vector<gpu::load_failure> failed = {};
   /// Memory for the variants that it hosts at a time; 0: no bound.
@@ -99,6 +102,7 @@ struct denoise_step_state {
   /// Accepts a row, and starts a run if the worker is idle and the row's batch
   /// is complete.
   void admit(const denoise& x);
+  planning::batch_shape shape_of(const core::recipe& how) const;
   /// Puts a row into the batch; a row that was cancelled before it arrived is
   /// answered.
   void take_in(const denoise& x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/stages/standard.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -30,6 +31,7 @@ hub::hub(hub_config config, hub_ports ports)
     requests_(config_.limits),
     clock_(std::max(2 * config_.pace.tick, config_.processes.silence / 10)),
     queues_(config_.pace.ageing),
+    weights_(planning::weights_of(*config_.profile)),
     forecast_(config_.profile) {}
 
 // -- entering -----------------------------------------------------------------

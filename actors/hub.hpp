@@ -493,6 +493,9 @@ private:
   worker& choose_worker(core::lane_id lane, core::time_point now);
   /// Chooses under a plan that groups rows; null if the queue's next row waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
+  /// Returns the lanes of a worker whose rows can join those of `lane`.
+  std::vector<core::lane_id> lanes_beside(core::lane_id lane,
+                                          const worker& w) const;
   void note_pace(const worker& w, const stepped& x, core::time_point now);
   void tell_costs();
   /// Makes plans leave out workers that are slow compared with others, and
@@ -527,6 +530,8 @@ private:
   /// that they are not needed.
   bool tells_rows_ = false;
   actors::queues queues_;
+  /// By variant: the first one with the same weights.
+  std::vector<core::variant_id> weights_;
   /// Sees the workers whenever `cluster` does.
   mutable actors::forecast forecast_;
   planning::admission admission_;

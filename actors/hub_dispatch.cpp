@@ -77,10 +77,11 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       return;
     }
     auto& w = *seat;
-    const core::lane_id group[] = {lane};
-    const auto from = grouped && w.view.seats_taken > 0
-                      ? std::span<const core::lane_id>{group}
-                      : std::span<const core::lane_id>{w.serves};
+    const auto group = grouped && w.view.seats_taken > 0
+                       ? lanes_beside(lane, w)
+                       : std::vector<core::lane_id>{};
+    const auto from =
+      std::span<const core::lane_id>{group.empty() ? w.serves : group};
     // Among the first few, one may belong to a tenant that is not ahead yet.
     const bool shared = requests_.named_ahead();
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;

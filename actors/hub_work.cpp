@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -138,6 +140,23 @@ worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
   return *best;
 }
 
+std::vector<core::lane_id> hub::lanes_beside(core::lane_id lane,
+                                             const worker& w) const {
+  std::vector<core::lane_id> out{lane};
+  const auto& hosted = w.view.hosting;
+  const auto own =
+    std::find_if(hosted.begin(), hosted.end(), [&](core::variant_id v) {
+      return planning::lane_of(v) == lane;
+    });
+  // A whole batch has one variant.
+  if (own == hosted.end() || w.join != planning::joining::step)
+    return out;
+  for (const auto v : hosted)
+    if (v != *own && weights_[v.value] == weights_[own->value])
+      out.push_back(planning::lane_of(v));
+  return out;
+}
+
 worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   size_t workers = 0;
   size_t idle = 0;
@@ -159,13 +178,18 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
     planning::seat_offer x{taken, false};
     if (taken > 0) {
       const auto& last = orders_.at(w.has.back());
+      const auto beside = lanes_beside(lane, w);
+      const auto joins = [&](core::lane_id other) {
+        return std::find(beside.begin(), beside.end(), other) != beside.end();
+      };
       const bool same =
         std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
-          return planning::lane_of(orders_.at(who).variant) == lane;
+          return joins(planning::lane_of(orders_.at(who).variant));
         });
       const auto next = queues_.best(w.serves, now, 1).front();
       if (!same || taken >= w.view.max_batch
-          || !planning::may_join_before(first, next, now))
+          || (!joins(next.lane)
+              && !planning::may_join_before(first, next, now)))
         continue;
       x.fresh = now - last.since <= beginning;
     }
@@ -179,19 +203,33 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
 void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   if (x.batch == 0 || x.steps == 0)
     return;
-  // All rows of a run are of one shape; those in decoding may be of another.
-  const auto at =
-    std::find_if(w.batch.rbegin(), w.batch.rend(), [&](const auto who) {
-      return requests_.last(who) != nullptr;
-    });
-  if (at == w.batch.rend())
+  // All rows of a run are of one shape. They follow those in decoding, which
+  // may be of another.
+  std::vector<core::variant_id> variants;
+  core::variant_id weights;
+  core::extent px;
+  for (auto i = w.batch.rbegin();
+       i != w.batch.rend() && variants.size() < x.batch; ++i) {
+    if (requests_.last(*i) == nullptr)
+      continue;
+    const auto& how = requests_.at(i->id).recipe;
+    const auto own = weights_[how.variant.value];
+    if (variants.empty()) {
+      weights = own;
+      px = how.px;
+    }
+    if (own == weights && how.px == px)
+      variants.push_back(how.variant);
+  }
+  if (variants.empty())
     return;
-  const auto& how = requests_.at(at->id).recipe;
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto* r = requests_.find(who.id);
     return r == nullptr || r->masked >= 1;
   });
-  forecast_.ran({w.view, how, x.batch, x.steps, x.took, whole, w.slow}, now);
+  forecast_.ran({w.view, std::move(variants), weights, px, x.batch, x.steps,
+                 x.took, whole, w.slow},
+                now);
 }
 
 void hub::note_load(const worker& w, const adopted& x, core::time_point now) {

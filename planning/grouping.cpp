@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/grouping.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace atelier::planning {
+
+std::vector<core::variant_id> weights_of(const profile& known) {
+  const auto& all = known.variants;
+  std::vector<core::variant_id> out;
+  for (const auto& v : all) {
+    const auto first = std::find_if(all.begin(), all.end(), [&](const auto& x) {
+      return x.model == v.model && x.precision == v.precision;
+    });
+    out.emplace_back(static_cast<uint32_t>(std::distance(all.begin(), first)));
+  }
+  return out;
+}
 
 std::optional<size_t> choose_seat(std::span<const seat_offer> offers,
                                   size_t idle, size_t workers) {
@@ -31,10 +46,8 @@ std::optional<size_t> choose_seat(std::span<const seat_offer> offers,
 
 bool may_join_before(const waiting& row, const waiting& next,
                      core::time_point now) {
-  return next.lane == row.lane
-      || (next.deadline != core::never
-          && core::after(now, row.still_needs + next.still_needs)
-               <= next.deadline);
+  return next.deadline != core::never
+      && core::after(now, row.still_needs + next.still_needs) <= next.deadline;
 }
 
 } // namespace atelier::planning

@@ -2,16 +2,24 @@
 #pragma once
 
 #include <atelier/planning/cluster.hpp>
+#include <atelier/planning/profile.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace atelier::planning {
 
-/// A worker for a waiting row: an idle worker, or one whose rows all have the
-/// row's variant and that has room for more.
+/// Returns, by variant, the first variant of the profile that runs the same
+/// model in the same precision. Rows of variants for which it is the same can
+/// share a step: they differ in their number of steps and in other settings,
+/// which belong to each row.
+std::vector<core::variant_id> weights_of(const profile& known);
+
+/// A worker for a waiting row: an idle worker, or one whose rows can all share
+/// a step with the row and that has room for more.
 struct seat_offer {
   uint32_t rows = 0;
   /// Whether its last row joined so recently that the two would end together.
@@ -26,10 +34,9 @@ struct seat_offer {
 std::optional<size_t> choose_seat(std::span<const seat_offer> offers,
                                   size_t idle, size_t workers);
 
-/// Returns whether a row may join the rows of its variant although it is the
-/// turn of `next` at that worker: `next` has the same variant, or meets its
-/// deadline if it begins after this row's end. A row without a deadline is not
-/// passed.
+/// Returns whether a row may join rows that share its steps although it is the
+/// turn of `next`, whose rows do not, at that worker: `next` meets its deadline
+/// if it begins after this row's end. A row without a deadline is not passed.
 bool may_join_before(const waiting& row, const waiting& next,
                      core::time_point now);
 

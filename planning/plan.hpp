@@ -84,8 +84,8 @@ struct plan {
   /// The plan is preliminary: a better one follows as soon as it is solved.
   bool provisional = false;
   /// The plan itself hosts the variants that legs wait for, so that no rule
-  /// needs to add hosts. A worker runs rows of one variant at a time, and rows
-  /// of one variant share a worker if workers are scarce (grouping.hpp).
+  /// needs to add hosts. A worker runs rows of one model at a time, and rows of
+  /// one model share a worker if workers are scarce (grouping.hpp).
   bool grouped = false;
   hosting_wishes wishes = {};
   /// The demand for each variant, as far as hosting depends on it.

@@ -18,7 +18,8 @@ namespace atelier::planning {
 /// The shape of a run of steps: runs of one shape take the same time on devices
 /// of one kind.
 struct run_shape {
-  core::variant_id variant;
+  /// The first variant with the weights that ran (grouping.hpp).
+  core::variant_id weights;
   uint32_t batch = 1;
   uint64_t pixels = 0;
   /// As worker_view::device_kind.
@@ -30,7 +31,7 @@ struct run_shape {
 /// Finds the workers that take several times as long as the others for the same
 /// steps, as a worker does that shares its device with another program. Pure,
 /// without a clock. It compares the medians of the last runs with the same
-/// variant, batch, size and kind of device. Runs older than `remembered` are
+/// weights, batch, size and kind of device. Runs older than `remembered` are
 /// ignored, so that a worker that gets little work because it was slow is tried
 /// again.
 class slow_workers {

@@ -210,7 +210,9 @@ bool step_batch::goes_before(const entry& a, const entry& b) {
 }
 
 step_batch::owner step_batch::owner_of(const batch_row& x) const {
-  return {x.shape, join_ == joining::step ? x.tenant : core::tenant_id{}};
+  if (join_ == joining::step)
+    return {x.shape, {}, x.tenant};
+  return {x.shape, x.variant, {}};
 }
 
 step_batch::turn* step_batch::turn_of(const owner& x) {

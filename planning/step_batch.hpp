@@ -16,7 +16,8 @@ namespace atelier::planning {
 
 /// The shape of a row; rows of one shape can share a step.
 struct batch_shape {
-  core::variant_id variant;
+  /// The first variant with the row's weights (grouping.hpp).
+  core::variant_id weights;
   core::extent px;
 
   friend auto operator<=>(const batch_shape&, const batch_shape&) = default;
@@ -26,6 +27,7 @@ struct batch_shape {
 struct batch_row {
   core::ticket ticket;
   batch_shape shape;
+  core::variant_id variant;
   /// The number of steps left to run, at least 1.
   uint32_t steps_left = 1;
   core::priority prio = core::priority::normal;
@@ -49,7 +51,8 @@ struct step_choice {
 
 /// Decides which rows of a worker share the next step. Pure, without a clock.
 ///
-/// Rows of one shape run together, up to `max_batch`. If rows of several shapes
+/// Rows of one shape run together, up to `max_batch`, whatever number of steps
+/// each has left. If rows of several shapes
 /// or tenants wait, the rows of each tenant and shape take turns by deficit
 /// round robin, so that none blocks another: each turn gets the same time of
 /// the device, the time of `turn_steps` steps of the cheapest, by the measured
@@ -71,7 +74,8 @@ struct step_choice {
 /// batches gain little.
 ///
 /// If rows join by whole batches or one by one, a turn ends with its batch, and
-/// tenants share it.
+/// tenants share it. Its rows are of one variant then: no row takes the seat of
+/// a shorter one that has ended.
 ///
 /// Source: Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round
 /// Robin (SIGCOMM 1995); payment afterwards is surplus round robin.
@@ -137,6 +141,8 @@ private:
   /// The owner of the rows that a turn runs.
   struct owner {
     batch_shape shape;
+    /// 0 if rows join between steps.
+    core::variant_id variant;
     core::tenant_id tenant;
 
     friend bool operator==(const owner&, const owner&) = default;

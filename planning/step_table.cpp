@@ -162,4 +162,13 @@ const variant_table& kind_tables::of(core::variant_id variant,
   return of(variant);
 }
 
+core::timespan kind_tables::shared_step(std::span<const core::variant_id> rows,
+                                        std::string_view kind, uint32_t batch,
+                                        core::extent px) const {
+  core::timespan sum{0};
+  for (const auto v : rows)
+    sum += of(v, kind).steps.at(batch, px);
+  return sum / static_cast<int64_t>(rows.size());
+}
+
 } // namespace atelier::planning

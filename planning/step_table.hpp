@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,14 @@ public:
   /// @pre the profile knows the variant
   const variant_table& of(core::variant_id variant,
                           std::string_view kind) const;
+
+  /// Returns the predicted time of one step over `batch` rows of `px` that are
+  /// of these variants, which have the same weights: the mean of what the
+  /// profile says for each row.
+  /// @pre the profile knows the variants, and `rows` is not empty
+  core::timespan shared_step(std::span<const core::variant_id> rows,
+                             std::string_view kind, uint32_t batch,
+                             core::extent px) const;
 
 private:
   /// By variant: the tables for any kind, then for each kind that the profile

@@ -12,6 +12,7 @@
 #include <atelier/index/queued.hpp>
 #include <atelier/index/store/store.hpp>
 #include <atelier/index/veiled.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/schedule_search.hpp>
 #include <atelier/runtime/kept_scope.hpp>
@@ -330,6 +331,7 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
   c.device = device.name;
   c.kind = kind;
   c.may_host = device.variants;
+  c.weights = planning::weights_of(*with.profile);
   c.memory_bytes = device.memory_bytes;
   c.failed = x.device->failed_at_start();
   for (const auto v : x.device->resident())

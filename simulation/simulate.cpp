@@ -12,6 +12,7 @@
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/actors/wiring.hpp>
 #include <atelier/ipc/heap_store.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
@@ -515,6 +516,7 @@ private:
     d.device = "simulated";
     d.kind = group != nullptr ? group->kind : d.device;
     d.variants = {of_.profile->variants.front().name};
+    d.weights = planning::weights_of(*of_.profile);
     d.seats = batch_;
     d.max_batch = batch_;
     // Policies for edits, and for many variants, use the progress of each row.

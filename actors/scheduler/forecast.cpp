@@ -191,19 +191,23 @@ double forecast::extra_work(core::variant_id variant,
 // -- what was measured --------------------------------------------------------
 
 void forecast::ran(const steps_run& x, core::time_point now) {
-  const auto variant = x.recipe.variant;
   const auto& kind = x.worker.device_kind;
   const auto predicted =
-    tables_.of(variant, kind).steps.at(x.batch, x.recipe.px) * x.steps;
-  pace_.note(variant, kind, predicted, x.took);
+    tables_.shared_step(x.variants, kind, x.batch, x.px) * x.steps;
+  auto each = x.variants;
+  std::sort(each.begin(), each.end());
+  each.erase(std::unique(each.begin(), each.end()), each.end());
+  for (const auto v : each)
+    pace_.note(v, kind, predicted, x.took);
   // A step computes only the masked part of an edit.
   if (!x.whole)
     return;
-  slow_.ran(x.worker.worker, {variant, x.batch, x.recipe.px.pixels(), kind},
+  slow_.ran(x.worker.worker, {x.weights, x.batch, x.px.pixels(), kind},
             x.took / x.steps, now);
-  // The times of a slow worker are not those of the variant.
+  // The times of a slow worker are not those of the variants.
   if (!x.slow)
-    costs_.ran(variant, kind, x.batch, predicted, x.took);
+    for (const auto v : each)
+      costs_.ran(v, kind, x.batch, predicted, x.took);
 }
 
 void forecast::ended(core::variant_id variant, std::string_view kind,

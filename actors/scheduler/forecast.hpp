@@ -35,7 +35,11 @@ struct work_left {
 /// A run of steps as its worker reported it.
 struct steps_run {
   const planning::worker_view& worker;
-  const core::recipe& recipe;
+  /// The variant of each row, at least one. All have the weights of `weights`
+  /// (planning/grouping.hpp) and are drawn at this size.
+  std::vector<core::variant_id> variants;
+  core::variant_id weights;
+  core::extent px;
   uint32_t batch = 1;
   uint32_t steps = 0;
   core::timespan took{0};

@@ -212,24 +212,26 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     begin(std::move(next));
   }
 
-  /// Returns the mean time of a step of these rows, which have one variant and
-  /// size.
+  /// Returns the mean time of a step of these rows, which have the same weights
+  /// and size.
   core::timespan step_of(
     const std::vector<detail::test_card_row*>& sound) const {
-    const auto& how = sound.front()->how();
-    const auto& seconds = edit_seconds[how.variant.value];
-    if (config.masked && seconds) {
-      std::vector<planning::instgenie::batch_member> members;
-      bool any = false;
-      for (const auto* row : sound) {
-        members.push_back({config.masked(row->who().id), false});
-        any = any || members.back().ratio < 1;
-      }
-      if (any)
-        return core::from_seconds(seconds(members));
+    std::vector<core::variant_id> variants;
+    std::vector<planning::instgenie::batch_member> members;
+    const planning::instgenie::step_model* seconds = nullptr;
+    for (const auto* row : sound) {
+      const auto v = row->how().variant;
+      variants.push_back(v);
+      const auto& own = edit_seconds[v.value];
+      members.push_back(
+        {config.masked && own ? config.masked(row->who().id) : 1, false});
+      if (members.back().ratio < 1)
+        seconds = &own;
     }
-    return tables.of(how.variant)
-      .steps.at(static_cast<uint32_t>(sound.size()), how.px);
+    if (seconds)
+      return core::from_seconds((*seconds)(members));
+    return tables.shared_step(variants, {}, static_cast<uint32_t>(sound.size()),
+                              sound.front()->how().px);
   }
 
   /// Returns the number of steps after which the script has made every row

@@ -57,7 +57,9 @@ struct rig {
   }
 
   void run(core::timespan took, bool whole = true, bool slow = false) {
-    sut.ran({worker, how, 1, 1, took, whole, slow}, now);
+    sut.ran(
+      {worker, {how.variant}, how.variant, how.px, 1, 1, took, whole, slow},
+      now);
   }
 };
 
@@ -120,13 +122,52 @@ BOOST_AUTO_TEST_CASE(costs_are_news_once_and_change_the_profile) {
   BOOST_TEST((sut.profile()->variants[0].step[0].took == 200ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_of_two_variants_corrects_both) {
+  auto two = *known();
+  two.variants.push_back(two.variants[0]);
+  two.variants.push_back(two.variants[0]);
+  const core::variant_id longer{static_cast<uint32_t>(two.variants.size() - 2)};
+  const core::variant_id third{longer.value + 1};
+  two.variants[longer.value].step[0].took = 140ms;
+  actors::forecast sure{std::make_shared<const planning::profile>(two)};
+  sure.came("cpu");
+  const auto needs = [&](core::variant_id v) {
+    auto recipe = how;
+    recipe.variant = v;
+    return sure.least({request, recipe, phase::denoising, 10});
+  };
+  const auto of_light = needs(light);
+  const auto of_longer = needs(longer);
+  const auto of_third = needs(third);
+  // The profile says 2 * 100 ms and 2 * 140 ms for batches of one variant.
+  const auto run = [&](core::timespan took) {
+    sure.ran({worker, {light, longer}, light, how.px, 2, 1, took, true, false},
+             now);
+  };
+  for (int i = 0; i < 5; ++i)
+    run(240ms);
+  BOOST_TEST((needs(light) == of_light));
+  BOOST_TEST((needs(longer) == of_longer));
+  BOOST_TEST(sure.knows_pace(longer));
+  BOOST_TEST(!sure.knows_pace(third));
+  for (int i = 0; i < 40; ++i)
+    run(480ms);
+  BOOST_TEST((needs(light) > of_light * 3 / 2));
+  BOOST_TEST((needs(longer) > of_longer * 3 / 2));
+  BOOST_TEST((needs(third) == of_third));
+  BOOST_TEST_REQUIRE(sure.cost_news().has_value());
+  BOOST_TEST((sure.profile()->variants[0].step[0].took == 200ms));
+  BOOST_TEST((sure.profile()->variants[longer.value].step[0].took == 280ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_batch_that_was_profiled_wrong_is_corrected_alone) {
   auto two = *known();
   two.variants[0].step.push_back({2, 512 * 512, 300ms, 0});
   actors::forecast sure{std::make_shared<const planning::profile>(two)};
   for (int i = 0; i < 5; ++i) {
-    sure.ran({worker, how, 1, 1, 100ms, true, false}, now);
-    sure.ran({worker, how, 2, 1, 150ms, true, false}, now);
+    sure.ran({worker, {light}, light, how.px, 1, 1, 100ms, true, false}, now);
+    sure.ran({worker, {light, light}, light, how.px, 2, 1, 150ms, true, false},
+             now);
   }
   BOOST_TEST(sure.cost_news().has_value());
   const auto& steps = sure.profile()->variants[0].step;

@@ -14,8 +14,20 @@ using test::hub_rig;
 using test::slow;
 
 struct hosting_rig : test::plan_rig {
+  using test::plan_rig::plan_rig;
+
   /// The variant that draws the requests, if the test sets one.
   core::variant_id wanted = slow;
+};
+
+struct two_models : hosting_rig {
+  two_models() : hosting_rig(16, {}, profile()) {}
+
+  static std::shared_ptr<planning::profile> profile() {
+    auto p = test::card_profile();
+    p->variants[fast.value].model = "other";
+    return p;
+  }
 };
 
 } // namespace
@@ -205,7 +217,25 @@ BOOST_AUTO_TEST_CASE(what_nobody_hosts_is_told_once) {
   BOOST_TEST(rig->clusters.size() == told + 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_plan_that_groups_runs_one_variant_at_a_time) {
+BOOST_AUTO_TEST_CASE(a_plan_that_groups_lets_variants_of_a_model_share) {
+  adjust = [](planning::plan& x) { x.grouped = true; };
+  policy->choosing = [this](const planning::facts&) -> planning::choice {
+    return planning::go{core::route_id{wanted.value}};
+  };
+  rig->add_device(life(2));
+  publish({slow, fast}, 3, joining::step);
+  while (const auto order = rig->next<actors::adopt>())
+    adopted(order->second);
+  for (const auto v : {slow, fast, slow}) {
+    wanted = v;
+    rig->submit();
+    prepare_all();
+    BOOST_TEST((rig->take<actors::denoise>().recipe.variant == v));
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_that_groups_runs_one_model_at_a_time,
+                        two_models) {
   adjust = [](planning::plan& x) { x.grouped = true; };
   policy->choosing = [this](const planning::facts&) -> planning::choice {
     return planning::go{core::route_id{wanted.value}};

@@ -36,8 +36,10 @@ struct scripted_policy : planning::vanilla {
 
 /// A hub whose plans, facts and loads a test plays.
 struct plan_rig {
-  explicit plan_rig(uint32_t slots = 16, config::scheduler_settings pace = {}) {
+  explicit plan_rig(uint32_t slots = 16, config::scheduler_settings pace = {},
+                    std::shared_ptr<planning::profile> profile = {}) {
     hub_rig::options o;
+    o.profile = std::move(profile);
     o.pace = pace;
     o.policy = policy;
     o.slots = {slots, slots, 0};

@@ -6,6 +6,7 @@
 #include "support/stage_orders.hpp"
 #include <atelier/actors/wiring.hpp>
 #include <atelier/ipc/heap_store.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/simulation/simulated_host.hpp>
 #include <atelier/simulation/virtual_offload.hpp>
 #include <atelier/simulation/virtual_timers.hpp>
@@ -197,6 +198,7 @@ private:
     d.device = "cpu";
     for (const auto& x : options.profile->variants)
       d.variants.push_back(x.name);
+    d.weights = planning::weights_of(*options.profile);
     d.seats = options.seats;
     d.max_batch = options.max_batch;
     d.run_steps = options.run_steps;

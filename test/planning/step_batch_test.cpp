@@ -23,6 +23,7 @@ batch_row row(uint64_t id, uint32_t steps, uint32_t variant = 0,
   batch_row r;
   r.ticket = {core::request_id{id}, 0};
   r.shape = {core::variant_id{variant}, {64, 64}};
+  r.variant = core::variant_id{variant};
   r.steps_left = steps;
   r.prio = prio;
   r.deadline = deadline;
@@ -102,6 +103,34 @@ BOOST_AUTO_TEST_CASE(a_ticket_is_in_it_once_and_has_steps) {
   again.ticket.attempt = 1;
   BOOST_TEST(sut.add(again));
   BOOST_TEST(sut.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(variants_with_the_same_weights_share_steps) {
+  step_batch sut{2};
+  for (const auto& [id, steps] : {std::pair{1u, 50u}, {2u, 20u}, {3u, 8u}}) {
+    auto r = row(id, steps);
+    r.variant = core::variant_id{id};
+    BOOST_TEST(sut.add(r));
+  }
+  auto choice = sut.next();
+  BOOST_TEST(of(choice.rows) == (ids{1, 2}));
+  BOOST_TEST(choice.steps == 20u);
+  // The third row takes the seat of the row that ends.
+  BOOST_TEST(of(sut.ran(choice.rows, choice.steps)) == ids{2});
+  choice = sut.next();
+  BOOST_TEST(of(choice.rows) == (ids{1, 3}));
+  BOOST_TEST(choice.steps == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(a_whole_batch_has_rows_of_one_variant) {
+  step_batch sut{4, joining::whole_batch};
+  for (const auto& [id, steps] : {std::pair{1u, 50u}, {2u, 20u}, {3u, 50u}}) {
+    auto r = row(id, steps);
+    r.variant = core::variant_id{steps};
+    BOOST_TEST(sut.add(r));
+  }
+  BOOST_TEST(run_next(sut) == (ids{1, 3}));
+  BOOST_TEST(run_next(sut) == ids{2});
 }
 
 BOOST_AUTO_TEST_CASE(max_batch_is_the_limit) {

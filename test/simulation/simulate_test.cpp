@@ -466,6 +466,37 @@ BOOST_AUTO_TEST_CASE(rows_join_as_the_scenario_says_whatever_the_plan) {
   BOOST_TEST(one_by_one.completed == one_by_one.requests);
 }
 
+BOOST_AUTO_TEST_CASE(levels_of_steps_run_in_full_batches_together) {
+  auto p = std::make_shared<planning::profile>();
+  for (const uint32_t steps : {40u, 20u, 10u}) {
+    planning::variant_profile v;
+    v.model = "base";
+    v.steps = steps;
+    v.name = v.model + "@" + std::to_string(steps);
+    v.native_px = {64, 64};
+    v.step = {{1, 64 * 64, 100ms}, {4, 64 * 64, 110ms}};
+    p->variants.push_back(v);
+  }
+  auto x = base("vanilla");
+  x.profile = p;
+  x.workers = 1;
+  x.max_batch = 4;
+  x.deadline = core::timespan{0};
+  const auto seconds_of = [&](const std::vector<uint32_t>& variants) {
+    x.trace.clear();
+    for (uint32_t i = 0; i < 120 * variants.size(); ++i) {
+      planning::traced_arrival one{1, i};
+      one.variant = variants[i % variants.size()];
+      x.trace.push_back(one);
+    }
+    const auto out = ran(x);
+    BOOST_TEST(out.completed == out.requests);
+    return static_cast<double>(out.completed) / out.throughput_qps;
+  };
+  const auto one_by_one = seconds_of({0}) + seconds_of({1}) + seconds_of({2});
+  BOOST_TEST(seconds_of({0, 1, 2}) < 1.1 * one_by_one);
+}
+
 BOOST_AUTO_TEST_CASE(scripts_are_read_and_every_fault_in_one_is_told) {
   const auto good = runtime::parse_faults(
     R"({"format": "atelier.faults", "version": 1, "faults": [

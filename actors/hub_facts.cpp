@@ -338,15 +338,33 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   return true;
 }
 
+namespace {
+
+// Returns the most stored steps that do not exceed those to be left out.
+uint32_t usable_steps(const planning::match& from, uint32_t skip) {
+  uint32_t out = 0;
+  for (const auto k : from.stored)
+    if (k <= skip)
+      out = std::max(out, k);
+  return out;
+}
+
+} // namespace
+
 void hub::count_choice(row& r) {
   const auto& along = r.plan->routes[r.route.value];
   const auto* first = along.legs.empty() ? nullptr : &along.legs.front();
   const auto from = first != nullptr ? first->from : along.from;
   const bool hit =
     from == planning::origin::latent || from == planning::origin::image;
-  // An image that is the answer saves all steps.
-  if (hit && !std::exchange(r.hit_counted, true))
-    records_.hit(first != nullptr ? first->skip : r.recipe.steps);
+  if (hit && !std::exchange(r.hit_counted, true)) {
+    // An image that is the answer saves all steps.
+    auto saved = first != nullptr ? first->skip : r.recipe.steps;
+    if (const auto* match = match_of(r);
+        match != nullptr && from == planning::origin::latent)
+      saved = usable_steps(*match, saved);
+    records_.hit(saved);
+  }
   if (r.request->source)
     records_.edit(r.masked);
 }
@@ -365,15 +383,9 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
         return 0;
       [[fallthrough]];
     case origin::latent: {
-      // The most stored steps that do not exceed those to be left out.
       const auto* from = match_of(r);
-      if (from == nullptr)
-        return 0;
-      uint32_t usable = 0;
-      for (const auto k : from->stored)
-        if (k <= skip)
-          usable = std::max(usable, k);
-      return std::min(usable, steps - 1);
+      return from == nullptr ? 0
+                             : std::min(usable_steps(*from, skip), steps - 1);
     }
     case origin::stage_image:
       // The image is in the row's source, and its run is shorter.

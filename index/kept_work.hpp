@@ -35,7 +35,8 @@ struct leftover {
   /// The pixels as drawn, of size `px`; empty if no image was kept.
   std::vector<std::byte> image;
   core::extent px;
-  /// How many times reuse was chained to make this leftover.
+  /// How many times reuse was chained to make this leftover; at least 1 for an
+  /// image that another variant than that of its key drew.
   uint32_t depth = 0;
   /// The tenant of the request.
   core::tenant_id whose;

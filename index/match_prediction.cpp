@@ -23,6 +23,7 @@ namespace {
 using planning::checked_prediction;
 using planning::predicted_from;
 using planning::nirvana::match_predictor;
+using planning::nirvana::search_outcome;
 
 /// The usual time of a training, for simulations.
 constexpr core::timespan usual_training = std::chrono::milliseconds{40};
@@ -33,11 +34,11 @@ size_t hash_of(std::span<const float> vector) {
     {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// A search's vector, and whether it hit.
+/// A search's vector, and its result.
 struct outcome {
   size_t hash = 0;
   std::vector<float> vector;
-  bool hit = false;
+  search_outcome was;
 };
 
 /// A predictor in use, and what it was trained from.
@@ -69,20 +70,20 @@ struct shelf {
     return by == predicted_from::entries ? by_entries : by_outcomes;
   }
 
-  void add(std::span<const float> vector, bool hit, size_t most) {
+  void add(std::span<const float> vector, search_outcome was, size_t most) {
     const auto hash = hash_of(vector);
     const auto known = std::ranges::find_if(outcomes, [&](const outcome& x) {
       return x.hash == hash && std::ranges::equal(x.vector, vector);
     });
     if (known != outcomes.end()) {
-      learnt += known->hit == hit ? 0u : 1u;
-      known->hit = hit;
+      learnt += known->was.hit == was.hit ? 0u : 1u;
+      known->was = was;
       std::rotate(known, known + 1, outcomes.end());
       return;
     }
     if (outcomes.size() >= most)
       outcomes.pop_front();
-    outcomes.push_back({hash, {vector.begin(), vector.end()}, hit});
+    outcomes.push_back({hash, {vector.begin(), vector.end()}, was});
     ++learnt;
   }
 };
@@ -176,18 +177,17 @@ struct match_prediction::state {
 
   match_predictor from_outcomes(std::string_view space, size_t width) {
     std::vector<float> values;
-    std::vector<uint8_t> hits;
+    std::vector<search_outcome> all;
     {
       const std::lock_guard hold{lock};
       if (const auto* const own = find(space))
         for (const auto& x : own->outcomes)
           if (x.vector.size() == width) {
             values.insert(values.end(), x.vector.begin(), x.vector.end());
-            hits.push_back(x.hit ? 1 : 0);
+            all.push_back(x.was);
           }
     }
-    return planning::nirvana::train_on_outcomes({values, width}, hits,
-                                                random());
+    return planning::nirvana::train_on_outcomes({values, width}, all, random());
   }
 
   void train(predicted_from by, const std::string& space, size_t width) {
@@ -238,14 +238,16 @@ bool match_prediction::ask(predicted_from by, std::string_view key,
 }
 
 bool match_prediction::learn(predicted_from by, std::string_view key,
-                             std::span<const float> vector, bool hit) {
+                             std::span<const float> vector, bool hit,
+                             uint32_t stands_for) {
   ATELIER_EXPECTS(by != predicted_from::nothing, "a predictor learns");
   const auto space = tenant_part(key);
   const bool expected = state_->says_hit(by, space, vector);
   if (by == predicted_from::outcomes && !vector.empty()) {
     const std::lock_guard hold{state_->lock};
     if (auto* const own = state_->find_or_add(space))
-      own->add(vector, hit, state_->most.outcomes);
+      own->add(vector, {hit, expected ? 1u : std::max(stands_for, 1u)},
+               state_->most.outcomes);
   }
   train(by, std::string{space}, vector.size());
   return expected;

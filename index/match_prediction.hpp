@@ -83,9 +83,12 @@ public:
 
   /// Learns from a search under the key. Returns whether the predictor expected
   /// a hit before.
+  /// @param stands_for the number of predicted misses for which the search
+  ///        counts if it was predicted to miss, because not every one of them
+  ///        is searched for; 0 counts as 1
   /// @pre `by` is a predictor
   bool learn(planning::predicted_from by, std::string_view key,
-             std::span<const float> vector, bool hit);
+             std::span<const float> vector, bool hit, uint32_t stands_for = 1);
 
   /// Counts a prediction that a search checked.
   void count(const planning::checked_prediction& x);

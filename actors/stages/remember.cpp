@@ -119,10 +119,13 @@ std::optional<remember_stage::work> remember_stage::begin(
   if (order.key != index::key_for(as_searched(of.wanted), of.costs))
     return std::nullopt;
   // States serve only this very run. An image serves any run if it was drawn in
-  // the size for which the search looks.
+  // the size for which the search looks; one that another variant drew is no
+  // answer by itself.
   if (order.key
-      != index::key_of(*of.recipe, of.wanted.text.negative, of.wanted.tenant))
+      != index::key_of(*of.recipe, of.wanted.text.negative, of.wanted.tenant)) {
     order.states = false;
+    order.depth = std::max(order.depth, 1u);
+  }
   if (of.recipe->px != whole.px || of.recipe->scaled_to != whole.scaled_to)
     order.image = false;
   if (!order.states && !order.image)

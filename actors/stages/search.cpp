@@ -107,7 +107,8 @@ void search_stage::learn(const work& order, bool hit, done& found) const {
     return;
   auto& x = found.prediction;
   x.hit = hit;
-  x.said_hit = predicts_->learn(order.predicts, order.key, vector, hit);
+  x.said_hit =
+    predicts_->learn(order.predicts, order.key, vector, hit, order.stands_for);
   x.stands_for = x.said_hit ? 1 : order.stands_for;
   found.tells_prediction = x.stands_for > 0;
   if (found.tells_prediction)

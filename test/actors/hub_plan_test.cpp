@@ -408,6 +408,8 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   BOOST_TEST((given == decltype(given){{7, 2}}));
   BOOST_TEST(rig->sut->cluster().workers[0].steps_left == 2u);
   BOOST_TEST(rig->sut->counts().hits == 1u);
+  BOOST_TEST((rig->sut->counts().skips
+              == std::vector<std::pair<uint32_t, uint64_t>>{{2, 1}}));
   rig->done(begun);
   BOOST_TEST(rig->work_off());
   BOOST_TEST(rig->quiet());

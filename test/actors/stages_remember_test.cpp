@@ -146,7 +146,9 @@ BOOST_AUTO_TEST_CASE(only_what_the_route_stores_and_the_row_holds_is_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
-  BOOST_TEST((stage.begin(answered()) != std::nullopt));
+  const auto whole = stage.begin(answered());
+  BOOST_REQUIRE(whole);
+  BOOST_TEST(whole->depth == 0u);
   // States serve only the variant of the whole run. Images serve every variant
   // that draws in that size.
   auto by_other = how;
@@ -161,6 +163,8 @@ BOOST_AUTO_TEST_CASE(what_no_search_could_find_is_not_kept) {
     BOOST_TEST(order->key == key());
     BOOST_TEST(!order->states);
     BOOST_TEST(order->image);
+    // It is none that the whole run drew.
+    BOOST_TEST(order->depth == 1u);
   }
   auto smaller = how;
   smaller.px = {8, 8};
@@ -270,6 +274,29 @@ BOOST_AUTO_TEST_CASE(what_was_made_of_work_for_its_own_prompt_is_not_kept) {
   BOOST_TEST((stage.begin(view) == std::nullopt));
   along.legs.front().from = origin::noise;
   BOOST_TEST((stage.begin(view) != std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(fifty_generations_of_reuse_stay_near_what_was_drawn) {
+  draw();
+  wanted.text.positive = "a red fox sits in deep snow";
+  BOOST_REQUIRE((remember(answered()) == ec::none));
+  along.legs.front().from = origin::image;
+  const auto first = wanted.text.positive;
+  for (const bool same_prompt : {true, false})
+    for (int i = 0; i < 50; ++i) {
+      if (!same_prompt)
+        wanted.text.positive = first + " number " + std::to_string(i);
+      const auto found = near();
+      BOOST_REQUIRE(!found.empty());
+      auto view = answered();
+      view.from = &found.front();
+      if (stage.begin(view))
+        BOOST_REQUIRE((remember(view) == ec::none));
+      for (const auto& x : near())
+        BOOST_TEST(x.depth <= 2u);
+      if (same_prompt)
+        BOOST_TEST(near().size() == 1u);
+    }
 }
 
 // Requests with parameters of their own are not searched for.

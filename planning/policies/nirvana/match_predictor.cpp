@@ -177,24 +177,27 @@ match_predictor train_one_class(const embedding_list& cached,
 }
 
 match_predictor train_on_outcomes(const embedding_list& searched,
-                                  std::span<const uint8_t> hit,
+                                  std::span<const search_outcome> outcomes,
                                   core::philox random, size_t epochs) {
-  ATELIER_EXPECTS(hit.size() == searched.size(), "an outcome for each");
-  const auto hits =
-    std::count_if(hit.begin(), hit.end(), [](uint8_t x) { return x != 0; });
-  if (hits == 0 || static_cast<size_t>(hits) == hit.size())
+  ATELIER_EXPECTS(outcomes.size() == searched.size(), "an outcome for each");
+  // The place of each outcome, as often as it counts.
+  std::vector<size_t> places;
+  for (size_t i = 0; i < outcomes.size(); ++i)
+    places.insert(places.end(), outcomes[i].stands_for, i);
+  const auto hits = std::ranges::count_if(outcomes, &search_outcome::hit);
+  if (hits == 0 || static_cast<size_t>(hits) == outcomes.size())
     return {};
   std::vector<double> w(searched.width, 0.0);
   std::vector<double> mean(searched.width, 0.0);
   double bias = 0;
   double mean_bias = 0;
   double t = 0;
-  const double weak = 1 / static_cast<double>(hit.size());
+  const double weak = 1 / static_cast<double>(places.size());
   for (size_t epoch = 0; epoch < epochs; ++epoch)
-    for (const size_t i : shuffled(searched.size(), random)) {
-      const auto x = searched.at(i);
+    for (const size_t place : shuffled(places.size(), random)) {
+      const auto x = searched.at(places[place]);
       const double p = 1 / (1 + std::exp(-(dot(w, x) + bias)));
-      const double error = (hit[i] != 0 ? 1.0 : 0.0) - p;
+      const double error = (outcomes[places[place]].hit ? 1.0 : 0.0) - p;
       t += 1;
       const double rate = 8 / std::sqrt(1 + t / 100);
       for (size_t k = 0; k < x.size(); ++k) {

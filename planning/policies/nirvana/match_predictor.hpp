@@ -65,12 +65,19 @@ double one_class_objective(const match_predictor& of,
                            const embedding_list& cached,
                            double nu = outlier_share);
 
+/// The result of a search.
+struct search_outcome {
+  bool hit = false;
+  /// The number of requests with such results for which it counts, at least 1.
+  uint32_t stands_for = 1;
+};
+
 /// Trains a logistic classifier on the results of searches: the default, since
 /// a half-space around the whole cache does not express similarity to one of
-/// its entries. `hit` has a value for each embedding of the list. Unless both
-/// outcomes occur, it stays untrained.
+/// its entries. `outcomes` has a value for each embedding of the list. Unless
+/// both hits and misses occur, it stays untrained.
 match_predictor train_on_outcomes(const embedding_list& searched,
-                                  std::span<const uint8_t> hit,
+                                  std::span<const search_outcome> outcomes,
                                   core::philox random, size_t epochs = 20);
 
 /// Returns whether the changes since the last training require another one.

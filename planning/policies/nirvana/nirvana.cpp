@@ -266,9 +266,11 @@ choice nirvana_policy::choose(const decision_context& by) const {
   if (rules_.reuse == reuse::image) {
     const auto image = static_cast<uint32_t>(by.in_force.routes.size() - 1);
     const auto from = image_from(rules_, *by.costs.reuse);
-    if (from && !by.known.near->empty()
-        && by.known.near->front().similarity >= *from)
-      return go{core::route_id{image}, 0};
+    // The answer counts as an image that the whole run drew.
+    const auto drawn = std::ranges::find(*by.known.near, 0u, &match::depth);
+    if (from && drawn != by.known.near->end() && drawn->similarity >= *from)
+      return go{core::route_id{image},
+                static_cast<uint32_t>(drawn - by.known.near->begin())};
     return from_scratch;
   }
   const auto at = rules_.reuse == reuse::furthest

@@ -262,6 +262,11 @@ BOOST_AUTO_TEST_CASE(image_caches_answer_with_what_they_find) {
     auto several = test::near_one(0.95, {});
     several.near->push_back(test::near_one(0.9, {}).near->front());
     BOOST_TEST(std::get<go>(s.choose(several)).match.value() == 0u, name);
+    // An image that was refined, or that another variant drew, is no answer.
+    several.near->front().depth = 1;
+    BOOST_TEST(std::get<go>(s.choose(several)).match.value() == 1u, name);
+    several.near->back().depth = 2;
+    BOOST_TEST(s.route(several).name == "scratch", name);
     several.near->clear();
     BOOST_TEST(s.route(several).name == "scratch", name);
     core::request wanted;

@@ -89,9 +89,9 @@ BOOST_AUTO_TEST_CASE(outcomes_teach_what_hits) {
   auto values = clustered(random, 1500, 32, 4, 0.6, 1);
   const auto others = clustered(random, 1500, 32, 4, 0.6, 2);
   values.insert(values.end(), others.begin(), others.end());
-  std::vector<uint8_t> hit(3000, 0);
-  std::fill(hit.begin(), hit.begin() + 1500, uint8_t{1});
-  const auto m = train_on_outcomes({values, 32}, hit, test::random_of(1));
+  std::vector<search_outcome> outcomes(3000);
+  std::fill(outcomes.begin(), outcomes.begin() + 1500, search_outcome{true});
+  const auto m = train_on_outcomes({values, 32}, outcomes, test::random_of(1));
   BOOST_REQUIRE(m.trained);
   const auto near = clustered(random, 1000, 32, 4, 0.6, 1);
   const auto far = clustered(random, 1000, 32, 4, 0.6, 2);
@@ -101,8 +101,31 @@ BOOST_AUTO_TEST_CASE(outcomes_teach_what_hits) {
     right += m.says_hit(embedding_list{far, 32}.at(i)) ? 0u : 1u;
   }
   BOOST_TEST(right > 1900u);
-  const std::vector<uint8_t> all(3000, 1);
+  const std::vector<search_outcome> all(3000, {true});
   BOOST_TEST(!train_on_outcomes({values, 32}, all, test::random_of(1)).trained);
+}
+
+BOOST_AUTO_TEST_CASE(an_outcome_counts_as_often_as_it_stands_for) {
+  // Of equal prompts, as many hit as miss, but each miss was one of sixteen
+  // that were not searched for.
+  auto random = test::random_of(6);
+  const auto values = clustered(random, 200, 16, 1, 0.05);
+  const embedding_list list{values, 16};
+  std::vector<search_outcome> outcomes(200);
+  for (size_t i = 0; i < outcomes.size(); i += 2)
+    outcomes[i].hit = true;
+  const auto said_hits = [&](uint32_t stands_for) {
+    for (size_t i = 1; i < outcomes.size(); i += 2)
+      outcomes[i].stands_for = stands_for;
+    const auto m = train_on_outcomes(list, outcomes, test::random_of(1));
+    BOOST_REQUIRE(m.trained);
+    size_t said = 0;
+    for (size_t i = 0; i < list.size(); ++i)
+      said += m.says_hit(list.at(i)) ? 1u : 0u;
+    return said;
+  };
+  BOOST_TEST(said_hits(1) > 20u);
+  BOOST_TEST(said_hits(16) < 5u);
 }
 
 BOOST_AUTO_TEST_CASE(a_twentieth_of_changes_calls_for_training) {

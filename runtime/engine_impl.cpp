@@ -13,6 +13,7 @@
 #include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/own_thread.hpp>
+#include <atelier/runtime/parts_read.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/core_affinity.hpp>
 
@@ -121,8 +122,13 @@ core::result<void> engine::impl::begin() {
   if (!used_kept)
     return used_kept.why();
   kept = std::move(*used_kept);
-  if (kept)
+  if (kept) {
+    auto reads = runtime::part_reader_of(settings, *profile);
+    if (!reads)
+      return reads.why();
+    kept = runtime::compare_parts_read(std::move(kept), std::move(*reads));
     predicts = runtime::match_prediction_of(settings, kept);
+  }
   auto made_policy =
     runtime::policy_of(settings, *profile, own.policies,
                        kept ? std::optional{kept->compares()} : std::nullopt,

@@ -74,18 +74,12 @@ prompt_text model::text_of(const prompt_text& asked,
                            std::vector<core::note>& notes) const {
   const auto side =
     asked.negative ? prompt_side::negative : prompt_side::positive;
-  auto out = asked;
   notes = notes_on_text(asked.text, side, words_, traits_.captions);
-  const bool lists_words =
-    !words_.empty() || traits_.captions != caption_kind::free;
-  if (lists_words && asked.syntax == core::prompt_grammar::webui) {
-    const auto read = core::read_prompt_syntax(asked.text);
-    auto ignored = notes_on_weights(read, side);
+  auto out = received_text(asked, words_, traits_.captions);
+  if (out.syntax != asked.syntax) {
+    auto ignored = notes_on_weights(core::read_prompt_syntax(asked.text), side);
     notes.insert(notes.begin(), ignored.begin(), ignored.end());
-    out.text = read.plain;
-    out.syntax = core::prompt_grammar::plain;
   }
-  out.text = text_to_encode(out.text, side, words_, traits_.captions);
   return out;
 }
 

@@ -74,6 +74,20 @@ std::string text_to_encode(std::string_view text, prompt_side side,
   return said.empty() ? std::string{text} : said;
 }
 
+prompt_text received_text(const prompt_text& asked, const known_words& words,
+                          caption_kind captions) {
+  auto out = asked;
+  const bool lists_words = !words.empty() || captions != caption_kind::free;
+  if (lists_words) {
+    out.text = core::words_of(asked.text, asked.syntax);
+    out.syntax = core::prompt_grammar::plain;
+  }
+  const auto side =
+    asked.negative ? prompt_side::negative : prompt_side::positive;
+  out.text = text_to_encode(out.text, side, words, captions);
+  return out;
+}
+
 note note_on_cut(prompt_side side, uint32_t left_out) {
   return {note_code::prompt_cut,
           fmt::format("{}: its last {} tokens did not fit the model and were "

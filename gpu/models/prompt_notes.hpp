@@ -7,6 +7,7 @@
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/model_traits.hpp>
+#include <atelier/gpu/models/prompt_text.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>
@@ -39,6 +40,12 @@ std::vector<core::note> notes_on_weights(const core::unmarked_prompt& read,
 /// phrases whose words are all known. Parts left out have notes.
 std::string text_to_encode(std::string_view text, prompt_side side,
                            const known_words& words, caption_kind captions);
+
+/// Returns a text as a model's encoder receives it: text_to_encode, and without
+/// marks of the web UI's syntax if the model does not use weights of words,
+/// which is so if it knows few words.
+prompt_text received_text(const prompt_text& asked, const known_words& words,
+                          caption_kind captions);
 
 /// Returns the note on a text whose last `left_out` tokens did not fit.
 core::note note_on_cut(prompt_side side, uint32_t left_out);

@@ -46,6 +46,7 @@ set(model_sources
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp
   models/prompt_notes.cpp
+  models/prompt_reader.cpp
   models/tokenizer/bert_tokenizer.cpp
   models/tokenizer/detail/added_tokens.cpp
   models/tokenizer/detail/bert_character.cpp

@@ -104,6 +104,10 @@ result<warm_keys> warm_keys::of(const config::settings& x) {
   if (!digests)
     return digests.why();
   out.scope_ = kept_scope(x, *digests);
+  auto reads = part_reader_of(x, costs);
+  if (!reads)
+    return reads.why();
+  out.reads_ = std::move(*reads);
   return out;
 }
 
@@ -112,8 +116,10 @@ result<kept_name> warm_keys::name_of(const generation& wanted) const {
                                0, std::chrono::steady_clock::now());
   if (!made)
     return made.why();
+  auto key = index::key_for(*made, known_->costs);
+  auto part = part_read(reads_, key, wanted.prompt);
   if (settings_.cache.encoder.empty()) {
-    const auto vector = index::words_encoder()->encode(wanted.prompt);
+    const auto vector = index::words_encoder()->encode(part);
     if (!vector)
       return vector.why();
     if (std::ranges::all_of(*vector, [](float v) { return v == 0; }))
@@ -121,7 +127,7 @@ result<kept_name> warm_keys::name_of(const generation& wanted) const {
                   "{} has no word by which a later prompt could find it",
                   show_value(wanted.prompt));
   }
-  return kept_name{index::key_for(*made, known_->costs), wanted.prompt};
+  return kept_name{std::move(key), std::move(part)};
 }
 
 result<std::set<kept_name>> warm_keys::whole_names() const {

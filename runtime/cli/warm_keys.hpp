@@ -5,6 +5,7 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/index/store/store_folder.hpp>
+#include <atelier/runtime/parts_read.hpp>
 #include <atelier/runtime/profile_of.hpp>
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct kept_parts {
   friend bool operator==(const kept_parts&, const kept_parts&) = default;
 };
 
-/// The key and the text under which a request's work is kept.
+/// The key and the part of the prompt under which a request's work is kept.
 using kept_name = std::pair<std::string, std::string>;
 
 /// The keys under which an engine with these settings keeps the work of its
@@ -62,6 +63,7 @@ private:
   config::settings settings_;
   std::shared_ptr<const known_variants> known_;
   std::string scope_;
+  part_reader reads_;
   /// What the policy may keep of a request, one element for each kind of route.
   std::vector<kept_parts> kept_;
 };

@@ -51,6 +51,7 @@ public:
       added[x.id] = x;
     for (const auto& [id, x] : added) {
       largest = std::max(largest, id);
+      out->added_texts_[id] = x.content;
       const bool is_new =
         x.normalized
           ? out->in_normal_form_.add(detail::clip_normal_form(x.content), x)
@@ -71,7 +72,7 @@ public:
     out.ids.reserve(length);
     out.ids.push_back(start_);
     uint64_t left_out = 0;
-    each_id(prompt, [&](int32_t id) {
+    each_id(prompt, [&](int32_t id, std::string_view) {
       if (out.ids.size() + 1 < length)
         out.ids.push_back(id);
       else
@@ -86,7 +87,23 @@ public:
 
   std::vector<int32_t> ids_of(std::string_view text) const override {
     std::vector<int32_t> out;
-    each_id(text, [&](int32_t id) { out.push_back(id); });
+    each_id(text, [&](int32_t id, std::string_view) { out.push_back(id); });
+    return out;
+  }
+
+  std::string part_kept(std::string_view prompt,
+                        uint32_t length) const override {
+    ATELIER_EXPECTS(length >= 2, "start and end need a place");
+    std::string out;
+    uint64_t count = 0;
+    each_id(prompt, [&](int32_t, std::string_view part) {
+      if (++count <= length - 2)
+        out += part;
+    });
+    if (count <= length - 2)
+      return std::string{prompt};
+    // The bytes of a character may belong to two tokens.
+    out.resize(core::find_utf8_fault(out).value_or(out.size()));
     return out;
   }
 
@@ -114,6 +131,8 @@ private:
   clip_tokenizer(const detail::vocabulary& words, int32_t unknown)
     : pairs_(words, unknown) {}
 
+  // Calls `add` with each id and the text from the end of the previous one to
+  // its own end: spaces, and the id's characters.
   template <class Add>
   void each_id(std::string_view prompt, Add add) const {
     std::string repaired;
@@ -124,19 +143,24 @@ private:
     detail::byte_pairs::workspace workspace;
     for (const auto& part : in_text_.split(prompt)) {
       if (part.id) {
-        add(*part.id);
+        add(*part.id, added_texts_.at(*part.id));
         continue;
       }
       const auto text = detail::clip_normal_form(part.text);
       for (const auto& piece : in_normal_form_.split(text)) {
         if (piece.id) {
-          add(*piece.id);
+          add(*piece.id, added_texts_.at(*piece.id));
           continue;
         }
+        const char* from = piece.text.data();
         detail::for_each_word(piece.text, [&](std::string_view word) {
           pairs_.encode(word, workspace);
-          for (const auto id : workspace.ids)
-            add(id);
+          for (size_t i = 0; i < workspace.ids.size(); ++i) {
+            const char* const end = word.data() + workspace.ends[i];
+            add(workspace.ids[i],
+                std::string_view{from, static_cast<size_t>(end - from)});
+            from = end;
+          }
         });
       }
     }
@@ -145,6 +169,7 @@ private:
   detail::byte_pairs pairs_;
   detail::token_finder in_text_;
   detail::token_finder in_normal_form_;
+  std::map<int32_t, std::string> added_texts_;
   int32_t start_ = 0;
   int32_t end_ = 0;
   int32_t padding_ = 0;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,13 @@ public:
 
   /// Returns the ids of a text without start, end and padding.
   virtual std::vector<int32_t> ids_of(std::string_view text) const = 0;
+
+  /// Returns the part of a text that `encode` keeps: the text itself if all of
+  /// its tokens fit, otherwise the beginning of its normal form, up to the end
+  /// of the last token that fits.
+  /// @pre length >= 2
+  virtual std::string part_kept(std::string_view prompt,
+                                uint32_t length = 77) const = 0;
 
   /// Return the ids of the special tokens.
   virtual int32_t start_id() const = 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/small_tokenizer.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
+#include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <numeric>
 #include <thread>
 
@@ -63,6 +67,40 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_counted) {
   BOOST_CHECK_EQUAL((*sut)->encode("the cat the", 5).left_out, 0);
   BOOST_CHECK_EQUAL((*sut)->encode("").left_out, 0);
   BOOST_CHECK_EQUAL((*sut)->encode("").ids.size(), 77);
+}
+
+BOOST_AUTO_TEST_CASE(the_part_that_fits_ends_with_a_token) {
+  const small files;
+  const auto sut = files.load();
+  BOOST_REQUIRE(sut);
+  const auto kept = [&](std::string_view prompt, uint32_t length) {
+    return (*sut)->part_kept(prompt, length);
+  };
+  // A text that fits stays as it is written.
+  BOOST_TEST(kept("The  Cat the", 5) == "The  Cat the");
+  BOOST_TEST(kept("The  Cat the cat", 5) == "the cat the");
+  BOOST_TEST(kept("The cat", 2).empty());
+  BOOST_TEST(kept("", 2).empty());
+  // The tokens of a word are its letters, and a letter of two bytes needs two.
+  BOOST_TEST(kept("the dogs", 5) == "the do");
+  BOOST_TEST(kept("the d\xC3\xA9gs", 5) == "the d");
+  BOOST_TEST(kept("the d\xC3\xA9gs", 6) == "the d\xC3\xA9");
+  BOOST_TEST(kept("a<|endoftext|>the cat the", 5) == "a<|endoftext|>the");
+  // What is behind the part that fits changes nothing.
+  core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
+  for (size_t i = 0; i < test::scaled(10'000); ++i) {
+    std::string text;
+    for (auto n = random.below(40); n > 0; --n)
+      text += std::array{
+        "the", "cat", "cart", " ", ", ", "\xC3\xA9", "7"}[random.below(7)];
+    const auto length = static_cast<uint32_t>(2 + random.below(20));
+    const auto part = kept(text, length);
+    const auto whole = (*sut)->encode(text, length);
+    if (whole.left_out == 0)
+      BOOST_REQUIRE(part == text);
+    else
+      BOOST_REQUIRE(part == kept(text + " cat", length));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(one_file_and_two_files_give_the_same) {

@@ -92,6 +92,7 @@ uint32_t byte_pairs::rank_of(int32_t left, int32_t right) const {
 void byte_pairs::encode(std::string_view word, workspace& with) const {
   auto& ids = with.ids;
   ids.clear();
+  with.ends.clear();
   if (word.empty())
     return;
   ids.reserve(word.size());
@@ -112,8 +113,10 @@ void byte_pairs::encode(std::string_view word, workspace& with) const {
   else
     join_by_heap(with);
   size_t kept = 0;
-  for (uint32_t i = 0; i != end; i = with.after[i])
+  for (uint32_t i = 0; i != end; i = with.after[i]) {
     ids[kept++] = ids[i];
+    with.ends.push_back(with.after[i]);
+  }
   ids.resize(kept);
 }
 

@@ -21,6 +21,8 @@ public:
   struct workspace {
     /// The tokens of the last encoded word.
     std::vector<int32_t> ids;
+    /// Where the bytes of each of them end in the word.
+    std::vector<uint32_t> ends;
     // For each remaining token: its neighbours, and the rank of its pair with
     // the next one. A token that was joined to another has no rank.
     std::vector<uint32_t> before;
@@ -37,9 +39,9 @@ public:
   /// @param unknown the token for a byte that has none
   byte_pairs(const vocabulary& from, int32_t unknown);
 
-  /// Sets `with.ids` to the tokens of one word of n bytes. Takes memory
-  /// proportional to n. Takes time proportional to n with a vocabulary such as
-  /// training produces, otherwise proportional to n log n.
+  /// Sets `with.ids` to the tokens of one word of n bytes, and `with.ends`.
+  /// Takes memory proportional to n. Takes time proportional to n with a
+  /// vocabulary such as training produces, otherwise proportional to n log n.
   /// @pre `word` has less than 2^32 - 1 bytes
   void encode(std::string_view word, workspace& with) const;
 

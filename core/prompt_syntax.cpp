@@ -43,11 +43,17 @@ bool is_number(std::string_view x) {
   x = strip(x);
   if (!x.empty() && (x.front() == '-' || x.front() == '+'))
     x.remove_prefix(1);
-  const auto digits =
-    std::ranges::count_if(x, [](char c) { return c >= '0' && c <= '9'; });
-  const auto dots = std::ranges::count(x, '.');
-  return digits > 0 && dots <= 1
-      && static_cast<size_t>(digits + dots) == x.size();
+  size_t digits = 0;
+  size_t dots = 0;
+  // Ends at the first other byte: brackets inside others are read again for
+  // each of them.
+  for (const char c : x) {
+    if (c >= '0' && c <= '9')
+      ++digits;
+    else if (c != '.' || ++dots > 1)
+      return false;
+  }
+  return digits > 0;
 }
 
 /// The positions of a bracket and its parts in the prompt.

@@ -21,10 +21,14 @@ bool is_searched_for(const core::request& wanted);
 bool is_remembered(const core::request& wanted);
 
 /// Returns the bytes that must be equal for work of one run to serve another:
-/// the recipe except for the seed, the negative prompt, and the tenant. They
-/// hold for one profile only, because a recipe names its variant by number.
+/// the recipe except for the seed, the negative prompt, the weights of the
+/// prompt's words, and the tenant. They hold for one profile only, because a
+/// recipe names its variant by number.
+/// @param positive the prompt, of which only the weights of its parts, with the
+///        number of words in each, and its chunks count: prompts are compared
+///        by their words, which say nothing of weights
 std::string key_of(const core::recipe& how, std::string_view negative,
-                   core::tenant_id whose);
+                   core::tenant_id whose, std::string_view positive = {});
 
 /// Returns the part of a key that holds its tenant; the whole key if it is
 /// shorter.

@@ -66,6 +66,8 @@ core::timespan admission::admit(core::class_id of, core::priority prio,
     return {};
   fill(now);
   store& x = stores_[at];
+  if (std::isinf(x.most))
+    return {};
   const double kept = whose == claim::below_share ? -1 : kept_from(prio);
   const double needs = 1 + kept * x.most;
   if (x.left >= needs) {

@@ -220,7 +220,11 @@ private:
       wanted_.images->encode(std::as_bytes(rgb), device_.px());
     if (!vector)
       return vector.why();
-    image_vectors_.load({}, number, *vector);
+    // Too many came while an index was being built.
+    if (!image_vectors_.add({}, number, *vector))
+      return core::fail(core::ec::overloaded,
+                        "image {} came while others were being indexed",
+                        number);
     return {};
   }
 

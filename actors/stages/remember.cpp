@@ -115,14 +115,17 @@ std::optional<remember_stage::work> remember_stage::begin(
     return std::nullopt;
   const auto whole =
     planning::recipe_of(of.wanted, {}, of.costs.reuse->full, of.costs);
-  order.key = index::key_of(whole, of.wanted.text.negative, of.wanted.tenant);
+  const auto key_of = [&](const core::recipe& how) {
+    return index::key_of(how, of.wanted.text.negative, of.wanted.tenant,
+                         of.wanted.text.positive);
+  };
+  order.key = key_of(whole);
   if (order.key != index::key_for(as_searched(of.wanted), of.costs))
     return std::nullopt;
   // States serve only this very run. An image serves any run if it was drawn in
   // the size for which the search looks; one that another variant drew is no
   // answer by itself.
-  if (order.key
-      != index::key_of(*of.recipe, of.wanted.text.negative, of.wanted.tenant)) {
+  if (order.key != key_of(*of.recipe)) {
     order.states = false;
     order.depth = std::max(order.depth, 1u);
   }

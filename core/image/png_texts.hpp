@@ -10,8 +10,8 @@
 namespace atelier::image {
 
 /// Returns the texts of a PNG file as UTF-8 with their keywords, in the order
-/// of the file: the first `most_png_texts`, without those that are faulty or
-/// longer than `most_text_bytes`. Empty for other files. Programs that make
+/// of the file: the first `most_png_texts` without those that are faulty, up to
+/// `most_text_bytes` together. Empty for other files. Programs that make
 /// images keep their own parameters in such texts.
 /// Threads: any.
 std::vector<std::pair<std::string, std::string>> read_png_texts(

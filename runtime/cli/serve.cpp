@@ -325,6 +325,7 @@ private:
     server_ = std::move(*started);
     pixels_ = std::move(doors.pixels);
     files_ = std::move(doors.files);
+    encoder_ = std::move(doors.encoder);
     chores_ = std::move(doors.chores);
     disk_chores_ = std::move(doors.disk_chores);
     chores_.emplace_back(
@@ -460,6 +461,7 @@ private:
   std::filesystem::path file_;
   std::shared_ptr<http::caller_turns> pixels_;
   std::shared_ptr<http::caller_turns> files_;
+  std::shared_ptr<runtime::thread_offload> encoder_;
   std::unique_ptr<http::server> server_;
   std::optional<http::housekeeper> keeper_;
   std::optional<http::housekeeper> archivist_;

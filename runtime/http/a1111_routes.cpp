@@ -8,6 +8,7 @@
 #include <atelier/runtime/http/detail/a1111_lists.hpp>
 #include <atelier/runtime/http/detail/a1111_progress.hpp>
 #include <atelier/runtime/http/detail/a1111_reply.hpp>
+#include <atelier/runtime/http/detail/byte_shares.hpp>
 #include <atelier/runtime/http/detail/hints.hpp>
 #include <atelier/runtime/http/detail/idempotency.hpp>
 
@@ -31,38 +32,12 @@ using exchange_ptr = std::shared_ptr<exchange>;
 
 constexpr auto shape = error_shape::a1111;
 
-/// Counts bytes as held until it is destroyed.
-class held_bytes {
-public:
-  held_bytes(std::shared_ptr<std::atomic<uint64_t>> of, uint64_t bytes)
-    : all_(std::move(of)),
-      bytes_(bytes),
-      sum_(all_->fetch_add(bytes) + bytes) {}
-
-  ~held_bytes() {
-    all_->fetch_sub(bytes_);
-  }
-
-  held_bytes(const held_bytes&) = delete;
-  held_bytes& operator=(const held_bytes&) = delete;
-
-  /// Returns the sum of all held bytes at construction, including these.
-  uint64_t sum() const {
-    return sum_;
-  }
-
-private:
-  std::shared_ptr<std::atomic<uint64_t>> all_;
-  uint64_t bytes_;
-  uint64_t sum_;
-};
-
 /// The answer to a call whose job has ended, while it is made.
 struct ended_call {
   exchange_ptr x;
   job_view v;
   std::shared_ptr<const detail::a1111_call> call;
-  std::shared_ptr<const held_bytes> held;
+  std::shared_ptr<const detail::byte_shares::part> held;
   /// Whether the client has left.
   std::shared_ptr<const std::atomic<bool>> gone;
   detail::a1111_reply reply;
@@ -102,9 +77,9 @@ private:
 
   std::shared_ptr<jobs> all_;
   api_context with_;
-  /// Bytes of source images that are held until results are blended in.
-  std::shared_ptr<std::atomic<uint64_t>> held_ =
-    std::make_shared<std::atomic<uint64_t>>(0);
+  /// The bytes of source images that are held until results are blended in.
+  std::shared_ptr<detail::byte_shares> held_ =
+    std::make_shared<detail::byte_shares>();
   std::mutex mutex_;
   /// Options by key: what one caller sets does not affect others.
   std::map<std::string, a1111_options> options_;
@@ -125,16 +100,22 @@ void a1111_api::hand_in(const exchange_ptr& x, a1111_kind kind) {
     return x->reply(std::move(*faulty));
   const auto call = std::make_shared<detail::a1111_call>(
     std::move(std::get<detail::a1111_call>(read)));
-  std::shared_ptr<held_bytes> held;
+  std::shared_ptr<detail::byte_shares::part> held;
   if (call->plan) {
-    held = std::make_shared<held_bytes>(held_, call->plan->image.size()
-                                                 + call->plan->mask.size());
-    if (held->sum() > with_.limits.sources_bytes)
+    held = std::make_shared<detail::byte_shares::part>(
+      held_, asked.key,
+      detail::byte_shares::limits_of(with_.limits.sources_bytes,
+                                     with_.limits.source_bytes));
+    const auto bytes = call->plan->image.size() + call->plan->mask.size();
+    if (!held->grow(bytes))
       return x->reply(detail::failure_reply(
-        shape, to_failure(core::fail(ec::overloaded,
-                                     "{} bytes of images wait, the limit is {}",
-                                     held->sum(), with_.limits.sources_bytes),
-                          std::chrono::seconds{1})));
+        shape,
+        to_failure(core::fail(ec::overloaded,
+                              "{} bytes of images wait; {} more would "
+                              "be above the limit of {}, or above the "
+                              "key's share of it",
+                              held_->held(), bytes, with_.limits.sources_bytes),
+                   std::chrono::seconds{1})));
   }
   auto what = std::move(call->job);
   call->job.images.assign(1, what.images.front());
@@ -362,7 +343,10 @@ void a1111_api::png_info(const exchange_ptr& x) {
   const auto file = r.file("image", with_.limits.source_bytes);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  x->reply(detail::json_reply(detail::a1111_png_info(file)));
+  // Its texts may have to be unpacked.
+  detail::run_elsewhere(with_, x, shape, [x, file] {
+    x->reply(detail::json_reply(detail::a1111_png_info(file)));
+  });
 }
 
 void add_lists(route_table& to, const std::shared_ptr<a1111_api>& api) {

@@ -338,9 +338,13 @@ access::verdict access::judge(const fields& headers, scope needs,
     if (CRYPTO_memcmp(x.sha256.data(), digest.data(), digest_digits) == 0)
       found = &x;
   if (found == nullptr) {
-    const auto outcome =
-      needs == scope::anyone ? kind::let_in : kind::wrong_key;
-    return {outcome, {}, {}, scope::anyone, {}};
+    const bool needs_none = needs == scope::anyone;
+    return {needs_none ? kind::let_in : kind::wrong_key,
+            {},
+            {},
+            scope::anyone,
+            {},
+            needs_none};
   }
   verdict out{kind::let_in, found->name, found->sha256, found->may, {}};
   if (found->may < needs) {

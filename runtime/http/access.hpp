@@ -74,6 +74,8 @@ public:
     scope caller = scope::anyone;
     /// How long to wait; only with `later`.
     core::timespan retry_after{0};
+    /// The request needs no key, and has one that does not exist.
+    bool unknown_key = false;
   };
 
   /// Judges a request by its headers: "Authorization: Bearer KEY", "X-API-Key",

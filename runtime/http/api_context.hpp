@@ -34,9 +34,10 @@ struct api_context {
   /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
   /// Runs work of the key of this name away from the threads that read sockets;
-  /// empty: on the calling thread. Work may run in any order.
+  /// empty: on the calling thread. Work may run in any order. Returns false,
+  /// and drops the work, if too much of it waits.
   using runner =
-    std::function<void(const std::string& key, std::function<void()> work)>;
+    std::function<bool(const std::string& key, std::function<void()> work)>;
   /// Runs work on pixels.
   runner elsewhere;
   /// Runs work that waits for the files of images, and not behind pixels.

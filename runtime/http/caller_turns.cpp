@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/caller_turns.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -9,6 +10,10 @@ bool caller_turns::run(const std::string& key, std::function<void()> work) {
   {
     const std::lock_guard guard{mutex_};
     if (count_ >= most_)
+      return false;
+    const auto most_of_key = std::max<size_t>(1, most_ / 4);
+    if (const auto at = waiting_.find(key);
+        at != waiting_.end() && at->second.size() >= most_of_key)
       return false;
     auto& own = waiting_[key];
     if (own.empty())

@@ -17,12 +17,13 @@ namespace atelier::runtime::http {
 /// each. Threads: any. The destructor drops work that has not begun and joins.
 class caller_turns {
 public:
-  /// @param most the maximum number of waiting works, at least 1
+  /// @param most the maximum number of waiting works, at least 1; one key may
+  ///        have a quarter of them
   caller_turns(unsigned threads, size_t most)
     : most_(most), threads_(threads, most) {}
 
   /// Runs `work` later, in a turn of this key. Returns false if too much work
-  /// waits.
+  /// waits, of all keys or of this one.
   bool run(const std::string& key, std::function<void()> work);
 
 private:

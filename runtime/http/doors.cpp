@@ -93,8 +93,8 @@ constexpr size_t most_previews = 1024;
 api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
   return [weak = std::weak_ptr{threads}](const std::string& key,
                                          std::function<void()> work) {
-    if (const auto alive = weak.lock())
-      alive->run(key, std::move(work));
+    const auto alive = weak.lock();
+    return alive && alive->run(key, std::move(work));
   };
 }
 

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <string>
+#include <utility>
 
 using namespace atelier;
 using namespace atelier::core;
@@ -100,6 +101,21 @@ BOOST_AUTO_TEST_CASE(many_marks_are_counted_and_a_network_is_never_lost) {
   const std::string deep =
     std::string(50'000, '[') + "a|b" + std::string(50'000, ']');
   BOOST_TEST(read_prompt_syntax(deep).plain == "a");
+}
+
+// If the time grew with the square of the length, this would take minutes.
+BOOST_AUTO_TEST_CASE(a_megabyte_of_brackets_is_read) {
+  constexpr size_t pairs = 350'000;
+  for (const auto& [open, close] :
+       {std::pair{"(:", ")"}, std::pair{"[:", "]"}, std::pair{"(1", ":2)"},
+        std::pair{"[x:", ":]"}}) {
+    std::string prompt;
+    for (size_t i = 0; i < pairs; ++i)
+      prompt += open;
+    for (size_t i = 0; i < pairs; ++i)
+      prompt += close;
+    BOOST_TEST(read_prompt_syntax(prompt).plain.size() <= prompt.size());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(any_text_is_survived_and_read_the_same_again) {

@@ -54,6 +54,22 @@ BOOST_AUTO_TEST_CASE(waiting_work_is_bounded) {
   go.set_value();
 }
 
+BOOST_AUTO_TEST_CASE(a_key_may_have_a_quarter_of_the_waiting_work) {
+  std::promise<void> began;
+  std::promise<void> go;
+  caller_turns sut{1, 8};
+  BOOST_TEST(sut.run("ann", [&] {
+    began.set_value();
+    go.get_future().wait();
+  }));
+  began.get_future().wait();
+  BOOST_TEST(sut.run("ann", [] {}));
+  BOOST_TEST(sut.run("ann", [] {}));
+  BOOST_TEST(!sut.run("ann", [] {}));
+  BOOST_TEST(sut.run("bob", [] {}));
+  go.set_value();
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::runtime::http

@@ -97,6 +97,17 @@ BOOST_AUTO_TEST_CASE(a_large_head_is_refused) {
   BOOST_TEST(y.status == 200u);
 }
 
+BOOST_AUTO_TEST_CASE(a_head_up_to_its_limit_is_read) {
+  start();
+  const auto head = [](size_t bytes) {
+    return request("GET", "/hello", "X: " + std::string(bytes, 'a') + "\r\n");
+  };
+  BOOST_TEST(with.settings.header_bytes == 32u << 10);
+  BOOST_TEST(ask(head(20'000)).status == 200u);
+  BOOST_TEST(ask(head(31'000)).status == 200u);
+  BOOST_TEST(client().ask(head(40'000)).status == 431u);
+}
+
 BOOST_AUTO_TEST_CASE(a_large_body_is_refused_in_the_words_of_the_api) {
   with.settings.body_bytes = 100'000;
   start();

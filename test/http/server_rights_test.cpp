@@ -162,6 +162,32 @@ BOOST_AUTO_TEST_CASE(who_tries_many_keys_is_slowed) {
   BOOST_TEST(status("GET", "/open", stranger) == 200u);
 }
 
+BOOST_AUTO_TEST_CASE(keys_cannot_be_tried_where_none_is_needed) {
+  lock();
+  add(
+    "GET", "/named",
+    [](const auto& x) {
+      x->reply({200, "text/plain", {}, x->asked().key});
+    },
+    scope::anyone);
+  with.settings.trusted_proxies = {"127.0.0.1"};
+  start();
+  const std::string at = "X-Forwarded-For: 192.0.2.9\r\n";
+  BOOST_TEST(ask(request("GET", "/named", at + "X-API-Key: banana\r\n")).body
+             == "bob");
+  // On a slow machine more are allowed meanwhile.
+  constexpr int most = 10'000;
+  for (int i = 0; i < most; ++i) {
+    BOOST_TEST_REQUIRE(status("GET", "/named", at + "X-API-Key: wrong\r\n")
+                       == 200u);
+    if (i >= 30
+        && ask(request("GET", "/named", at + "X-API-Key: banana\r\n"))
+             .body.empty())
+      return;
+  }
+  BOOST_ERROR("a right key is told from wrong ones for ever");
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_is_taken_away_ends_its_calls) {
   lock();
   start();

@@ -284,6 +284,7 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   with.elsewhere = [&](const std::string& whose, std::function<void()> x) {
     BOOST_TEST(whose == "ann");
     work.push_back(std::move(x));
+    return true;
   };
   add_a1111_routes(r.routes, r.all, with);
   const auto got = r.post_json(
@@ -293,6 +294,19 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   work[0]();
   BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(got->status() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(too_much_work_on_pixels_is_refused_with_a_time) {
+  api_rig r;
+  auto with = r.context();
+  with.elsewhere = [](const std::string&, std::function<void()>) {
+    return false;
+  };
+  add_a1111_routes(r.routes, r.all, with);
+  const auto got = r.post_json(
+    "/sdapi/v1/img2img", {{"init_images", {to_base64(api_rig::png(16, 16))}}});
+  BOOST_TEST(got->status() == 429u);
+  BOOST_TEST(r.images->count() == 0u);
 }
 
 /// A masked call of several images, of which each is pasted into the client's.
@@ -326,6 +340,7 @@ struct pasting_rig : api_rig {
     auto with = context();
     with.elsewhere = [this](const std::string&, std::function<void()> x) {
       work.push_back(std::move(x));
+      return true;
     };
     return with;
   }

@@ -380,11 +380,13 @@ BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
   auto with = r.context();
   with.elsewhere = [](const std::string&, std::function<void()>) {
     BOOST_ERROR("a file is read where pixels are processed");
+    return true;
   };
   std::vector<std::string> read;
   with.at_files = [&](const std::string& key, std::function<void()> work) {
     read.push_back(key);
     work();
+    return true;
   };
   r.routes = {};
   add_job_routes(r.routes, r.filed, with);

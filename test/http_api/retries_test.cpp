@@ -220,6 +220,7 @@ BOOST_AUTO_TEST_CASE(a_call_whose_client_went_in_the_queue_is_not_begun) {
   auto with = r.context();
   with.elsewhere = [&](const std::string&, std::function<void()> x) {
     waiting.push_back(std::move(x));
+    return true;
   };
   r.routes = {};
   add_openai_routes(r.routes, r.all, with);

@@ -5,7 +5,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -85,6 +89,29 @@ BOOST_AUTO_TEST_CASE(whatever_else_changes_the_run_counts) {
   of_other.reuse->full = core::variant_id{1};
   BOOST_TEST((index::key_for(a_request(), of_other)
               != index::key_for(a_request(), known)));
+}
+
+BOOST_AUTO_TEST_CASE(weights_count_where_they_are_read) {
+  const auto known = two_variants();
+  const auto key = [&](std::string prompt, core::prompt_grammar syntax) {
+    auto x = a_request();
+    x.text.positive = std::move(prompt);
+    x.syntax = syntax;
+    return index::key_for(x, known);
+  };
+  const auto webui = core::prompt_grammar::webui;
+  const std::string_view prompts[] = {
+    "a red car",       "a (red) car",     "a ((red)) car",   "a [red] car",
+    "a (red:1.3) car", "(a red car:0.5)", "(a red:1.3) car", "a (red car:1.3)",
+    "a red BREAK car", "a red car (x:-1)"};
+  std::set<std::string> keys;
+  for (const auto x : prompts)
+    keys.insert(key(std::string{x}, webui));
+  BOOST_TEST(keys.size() == std::size(prompts));
+  BOOST_TEST((key("a (red:1.3) car", webui) == key("a (blue:1.3) dog", webui)));
+  BOOST_TEST((key("a red car", webui) == key("two blue dogs", webui)));
+  const auto plain = core::prompt_grammar::plain;
+  BOOST_TEST((key("a (red) car", plain) == key("a red car", plain)));
 }
 
 BOOST_AUTO_TEST_CASE(a_negative_prompt_cannot_pass_for_a_tenant) {

@@ -61,6 +61,7 @@ BOOST_AUTO_TEST_CASE(a_class_without_a_bound_is_never_refused) {
     continue;
   follow({10, std::numeric_limits<double>::infinity()});
   BOOST_TEST(admitted(other, priority::low) == 10'000);
+  BOOST_TEST(admitted(other, priority::high) == 10'000);
   BOOST_TEST(admitted(one, priority::high) == 100);
   now += 1s;
   BOOST_TEST(admitted(other, priority::low) == 10'000);

@@ -137,15 +137,20 @@ std::vector<std::pair<std::string, std::string>> read_png_texts(
   if (recognise(file) != core::image_format::png)
     return all;
   size_t seen = 0;
+  size_t bytes = 0;
   detail::for_each_png_chunk(
     file, [&](std::string_view type, detail::bytes_view data) {
       const auto rest = detail::behind_nul(data);
       if (!detail::holds_text(type) || !rest)
         return true;
-      if (auto text = detail::read_chunk(type, *rest))
+      if (auto text = detail::read_chunk(type, *rest)) {
+        bytes += text->size();
+        if (bytes > most_text_bytes)
+          return false;
         all.emplace_back(
           detail::from_latin1(data.first(data.size() - rest->size() - 1)),
           std::move(*text));
+      }
       return ++seen < most_png_texts;
     });
   return all;

@@ -3,6 +3,7 @@
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/models/files/content_digest.hpp>
 #include <atelier/gpu/models/files/detail/safetensors_header.hpp>
+#include <atelier/gpu/models/files/json_file.hpp>
 
 #include <fmt/format.h>
 
@@ -93,10 +94,14 @@ public:
     add_bytes(text);
   }
 
+  /// Errors: ec::bad_payload for a file larger than any vocabulary.
   core::result<void> add_file(std::string_view name, const fs::path& path) {
     const auto file = open_file::open(path);
     if (!file)
       return file.why();
+    if (file->size() > most_vocabulary_bytes)
+      return core::fail(ec::bad_payload, "{}: its {} bytes are outside 0..{}",
+                        path.string(), file->size(), most_vocabulary_bytes);
     const auto text = file->read(0, file->size());
     if (!text)
       return text.why();
@@ -180,7 +185,12 @@ private:
 core::result<void> add_tokenizer(const tokenizer_files& x, digest& to) {
   to.add("tokenizer_config", x.config);
   to.add("special_tokens_map", x.special_tokens);
-  // The others are not read beside it.
+  const auto added = x.words().parent_path() / "added_tokens.json";
+  std::error_code error;
+  if (fs::exists(added, error))
+    if (auto ok = to.add_file("added_tokens", added); !ok)
+      return ok;
+  // The vocabulary and the merges are not read beside it.
   if (!x.tokenizer_json.empty())
     return to.add_file("tokenizer", x.tokenizer_json);
   if (auto ok = to.add_file("vocab", x.vocab); !ok)
@@ -196,6 +206,9 @@ core::result<std::string> content_digest(const model_files& x) {
   out.add("scheduler", x.scheduler);
   for (const auto& [name, value] : x.settings)
     out.add(name, value ? "true" : "false");
+  // They decide which words of a prompt are encoded.
+  out.add("words", x.words.text());
+  out.add("traits", to_text(x.traits));
   const auto add_part = [&](std::string_view name,
                             const component* part) -> core::result<void> {
     return part == nullptr ? core::result<void>{}

@@ -16,6 +16,7 @@ namespace atelier::gpu::detail {
 /// Size limits of files such as a part's config.json, and of an index of parts.
 inline constexpr uint64_t most_config_bytes = uint64_t{1} << 20;
 inline constexpr uint64_t most_index_bytes = uint64_t{4} << 20;
+inline constexpr uint64_t most_vocabulary_bytes = uint64_t{64} << 20;
 
 /// Reads a whole file.
 /// Errors: ec::not_found, ec::io_failed, ec::bad_payload (more than

@@ -17,7 +17,6 @@ using core::ec;
 using json = nlohmann::ordered_json;
 
 // Limit for a vocabulary's file; the largest of CLIP's has 4 MB.
-constexpr uint64_t most_vocabulary_bytes = uint64_t{64} << 20;
 
 /// One network and its destination.
 struct part {

@@ -143,7 +143,9 @@ void connection::take_in(std::string_view bytes) {
   // While the last reply is written, further input waits for the drain.
   if (phase_ == phase::writing && !keep_alive_)
     return;
-  if (input_.kept() < most_ahead)
+  // The head of a request is kept until it is whole, and has its own limit.
+  const bool reading = phase_ == phase::idle || phase_ == phase::reading;
+  if (reading || input_.kept() < most_ahead)
     read();
   else
     watch();

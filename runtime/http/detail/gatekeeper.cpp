@@ -252,15 +252,25 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
   using kind = access::verdict::kind;
   auto verdict = with_.callers->judge(asked.headers, so_far.to->needs, now,
                                       so_far.to->follows);
-  // The reply does not tell whether the key is right.
-  if (so_far.to->needs != scope::anyone && verdict.outcome != kind::no_key)
+  // The reply does not tell whether the key is right: where none is needed, it
+  // is that to a request without one.
+  const bool has_key = verdict.unknown_key || !verdict.sha256.empty()
+                    || verdict.outcome == kind::wrong_key;
+  if (has_key)
     if (const auto wait = wrong_keys_->wait(asked.client, now);
-        wait.count() > 0)
-      return come_later(so_far.errors, wait,
-                        "this address has sent too many wrong keys");
+        wait.count() > 0) {
+      if (so_far.to->needs != scope::anyone)
+        return come_later(so_far.errors, wait,
+                          "this address has sent too many wrong keys");
+      verdict = {};
+    }
   so_far.key_sha256 = std::move(verdict.sha256);
   asked.key = verdict.name;
   asked.caller = verdict.caller;
+  if (verdict.unknown_key || verdict.outcome == kind::wrong_key)
+    if (const auto n = wrong_keys_->count(asked.client, now))
+      core::log_warn("{} sent {} wrong {}", asked.client, *n,
+                     *n == 1 ? "key" : "keys");
   switch (verdict.outcome) {
     case kind::let_in:
       if (so_far.to->needs == scope::admin && !is_safe_method(asked.method))
@@ -269,10 +279,6 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
       break;
     case kind::no_key:
     case kind::wrong_key: {
-      if (verdict.outcome == kind::wrong_key)
-        if (const auto n = wrong_keys_->count(asked.client, now))
-          core::log_warn("{} sent {} wrong {}", asked.client, *n,
-                         *n == 1 ? "key" : "keys");
       auto reply = error_reply(
         so_far.errors, 401, "invalid_api_key",
         verdict.outcome == kind::no_key

@@ -24,7 +24,7 @@ using std::chrono::system_clock;
 
 /// Returns the JSON as text. Prompts come from JSON and are UTF-8; bytes that
 /// are not UTF-8 are replaced.
-std::string text_of(const json& x) {
+std::string line_of(const json& x) {
   return x.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -204,7 +204,7 @@ std::string wanted_text(const job_request& x,
       one["mask"] = place_of(g.mask, files);
     all.push_back(std::move(one));
   }
-  return text_of({{"kind", x.kind},
+  return line_of({{"kind", x.kind},
                   {"trace", x.trace},
                   {"request_id", x.request_id},
                   {"pictures", all}});
@@ -254,7 +254,7 @@ std::string end_text(const journalled_end& x) {
     }
     all.push_back(std::move(one));
   }
-  return text_of(to);
+  return line_of(to);
 }
 
 journalled_end read_end(std::string_view text) {

@@ -142,10 +142,13 @@ void run_at(const api_context::runner& place,
         how, to_failure(core::fail(core::ec::internal, "{}", e.what()))));
     }
   };
-  if (place)
-    place(x->asked().key, std::move(guarded));
-  else
-    guarded();
+  if (!place)
+    return guarded();
+  if (!place(x->asked().key, std::move(guarded)))
+    x->reply(
+      failure_reply(how, to_failure(core::fail(core::ec::overloaded,
+                                               "too much work on images waits"),
+                                    std::chrono::seconds{1})));
 }
 
 } // namespace

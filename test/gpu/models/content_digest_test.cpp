@@ -89,12 +89,21 @@ BOOST_AUTO_TEST_CASE(each_small_file_counts) {
     BOOST_TEST(digest() != before, name);
     fs::resize_file(file, bytes);
   }
-  const auto added = path / "tokenizer/special_tokens_map.json";
-  BOOST_REQUIRE(!fs::exists(added));
-  std::ofstream{added} << "{}";
-  BOOST_TEST(digest() != before);
-  fs::remove(added);
-  BOOST_TEST(digest() == before);
+  using file = std::pair<std::string_view, std::string_view>;
+  for (const auto& [name, text] :
+       {file{"tokenizer/special_tokens_map.json", "{}"},
+        file{"tokenizer/added_tokens.json", "{}"},
+        file{"known_words.txt", "circle"},
+        file{
+          "atelier.json",
+          R"({"format":"atelier.model","version":1,"captions":"scenes"})"}}) {
+    const auto added = path / name;
+    BOOST_REQUIRE_MESSAGE(!fs::exists(added), added);
+    std::ofstream{added} << text;
+    BOOST_TEST(digest() != before, name);
+    fs::remove(added);
+    BOOST_TEST(digest() == before, name);
+  }
   // A date is no content.
   fs::last_write_time(weights(), fs::file_time_type{});
   BOOST_TEST(digest() == before);

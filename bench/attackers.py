@@ -149,7 +149,7 @@ def run(given, server):
     beside = client.draw(given.seconds)
     for x in attackers:
         x.join(30)
-        if x.exitcode:
+        if x.exitcode or x.is_alive():
             beside["faults"].append(("a key beside it", x.name, x.exitcode))
         x.kill()
         x.join()
@@ -198,6 +198,9 @@ def main():
     words.add_argument("--set", action="append", default=[])
     words.add_argument("--report")
     given = words.parse_args()
+    known = {x.__name__ for x, _ in (HONEST if given.honest else ATTACKS)}
+    if set(given.only) - known:
+        words.error(f"--only: {set(given.only) - known} are none of {known}")
     with tempfile.TemporaryDirectory() as folder:
         more = ["--set", f"http.keys={write_keys(folder)}"]
         more += [x for text in given.set for x in ("--set", text)]

@@ -51,6 +51,12 @@ std::optional<network> parse_network(std::string_view text) {
       || bits > static_cast<unsigned>(all_bits - before))
     return std::nullopt;
   out->bits = static_cast<uint8_t>(before + bits);
+  // Fewer bits of an IPv4 address that is written as an IPv6 one would contain
+  // every IPv4 address.
+  static const network four{parse_address("0.0.0.0")->address, bits_before_v4};
+  if (out->bits < bits_before_v4
+      && contains(four, *parse_address(text.substr(0, slash))))
+    return std::nullopt;
   return out;
 }
 

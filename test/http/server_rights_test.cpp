@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(keys_cannot_be_tried_where_none_is_needed) {
              .body.empty())
       return;
   }
-  BOOST_ERROR("a right key is told from wrong ones for ever");
+  BOOST_ERROR("a right key differs from wrong ones for ever");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_is_taken_away_ends_its_calls) {

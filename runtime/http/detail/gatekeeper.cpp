@@ -252,8 +252,8 @@ std::optional<reply_message> gatekeeper::judge_key(request_message& asked,
   using kind = access::verdict::kind;
   auto verdict = with_.callers->judge(asked.headers, so_far.to->needs, now,
                                       so_far.to->follows);
-  // The reply does not tell whether the key is right: where none is needed, it
-  // is that to a request without one.
+  // The reply does not tell whether the key is right: on a route without keys
+  // it is the reply to a request without one.
   const bool has_key = verdict.unknown_key || !verdict.sha256.empty()
                     || verdict.outcome == kind::wrong_key;
   if (has_key)

@@ -61,8 +61,9 @@ core::result<call_body> read_body(exchange& x) {
       name.resize(name.size() - 2);
     if (is_file(part))
       body.files.emplace_back(std::move(name), part.content);
-    else
-      body.object[name] = part.content;
+    else if (!body.object.emplace(name, part.content).second)
+      return core::fail(core::ec::bad_payload,
+                        "the form has the field {} twice", shown(json(name)));
   }
   return body;
 }

@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(each_small_file_counts) {
     fs::resize_file(file, bytes);
   }
   using file = std::pair<std::string_view, std::string_view>;
-  for (const auto& [name, text] :
+  for (const auto& [name, content] :
        {file{"tokenizer/special_tokens_map.json", "{}"},
         file{"tokenizer/added_tokens.json", "{}"},
         file{"known_words.txt", "circle"},
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(each_small_file_counts) {
           R"({"format":"atelier.model","version":1,"captions":"scenes"})"}}) {
     const auto added = path / name;
     BOOST_REQUIRE_MESSAGE(!fs::exists(added), added);
-    std::ofstream{added} << text;
+    std::ofstream{added} << content;
     BOOST_TEST(digest() != before, name);
     fs::remove(added);
     BOOST_TEST(digest() == before, name);

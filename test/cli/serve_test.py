@@ -708,6 +708,23 @@ def case_few_descriptors_lower_the_connections(program):
         process.wait()
 
 
+def case_streams_have_previews(program):
+    slow = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=50}]"
+    with server(program, "--set", slow) as (process, told):
+        host = urllib.parse.urlsplit(told["url"])
+        call = http.client.HTTPConnection(host.hostname, host.port,
+                                          timeout=PATIENCE_S)
+        call.request("POST", "/v1/images/generations",
+                     json.dumps({"prompt": "a", "stream": True,
+                                 "partial_images": 2}),
+                     {"Content-Type": "application/json"})
+        names = [x.split()[1] for x in call.getresponse().read().split(b"\n")
+                 if x.startswith(b"event:")]
+        expect(names.count(b"image_generation.partial_image") >= 1, names)
+        expect(names[-1] == b"image_generation.completed", names)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_it_describes_itself(program):
     with server(program) as (process, told):
         url = told["url"]

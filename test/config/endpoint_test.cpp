@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(networks_are_read) {
   for (const auto* const text :
        {"", "/", "localhost", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1",
         "10.0.0.0/+8", "10.0.0.0/8x", "::/129", "10.0.0", "10.0.0.0/8/8",
-        "[::1]", "127.0.0.1:80"})
+        "[::1]", "127.0.0.1:80", "::ffff:10.0.0.0/8"})
     BOOST_CHECK_MESSAGE(!parse_network(text), text);
 }
 

@@ -139,6 +139,17 @@ BOOST_AUTO_TEST_CASE(the_image_may_come_as_a_list_of_one) {
     == "image");
 }
 
+BOOST_AUTO_TEST_CASE(a_form_with_a_field_twice_is_refused_by_name) {
+  rig r;
+  const auto image = api_rig::png(16, 16);
+  const auto got = r.send(
+    "edits",
+    form{}.file("image", image).text("prompt", "p").text("prompt[]", "q"));
+  BOOST_TEST(got->status() == 400u);
+  BOOST_TEST(got->body()["error"]["message"]
+             == R"(the form has the field "prompt" twice)");
+}
+
 BOOST_AUTO_TEST_CASE(an_empty_file_of_a_form_counts_as_absent) {
   rig r;
   const auto image = api_rig::png(16, 8);

@@ -99,9 +99,10 @@ public:
     const auto file = open_file::open(path);
     if (!file)
       return file.why();
-    if (file->size() > most_vocabulary_bytes)
+    if (file->size() > detail::most_vocabulary_bytes)
       return core::fail(ec::bad_payload, "{}: its {} bytes are outside 0..{}",
-                        path.string(), file->size(), most_vocabulary_bytes);
+                        path.string(), file->size(),
+                        detail::most_vocabulary_bytes);
     const auto text = file->read(0, file->size());
     if (!text)
       return text.why();

@@ -111,7 +111,7 @@ core::result<void> write_tokenizer(const fs::path& folder,
                   "added_tokens.json"}}) {
     if (from->empty())
       continue;
-    const auto text = detail::read_text(*from, most_vocabulary_bytes);
+    const auto text = detail::read_text(*from, detail::most_vocabulary_bytes);
     if (!text)
       return text.why();
     if (auto ok = write_text(folder / name, *text); !ok)

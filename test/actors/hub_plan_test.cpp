@@ -356,6 +356,7 @@ BOOST_AUTO_TEST_CASE(a_row_is_prepared_again_for_a_variant_of_another_latent) {
     };
     hub->add_device(life(2));
     one.publish({slow}, 4, joining::step);
+    one.adopted(hub->take<actors::adopt>());
     const auto id = hub->submit();
     BOOST_TEST(hub->count<test::prepare>() == 1u);
     const auto first = hub->take<test::prepare>();

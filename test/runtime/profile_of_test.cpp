@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(plans_with_skips_that_cannot_happen_are_refused_by_name) {
     starts(by_worker, std::string{"policy.name: policy '"} + by_worker + "'");
     BOOST_TEST(why(by_worker).find("take 'argus'") != std::string::npos);
   }
-  for (const auto* const other : {"vanilla", "proteus", "modm"})
+  for (const auto* const other : {"vanilla", "proteus"})
     BOOST_TEST(why(other) == "");
   known.ladders.clear();
   BOOST_TEST(why("argus-paper") == "");

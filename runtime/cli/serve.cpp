@@ -282,6 +282,10 @@ private:
   /// model loads.
   result<void> open() {
     const auto& http = chosen_.settings.http;
+    auto early = core::start_log(chosen_.settings.log.level, "atelier");
+    if (!early)
+      return early.why();
+    log_ = std::move(*early);
     auto keys = keys_for(chosen_.settings);
     if (!keys)
       return keys.why();
@@ -438,6 +442,9 @@ private:
     return cut ? exit_status::interrupted : exit_status::done;
   }
 
+  /// Writes what is logged before the engine has a log; lines reach a terminal
+  /// once.
+  std::shared_ptr<core::started_log> log_;
   const chosen_engine chosen_;
   const std::function<result<chosen_engine>()> again_;
   /// As started, with what was taken over since.

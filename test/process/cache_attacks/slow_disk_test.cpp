@@ -113,13 +113,16 @@ BOOST_AUTO_TEST_CASE(a_disk_that_cannot_be_read_is_left_out) {
       all_are_answered(*sut, "read");
       // No request waited for it after that.
       auto told = sut->status().cache.value();
-      BOOST_TEST(told.failures == most_failures);
+      // The second of two workers may have been waiting for it, too.
+      const auto failures = told.failures;
+      BOOST_TEST(failures >= most_failures);
+      BOOST_TEST(failures <= most_failures + 1);
       BOOST_TEST(told.reads_left_out);
       BOOST_TEST(!told.writes_left_out);
       const auto hits = told.hits;
       all_are_answered(*sut, "read");
       told = sut->status().cache.value();
-      BOOST_TEST(told.failures == most_failures);
+      BOOST_TEST(told.failures == failures);
       BOOST_TEST(told.hits == hits);
       BOOST_TEST(sut->stop(10s));
       // Its end does not wait for the disk either.

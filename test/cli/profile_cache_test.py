@@ -234,8 +234,9 @@ def case_a_shipped_model_is_measured_by_the_scorer(program):
     expect(reuse["full"] == "tiny@10", reuse)
     for x in reuse["measured"]["skips"]:
         expect(0.2 < x["kept"] < 2, x)
-    # Of the score itself, .77 is kept: wrong images have a score, too.
-    expect(reuse["measured"]["skips"][-1]["kept"] < 0.72, reuse["measured"])
+    # Of the score itself .89 is kept, of the gain over the images of other captions .79:
+    # these have half of the score of right ones.
+    expect(reuse["measured"]["skips"][-1]["kept"] < 0.84, reuse["measured"])
     return None
 
 

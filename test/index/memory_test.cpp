@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -141,8 +142,8 @@ struct model {
       out.push_back(m);
     }
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-      return a.similarity != b.similarity ? a.similarity > b.similarity
-                                          : a.entry > b.entry;
+      return std::tuple{b.similarity, a.depth, b.entry}
+           < std::tuple{a.similarity, b.depth, a.entry};
     });
     out.resize(std::min(n, out.size()));
     ++(out.empty() ? counts.misses : counts.hits);

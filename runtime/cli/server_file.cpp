@@ -12,7 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 namespace atelier::runtime::cli {
@@ -85,8 +86,11 @@ result<std::optional<server_place>> read_server_file(const fs::path& file) {
   if (!fs::exists(file, error))
     return std::optional<server_place>{};
   std::ifstream in{file};
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  const auto x = json::parse(text, nullptr, false);
+  std::ostringstream text;
+  // A file that cannot be read leaves an empty text: an error of the stream and no
+  // exception.
+  text << in.rdbuf();
+  const auto x = json::parse(std::move(text).str(), nullptr, false);
   if (!x.is_object() || !x.contains("url") || !x["url"].is_string()
       || !x.contains("pid") || !x["pid"].is_number_integer())
     return fail(ec::io_failed, "{} does not name the address of a server",

@@ -3,7 +3,7 @@
 
 #include <charconv>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -22,11 +22,14 @@ void each_line(std::string_view text, F f) {
   }
 }
 
+/// Returns what the file contains. A process may end between the opening and the
+/// reading of its files, which is an error of the stream then and no exception.
 std::optional<std::string> read(const std::string& path) {
   std::ifstream in{path};
-  if (!in)
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf()))
     return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>{in}, {}};
+  return std::move(text).str();
 }
 
 /// Returns the files of a process's control groups that may contain the count,

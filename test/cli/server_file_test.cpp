@@ -69,6 +69,8 @@ BOOST_AUTO_TEST_CASE(nonsense_is_no_place) {
     write("server.json", text);
     BOOST_TEST(!read_server_file(server_file(path)), text);
   }
+  // It opens and cannot be read.
+  BOOST_TEST(!read_server_file(path));
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_cannot_be_written_is_told) {

@@ -85,6 +85,15 @@ BOOST_AUTO_TEST_CASE(kills_in_the_group_of_a_moved_child_are_seen) {
   BOOST_TEST(!sut.more());
 }
 
+BOOST_AUTO_TEST_CASE(a_child_that_ends_while_it_is_looked_at_has_no_group) {
+  write("proc/vmstat", "oom_kill 7\n");
+  auto sut = make();
+  // Like the file of a process that is gone, it opens and cannot be read.
+  fs::create_directories(path / "proc/7/cgroup");
+  BOOST_TEST(sut.other_group(7).empty());
+  BOOST_TEST(!sut.more());
+}
+
 BOOST_AUTO_TEST_CASE(a_group_at_the_root_and_one_of_version_1_are_found) {
   write("proc/self/cgroup", "0::/\n");
   write("sys/fs/cgroup/memory.events", "oom_kill 0\n");

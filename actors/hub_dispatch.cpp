@@ -143,8 +143,13 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     if (dispatch(id, w, now))
       return dispatching::went;
     records_.slot_wait();
+    const auto& denied = requests_.at(id);
+    if (denied.phase == phase::preparing) {
+      const auto needs = needs_of(denied);
+      slots_.wait_for(id, sum(needs.takes, needs.leaves));
+    }
     // Slots are left for a tenant that has none.
-    const auto whose = requests_.at(id).request->tenant;
+    const auto whose = denied.request->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
           || std::find(late.begin(), late.end(), x.request) != late.end();
@@ -242,8 +247,9 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   using planning::held;
   const auto* given =
     slots_.grant(who, w.address.process, {held::state, held::pixels},
-                 sum(slots_at(r).reserve,
-                     left_for_others(r, has_seat(w, r.request->tenant))));
+                 sum(sum(slots_at(r).reserve,
+                         left_for_others(r, has_seat(w, r.request->tenant))),
+                     left_for_waiting(r, slots_at(r).granted)));
   if (given == nullptr)
     return std::nullopt;
   settle_start(who, r, w);

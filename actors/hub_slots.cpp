@@ -36,6 +36,21 @@ slot_counts hub::left_for_others(const row& r, bool has_some) const {
   return slots_.left_for_others(r.phase);
 }
 
+slot_counts hub::left_for_waiting(const row& r,
+                                  const slot_counts& takes) const {
+  auto out = slots_.left_for_waiting(r.request->id);
+  if (out == slot_counts{} || r.leg > 0)
+    return {};
+  bool runs = false;
+  orders_.each([&](core::ticket, const dispatched& x) {
+    runs = runs || (x.phase == phase::denoising && !x.side);
+  });
+  for (size_t kind = 0; kind < out.size(); ++kind)
+    if (!runs || takes[kind] == 0)
+      out[kind] = 0;
+  return out;
+}
+
 const planning::stage_slots& hub::slots_at(const row& r) {
   return r.slots->at(r.route, place_of(r), r.request->source != nullptr);
 }
@@ -52,9 +67,10 @@ hub::slot_needs hub::needs_of(const row& r) const {
   auto shared = out.takes;
   shared[static_cast<size_t>(ipc::slot_kind::image)] +=
     at.reads_files ? 1u : 0u;
+  const auto waiting = left_for_waiting(r, shared);
   for (size_t kind = 0; kind < shared.size(); ++kind)
     if (shared[kind] > 0)
-      out.leaves[kind] += others[kind];
+      out.leaves[kind] += others[kind] + waiting[kind];
   return out;
 }
 

@@ -67,6 +67,22 @@ slot_counts slots::left_for_others(core::phase at) const {
   return out;
 }
 
+void slots::wait_for(core::request_id request, const slot_counts& needs) {
+  if (waiting_.value_or(request) != request)
+    return;
+  waiting_ = request;
+  needs_ = needs;
+}
+
+slot_counts slots::left_for_waiting(core::request_id request) const {
+  return waiting_ && *waiting_ != request ? needs_ : slot_counts{};
+}
+
+void slots::waits_no_more(core::request_id request) {
+  if (waiting_ == request)
+    waiting_.reset();
+}
+
 std::optional<core::error> slots::too_few_for_source() const {
   const auto there = keeper_.count(ipc::slot_kind::image);
   if (there >= image_slots_for_source)
@@ -112,6 +128,7 @@ const held_slots* slots::grant(core::ticket dispatch, ipc::process_life writer,
     open(dispatch, writer, std::span(kinds).first(names.size()), reserve);
   if (!granted)
     return nullptr;
+  waits_no_more(dispatch.id);
   auto& held = held_[dispatch];
   for (size_t i = 0; i < names.size(); ++i)
     held.granted[names[i]] = (*granted)[i];
@@ -245,10 +262,12 @@ void slots::drop(const ipc::slot_ref& slot) {
 }
 
 void slots::end(core::request_id request) {
+  waits_no_more(request);
   keeper_.end_request(request);
 }
 
 void slots::answer(core::request_id request, const ipc::slot_ref& encoded) {
+  waits_no_more(request);
   keeper_.begin_read(encoded, client_ticket(request), control_life);
   keeper_.end_request(request);
 }

@@ -60,6 +60,15 @@ public:
   /// leaves to tenants without.
   slot_counts left_for_others(core::phase at) const;
 
+  /// Notes that a request waits for this many free slots, unless another one
+  /// waits already. It waits until it is granted some or ends.
+  void wait_for(core::request_id request, const slot_counts& needs);
+
+  /// Returns the slots that a request leaves to the one that waits. Many
+  /// requests that need one slot each would otherwise take every freed slot,
+  /// and one that needs several at once would wait for the last of them.
+  slot_counts left_for_waiting(core::request_id request) const;
+
   /// Returns why a request that brings an image could wait for slots forever.
   std::optional<core::error> too_few_for_source() const;
 
@@ -170,6 +179,7 @@ public:
   std::string check() const;
 
 private:
+  void waits_no_more(core::request_id request);
   std::optional<ipc::granted_slots> open(core::ticket dispatch,
                                          ipc::process_life writer,
                                          std::span<const ipc::slot_kind> kinds,
@@ -179,6 +189,9 @@ private:
   std::shared_ptr<ipc::slot_store> store_;
   ipc::keeper keeper_;
   std::unordered_map<core::ticket, held_slots> held_;
+  std::optional<core::request_id> waiting_;
+  /// What `waiting_` needs.
+  slot_counts needs_{};
 };
 
 } // namespace atelier::actors

@@ -352,4 +352,78 @@ BOOST_AUTO_TEST_CASE(preparing_a_large_image_may_take_its_time) {
   BOOST_TEST((suspects == std::vector<ipc::process_life>{cpu}));
 }
 
+// Every row at the device takes one image slot, and a source needs three at
+// once.
+BOOST_AUTO_TEST_CASE(
+  a_source_is_prepared_beside_a_crowd_that_takes_every_slot) {
+  for (const uint32_t tenants : {0u, 2u})
+    BOOST_TEST_CONTEXT(tenants) {
+      options o;
+      o.slots = {16, 8, 0};
+      fixture rig{o};
+      rig.add_cpu();
+      rig.add_device(device, 16, 4);
+      for (int i = 0; i < 60; ++i)
+        rig.submit([&](core::request& x) {
+          x.tenant = core::tenant_id{std::min(tenants, 1u)};
+        });
+      size_t ended = 0;
+      std::optional<prepare> source;
+      // Returns whether the source's preparation is sent by then.
+      const auto one_more_ends = [&] {
+        while (const auto p = rig.next<prepare>())
+          if (p->second.source)
+            source = p->second;
+          else
+            rig.done(p->second);
+        if (const auto d = rig.next<denoise>()) {
+          rig.done(d->second);
+          const auto f = rig.take<finish>();
+          rig.done(f);
+          rig.taken(f.who.id);
+          ++ended;
+        }
+        return source.has_value();
+      };
+      for (int i = 0; i < 8; ++i)
+        BOOST_TEST(!one_more_ends());
+      rig.id = rig.submit_image([&](core::request& x) {
+        x.tenant = core::tenant_id{tenants};
+        x.prio = core::priority::high;
+      });
+      for (int i = 0; i < 8 && !one_more_ends(); ++i) {
+      }
+      BOOST_REQUIRE(source.has_value());
+      BOOST_TEST(ended < 20u);
+      rig.done(*source);
+      BOOST_TEST(rig.ends_quietly());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_leaves_slots_for_a_source_that_is_gone) {
+  options o;
+  o.slots = {16, 8, 0};
+  fixture rig{o};
+  rig.add_cpu();
+  rig.add_device(device, 16, 4);
+  for (int i = 0; i < 20; ++i)
+    rig.submit();
+  while (const auto p = rig.next<prepare>())
+    rig.done(p->second);
+  const auto crowd = rig.count<denoise>();
+  rig.id = rig.submit_image();
+  while (const auto p = rig.next<prepare>())
+    rig.done(p->second);
+  rig.cancel(rig.id);
+  const auto first = rig.take<denoise>();
+  rig.done(first);
+  const auto f = rig.take<finish>();
+  rig.done(f);
+  rig.taken(f.who.id);
+  while (const auto p = rig.next<prepare>())
+    rig.done(p->second);
+  BOOST_TEST(rig.count<denoise>() == crowd);
+  BOOST_TEST(rig.ends_quietly());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

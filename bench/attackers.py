@@ -106,12 +106,14 @@ def anon_kib(pid):
 
 
 def cancel_all(url):
-    """Ends the work that attackers left open."""
+    """Ends the work that attackers left open, and waits until none runs."""
     while True:
-        _, got = call(url, "operator", "GET", "/v1/jobs?limit=200")
+        _, got = call(url, "operator", "GET", "/v1/jobs?limit=1000")
         open_ones = [x for x in json.loads(got)["data"]
                      if x["status"] in ("queued", "running", "in_progress")]
-        if not open_ones:
+        _, told = call(url, "operator", "GET", "/health")
+        told = json.loads(told)
+        if not open_ones and not told["waiting"] and not told["running"]:
             return
         for x in open_ones:
             call(url, "operator", "DELETE", f"/v1/jobs/{x['id']}")

@@ -2,14 +2,25 @@
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/thread_offload.hpp>
 
+#include <sys/resource.h>
+
 #include <exception>
 #include <utility>
 
 namespace atelier::runtime {
 
-thread_offload::thread_offload(unsigned threads, size_t most) : most_(most) {
+namespace {
+
+/// A nice value with a weight of 110 beside the 1024 of other threads.
+constexpr int background_nice = 10;
+
+} // namespace
+
+thread_offload::thread_offload(unsigned threads, size_t most,
+                               thread_share share)
+  : most_(most) {
   for (unsigned i = 0; i < threads; ++i)
-    threads_.emplace_back([this] { loop(); });
+    threads_.emplace_back([this, share] { loop(share); });
 }
 
 thread_offload::~thread_offload() {
@@ -32,7 +43,11 @@ bool thread_offload::run(core::timespan, std::function<void()> work) {
   return true;
 }
 
-void thread_offload::loop() {
+void thread_offload::loop(thread_share share) {
+  // Linux keeps the value for each thread, and nobody is refused a higher one.
+  if (share == thread_share::background
+      && getpriority(PRIO_PROCESS, 0) < background_nice)
+    setpriority(PRIO_PROCESS, 0, background_nice);
   for (;;) {
     std::function<void()> work;
     {

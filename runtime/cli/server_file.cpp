@@ -87,8 +87,8 @@ result<std::optional<server_place>> read_server_file(const fs::path& file) {
     return std::optional<server_place>{};
   std::ifstream in{file};
   std::ostringstream text;
-  // A file that cannot be read leaves an empty text: an error of the stream and no
-  // exception.
+  // A file that cannot be read leaves an empty text: an error of the stream and
+  // no exception.
   text << in.rdbuf();
   const auto x = json::parse(std::move(text).str(), nullptr, false);
   if (!x.is_object() || !x.contains("url") || !x["url"].is_string()

@@ -28,9 +28,10 @@ struct api_context {
   /// The maximum number of pixels of all images that one call returns.
   uint64_t answer_px = 256ull << 20;
   std::function<std::chrono::system_clock::time_point()> wall;
-  /// A clock that never goes backwards; empty: work on pixels may take any
-  /// time.
-  std::function<core::time_point()> steady;
+  /// Returns the processor time that the calling thread has used, from any
+  /// beginning: work on pixels is bounded by what it takes, not by the time for
+  /// which other work holds the processors. Empty: it may take any time.
+  std::function<core::time_point()> worked;
   /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
   /// Runs work of the key of this name away from the threads that read sockets;

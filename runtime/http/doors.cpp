@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <random>
 #include <string>
@@ -27,6 +28,14 @@ namespace {
 
 core::time_point steady_now() {
   return std::chrono::steady_clock::now();
+}
+
+/// Returns the processor time that the calling thread has used.
+core::time_point worked_here() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return core::time_point{std::chrono::seconds{used.tv_sec}
+                          + std::chrono::nanoseconds{used.tv_nsec}};
 }
 
 std::chrono::system_clock::time_point wall_now() {
@@ -123,7 +132,7 @@ doors doors::make(door_context from) {
   with.images_of_call = http.images;
   with.answer_px = uint64_t{http.answer_mpx} << 20;
   with.wall = wall_now;
-  with.steady = steady_now;
+  with.worked = worked_here;
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.at_files = run_on(out.files);

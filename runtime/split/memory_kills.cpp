@@ -22,8 +22,9 @@ void each_line(std::string_view text, F f) {
   }
 }
 
-/// Returns what the file contains. A process may end between the opening and the
-/// reading of its files, which is an error of the stream then and no exception.
+/// Returns what the file contains. A process may end between the opening and
+/// the reading of its files, which is an error of the stream then and no
+/// exception.
 std::optional<std::string> read(const std::string& path) {
   std::ifstream in{path};
   std::ostringstream text;

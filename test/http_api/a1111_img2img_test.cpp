@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(drawn_image_is_pasted_however_long_that_takes) {
   pasting_rig r;
   auto with = r.context();
   core::timespan each{0};
-  with.steady = [&] { return r.now += each; };
+  with.worked = [&] { return r.now += each; };
   const auto got = r.draw(with, 2);
   BOOST_TEST_REQUIRE(got->status() == 0u);
   // From now on time passes whenever it is looked at.

@@ -4,6 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <support/eventually.hpp>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <optional>
@@ -26,6 +29,21 @@ BOOST_AUTO_TEST_CASE(work_runs_in_order_on_one_other_thread) {
     BOOST_TEST((where.get_future().get() != std::this_thread::get_id()));
   }
   BOOST_TEST((ran == std::vector{0, 1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(background_work_yields_and_other_work_does_not) {
+  const auto nice_in = [](runtime::thread_share share) {
+    std::promise<int> found;
+    thread_offload sut{1, 1, share};
+    BOOST_TEST(
+      sut.run({}, [&] { found.set_value(getpriority(PRIO_PROCESS, 0)); }));
+    return found.get_future().get();
+  };
+  const int own = getpriority(PRIO_PROCESS, 0);
+  BOOST_TEST(nice_in(runtime::thread_share::equal) == own);
+  BOOST_TEST(nice_in(runtime::thread_share::background) == std::max(own, 10));
+  // The thread that asked keeps its own.
+  BOOST_TEST(getpriority(PRIO_PROCESS, 0) == own);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_too_much_is_refused) {

@@ -164,10 +164,10 @@ void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
 }
 
 std::function<bool()> give_up_after(const api_context& with) {
-  if (!with.steady)
+  if (!with.worked)
     return {};
-  return [now = with.steady,
-          until = core::after(with.steady(), with.limits.decode)] {
+  return [now = with.worked,
+          until = core::after(with.worked(), with.limits.decode)] {
     return now() >= until;
   };
 }

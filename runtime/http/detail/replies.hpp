@@ -81,8 +81,9 @@ void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
 void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
                   error_shape how, std::function<void()> work);
 
-/// Returns a function that returns true once the files of one request have been
-/// processed for the maximum time, from now on (limits.decode_ms).
+/// Returns a function that returns true once the calling thread has worked for
+/// the maximum time on the files of one request, from now on
+/// (limits.decode_ms).
 std::function<bool()> give_up_after(const api_context& with);
 
 /// Runs `work` as run_elsewhere does, unless the client left while it waited

@@ -343,6 +343,11 @@ const option all_options[] = {
    "made of the last of the chain is answered, but not kept, because each pass "
    "loses quality. 0: only work that began with noise is kept.",
    ATELIER_AT(cache.depth), 0, 1'000},
+  {"cache", "fresh",
+   "Share of the requests that are drawn in full although similar work may be "
+   "kept, so that the cache is renewed and what reuse costs and saves stays "
+   "measured; some policies draw a share of their own so besides.",
+   ATELIER_AT(cache.fresh), 0, 1},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "
    "that was unused for longest) or lcbfu (the state or image whose uses "
@@ -366,8 +371,9 @@ const option all_options[] = {
    ATELIER_AT(cache.compares), 0, 0, form::any, comparisons},
   {"cache", "encoder_memo",
    "Maximum number of prompts whose vectors stay in memory, so that "
-   "cache.encoder runs once for the search and the storing of a prompt. 0: "
-   "none.",
+   "cache.encoder runs once for the search and the storing of a prompt. "
+   "However long a prompt is, it takes 4 bytes for each number of its vector "
+   "and about 200 more. 0: none.",
    ATELIER_AT(cache.encoder_memo), 0, 1'000'000},
   {"cache", "folder",
    "Folder in which the cache outlives the server, with its prompts; its "

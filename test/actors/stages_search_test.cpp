@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages_rig.hpp"
+#include "support/seed.hpp"
 #include <atelier/actors/stages/search.hpp>
+#include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -153,6 +156,72 @@ BOOST_AUTO_TEST_CASE(a_request_may_want_more_similar_work) {
   BOOST_TEST(nearest().empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_share_of_the_requests_is_drawn_in_full) {
+  keep(one_state());
+  const search_stage some{kept, predicts, budget, 0.2, 0.25};
+  constexpr uint64_t requests = 1'600;
+  size_t fresh = 0;
+  for (uint64_t id = 1; id <= requests; ++id) {
+    wanted.id = core::request_id{id};
+    const bool searches = some.begin(asking()).has_value();
+    // The answer depends on nothing but the request.
+    BOOST_REQUIRE(some.begin(asking()).has_value() == searches);
+    BOOST_REQUIRE(stage.begin(asking()).has_value());
+    fresh += searches ? 0u : 1u;
+  }
+  // A quarter, within five standard deviations.
+  BOOST_TEST(fresh > 313u);
+  BOOST_TEST(fresh < 487u);
+  const search_stage all{kept, predicts, budget, 0.2, 1};
+  BOOST_TEST((all.begin(asking()) == std::nullopt));
+  // A probe measures how long a search takes.
+  wanted.kind = core::request_kind::probe;
+  BOOST_TEST(all.begin(asking()).has_value());
+}
+
+// Ten entries of another policy are as near as can be.
+BOOST_AUTO_TEST_CASE(work_without_what_the_policy_needs_is_not_found) {
+  index::leftover image;
+  image.image = std::vector<std::byte>(image_bytes);
+  image.px = {16, 16};
+  keep(image, "a red fox in the snow");
+  for (int i = 0; i < 10; ++i)
+    keep(one_state());
+  auto view = asking();
+  view.asked.holds.holds = planning::needed_work::part::image;
+  view.asked.hit_from = 0.5;
+  const auto found = stage.run(test::crossed(*stage.begin(view)), here);
+  BOOST_REQUIRE(found);
+  BOOST_TEST_REQUIRE(found->near.size() == 1u);
+  BOOST_TEST(found->near.front().similarity > 0.5);
+  BOOST_TEST(found->near.front().stored.empty());
+  view.asked.holds = {planning::needed_work::part::state, 6};
+  BOOST_TEST(stage.run(*stage.begin(view), here)->near.empty());
+  view.asked.holds.least_steps = 5;
+  BOOST_TEST(stage.run(*stage.begin(view), here)->near.size() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(a_search_hits_from_where_its_policy_reuses) {
+  costs.reuse->latents = {{5, 0.9}};
+  keep(one_state());
+  wanted.text.positive = "a red cube and some blue spheres";
+  auto view = asking();
+  const auto hits = [&] {
+    const auto before = kept->counts().hits;
+    BOOST_REQUIRE(stage.run(*stage.begin(view), here));
+    return kept->counts().hits - before;
+  };
+  // By default the profile's lowest threshold.
+  BOOST_TEST(hits() == 0u);
+  view.asked.hit_from = 0.01;
+  BOOST_TEST(hits() == 1u);
+  wanted.text.positive = "a red fox";
+  view.asked.hit_from.reset();
+  BOOST_TEST(hits() == 1u);
+  view.asked.hit_from = 2;
+  BOOST_TEST(hits() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_near_is_a_fact_too) {
   keep(one_state());
   wanted.text.positive = "xylophone quartet";
@@ -241,6 +310,68 @@ BOOST_AUTO_TEST_CASE(a_search_checks_its_prediction) {
   BOOST_TEST(all.right_hits == 2u);
   BOOST_TEST(all.right_misses == 1u);
   BOOST_TEST(all.checked == 3u);
+}
+
+// Otherwise a predictor that works would hear of one in sixteen of the misses
+// that it predicts, and of every hit, and would drift to hits.
+BOOST_AUTO_TEST_CASE(a_sampled_search_teaches_what_it_stands_for) {
+  using planning::predicted_from;
+  keep(one_state());
+  const auto made = [&] {
+    return std::make_unique<index::match_prediction>(
+      kept, std::make_unique<at_once>(), 0);
+  };
+  predicts = made();
+  const auto weighed = made();
+  const auto unweighed = made();
+  const auto vector = [&](const std::string& text) {
+    return kept->vector_of(key(), text);
+  };
+  for (auto* const x : {predicts.get(), weighed.get(), unweighed.get()})
+    for (int i = 0; i < 40; ++i) {
+      const auto number = std::to_string(i);
+      x->learn(predicted_from::outcomes, key(),
+               vector("red ball thing " + number), true);
+      x->learn(predicted_from::outcomes, key(),
+               vector("grey stone object " + number), false);
+    }
+  const search_stage sut{kept, predicts, budget, 0.2};
+  auto view = asking();
+  known.hit_likely = true;
+  view.asked.predicts = predicted_from::outcomes;
+  view.asked.hit_from = 0.9;
+  size_t sampled = 0;
+  for (uint64_t id = 1; sampled < 20; ++id) {
+    wanted.id = core::request_id{id};
+    wanted.text.positive = "grey stone object of " + std::to_string(id);
+    const auto order = sut.begin(view);
+    if (order->stands_for == 0)
+      continue;
+    ++sampled;
+    const auto found = sut.run(*order, here);
+    BOOST_REQUIRE(found);
+    BOOST_REQUIRE(!found->prediction.said_hit);
+    const auto text = vector(wanted.text.positive);
+    weighed->learn(predicted_from::outcomes, key(), text, false, 16);
+    unweighed->learn(predicted_from::outcomes, key(), text, false, 1);
+  }
+  // Words of both kinds decide by how much each kind weighs.
+  const std::vector<std::string> words{"red",  "ball",  "thing",
+                                       "grey", "stone", "object"};
+  core::philox random{test::seed(), core::purpose::test};
+  size_t differ = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::string text;
+    for (int n = 0; n < 6; ++n)
+      text += words[random.below(words.size())] + ' ';
+    const auto said = [&](index::match_prediction& x) {
+      return x.ask(predicted_from::outcomes, key(), vector(text));
+    };
+    const bool expected = said(*weighed);
+    BOOST_TEST(said(*predicts) == expected);
+    differ += said(*unweighed) == expected ? 0u : 1u;
+  }
+  BOOST_TEST(differ > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_late_answer_of_the_predictor_leads_to_a_search) {

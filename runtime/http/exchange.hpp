@@ -41,8 +41,8 @@ struct request_message {
   std::string body;
   /// The segments that the route's pattern names in braces.
   fields parts;
-  /// The address of the client, for logs: that of the connection, or the one
-  /// that a trusted proxy names.
+  /// The address of the client, for logs and shares: that of the connection, or
+  /// the one that a trusted proxy names.
   std::string client;
   /// The host by which the client calls this server, perhaps with a port: the
   /// Host field, or what a trusted proxy says.

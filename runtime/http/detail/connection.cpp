@@ -141,7 +141,6 @@ void connection::close_stranger() {
 void connection::begin() {
   ++server_->counts->connections;
   client_ = stream_.begin();
-  network_ = peer_table::network_of(client_);
   if (!stream_.secure())
     return await_request();
   phase_ = phase::handshake;

@@ -158,8 +158,6 @@ private:
 
   phase phase_ = phase::idle;
   std::string client_;
-  /// Names the client's address, or its network, for what it holds.
-  std::string network_;
   /// A reply was sent before.
   bool served_ = false;
 
@@ -180,6 +178,7 @@ private:
   bool busy_ = false;
   /// Whether `watch` was called.
   bool watching_ = false;
+  /// The address at the other end, which may be that of a proxy.
   std::weak_ptr<live_exchange> current_;
 };
 

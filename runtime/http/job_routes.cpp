@@ -359,10 +359,9 @@ void job_api::fetch(const exchange_ptr& x) const {
 
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with) {
-  const auto api =
-    std::make_shared<const job_api>(
-      job_api{std::move(all), std::move(with),
-              std::make_shared<detail::encoded_images>()});
+  const auto api = std::make_shared<const job_api>(
+    job_api{std::move(all), std::move(with),
+            std::make_shared<detail::encoded_images>()});
   const auto add = [&](const char* method, const char* pattern,
                        void (job_api::*answer)(const exchange_ptr&) const,
                        bool takes_body = false) {

@@ -158,9 +158,8 @@ BOOST_AUTO_TEST_CASE(replies_that_wait_together_have_a_limit) {
 struct shares_rig : server_rig {
   shares_rig() {
     with.settings.replies_bytes = 100 << 20;
-    for (const auto& [path, bytes] :
-         {std::pair{"/large", size_t{30 << 20}},
-          std::pair{"/medium", size_t{10 << 20}}})
+    for (const auto& [path, bytes] : {std::pair{"/large", size_t{30 << 20}},
+                                      std::pair{"/medium", size_t{10 << 20}}})
       add("GET", path, [bytes = bytes](const auto& x) {
         x->reply({200, "text/plain", {}, std::string(bytes, 'x')});
       });

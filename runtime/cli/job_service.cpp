@@ -48,6 +48,9 @@ constexpr auto pause_of_try = 200ms;
 /// Maximum wait before a request to a full server is repeated, whatever the
 /// server says.
 constexpr auto longest_wait = 10s;
+/// Maximum number of replies that only ask for patience, such as a proxy's
+/// whose server is down, after which an unwanted job is left.
+constexpr int most_put_off = 3;
 
 json to_json(const generation& x) {
   auto out = shared_fields(x);
@@ -212,6 +215,12 @@ private:
                               [&] { return stopping_ || x.unwanted; });
   }
 
+  /// Waits, also for an unwanted task. Returns false if the service stops.
+  bool rest(core::timespan most) {
+    std::unique_lock guard{mutex_};
+    return !changed_.wait_for(guard, most, [&] { return stopping_; });
+  }
+
   /// Sends a call until a reply arrives, at most `most_tries` times.
   result<http::client_reply> ask(const task& x, std::string_view method,
                                  const std::string& path,
@@ -280,9 +289,11 @@ private:
     }
   }
 
-  /// Waits for a job's end. A job that is left before is cancelled.
+  /// Waits for a job's end. A job that is left before is cancelled, unless the
+  /// server puts off the call that does so.
   answer await(const task& x, const std::string& job) {
     bool told = false;
+    int put_off = 0;
     core::timespan between = first_pause;
     for (;;) {
       const auto reply = ask(x, "GET", job + "?images=url");
@@ -293,7 +304,7 @@ private:
                        "the server no longer knows the job: it was "
                        "restarted, or keeps too few results",
                        {}};
-      auto wait = between;
+      core::timespan wait = between;
       if (comes_later(*reply)) {
         wait = wait_of(*reply);
       } else if (reply->status != 200) {
@@ -315,20 +326,24 @@ private:
                               said<uint32_t>(seen, "steps"),
                               {}});
       }
-      if (!pause(x, wait) && !std::exchange(told, true)) {
+      between = std::min<core::timespan>(between * 3 / 2, longest_pause);
+      if (!told && pause(x, wait))
+        continue;
+      if (told) {
+        put_off += comes_later(*reply) ? 1 : 0;
+      } else {
         // The end of a cancelled job is seen like any other end. If the server
         // does not respond, the wait ends.
         const auto heard = caller_.ask("POST", job + "/cancel");
         if (!heard)
           return broken(heard.why());
-        if (comes_later(*heard)) {
-          told = false;
-          std::this_thread::sleep_for(wait_of(*heard));
-        }
-      } else if (told) {
-        std::this_thread::sleep_for(wait);
+        told = !comes_later(*heard);
+        put_off += told ? 0 : 1;
+        wait = told ? core::timespan{first_pause} : wait_of(*heard);
       }
-      between = std::min<core::timespan>(between * 3 / 2, longest_pause);
+      if (put_off == most_put_off || !rest(wait))
+        return failure{
+          "cancelled", "the server has not said that the job ended", {}};
     }
   }
 

@@ -13,6 +13,10 @@
 
 namespace atelier::runtime::http {
 
+namespace detail {
+class shared_text;
+}
+
 /// The rights of the caller, as the server established them.
 enum class scope : uint8_t {
   /// An unknown caller, for routes that need no key.
@@ -41,8 +45,8 @@ struct request_message {
   std::string body;
   /// The segments that the route's pattern names in braces.
   fields parts;
-  /// The address of the client, for logs: that of the connection, or the one
-  /// that a trusted proxy names.
+  /// The address of the client, for logs and shares: that of the connection, or
+  /// the one that a trusted proxy names.
   std::string client;
   /// The host by which the client calls this server, perhaps with a port: the
   /// Host field, or what a trusted proxy says.
@@ -93,8 +97,20 @@ public:
   virtual void begin_events() = 0;
 
   /// Sends one event; without a name only its data. A client is disconnected if
-  /// it reads so slowly that its unsent data exceeds a limit.
+  /// it reads so slowly that its unsent data exceeds a limit. If too much waits
+  /// to be read by all clients, the stream ends with the event "error" in place
+  /// of a large event.
   virtual void event(std::string_view name, std::string_view data) = 0;
+
+  /// Sends one event whose data other exchanges send, too: the data are kept,
+  /// and counted among the waiting replies, once for all of them.
+  /// @param data not null; one line
+  virtual void share_event(std::string_view name,
+                           std::shared_ptr<detail::shared_text> data);
+
+  /// Sends one event that a later one replaces: it is left out if too much
+  /// waits to be read.
+  virtual void passing_event(std::string_view name, std::string_view data);
 
   virtual void end_events() = 0;
 

@@ -42,6 +42,7 @@ reply_message gone(std::string_view id) {
 struct job_api {
   std::shared_ptr<jobs> all;
   api_context context;
+  std::shared_ptr<detail::encoded_images> encoded;
 
   /// Returns the job that the path names, or replies why not.
   std::optional<job_view> find(exchange& x) const {
@@ -305,11 +306,12 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto how = form_of(asked, image_form::url);
   if (!how)
     return x->reply(no_such_form(asked));
-  const auto begin = [all = all, previews = context.previews, x, how = *how,
-                      name = name_of(*v),
+  const auto begin = [all = all, previews = context.previews, images = encoded,
+                      x, how = *how, name = name_of(*v),
                       base = detail::base_url(asked, context)] {
     const auto stream = std::make_shared<detail::job_stream>(
-      x, previews, how, base, [all = std::weak_ptr{all}](job_view seen) {
+      x, previews, images, how, base,
+      [all = std::weak_ptr{all}](job_view seen) {
         const auto alive = all.lock();
         return alive ? alive->with_bytes(std::move(seen)) : seen;
       });
@@ -357,8 +359,9 @@ void job_api::fetch(const exchange_ptr& x) const {
 
 void add_job_routes(route_table& to, std::shared_ptr<jobs> all,
                     api_context with) {
-  const auto api =
-    std::make_shared<const job_api>(job_api{std::move(all), std::move(with)});
+  const auto api = std::make_shared<const job_api>(
+    job_api{std::move(all), std::move(with),
+            std::make_shared<detail::encoded_images>()});
   const auto add = [&](const char* method, const char* pattern,
                        void (job_api::*answer)(const exchange_ptr&) const,
                        bool takes_body = false) {

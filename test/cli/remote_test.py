@@ -7,6 +7,7 @@ Usage: remote_test.py --program ATELIER --report FILE [--only PART]
 import fcntl
 import hashlib
 import http.client
+import http.server
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import urllib.parse
 
 from process_test import KEYS, PATIENCE_S, TIMINGS, expect, main
@@ -266,6 +268,56 @@ def case_an_interrupt_takes_the_jobs_back(program):
         states = {x["status"] for x in jobs["data"]}
         expect(states == {"cancelled"}, states)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
+class DownBehindProxy(http.server.BaseHTTPRequestHandler):
+    """A server that accepts a job, and a proxy that then answers in its place."""
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        name = f"{self.command} {self.path.partition('?')[0]}"
+        self.server.heard.append(name)
+        status, body = {
+            "GET /health": (200, {"status": "ready"}),
+            "GET /v1/variants": (200, {}),
+            "POST /v1/jobs": (202, {"id": "job_1"}),
+        }.get(name, (503, {}))
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        if status == 503:
+            self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_):
+        pass
+
+
+def case_an_interrupt_ends_it_behind_a_proxy_whose_server_is_down(program):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), DownBehindProxy) as down:
+        down.heard = []
+        serving = threading.Thread(target=down.serve_forever)
+        serving.start()
+        try:
+            asking = program.start(
+                ["generate", "a", "--server",
+                 f"http://127.0.0.1:{down.server_address[1]}", "-o", "x.png"])
+            program.wait_for(lambda: "GET /v1/jobs/job_1" in down.heard, asking)
+            asking.send_signal(signal.SIGINT)
+            try:
+                _, err = asking.communicate(timeout=PATIENCE_S)
+            finally:
+                asking.kill()
+            expect(asking.returncode == 130, asking.returncode, err.decode())
+            expect("POST /v1/jobs/job_1/cancel" in down.heard, down.heard)
+            expect(not (program.folder / "x.png").exists())
+        finally:
+            down.shutdown()
+            serving.join()
 
 
 def case_a_server_that_dies_is_told(program):

@@ -155,6 +155,56 @@ BOOST_AUTO_TEST_CASE(replies_that_wait_together_have_a_limit) {
   BOOST_TEST(ask(request("GET", "/large")).body.size() == 30u << 20);
 }
 
+struct shares_rig : server_rig {
+  shares_rig() {
+    with.settings.replies_bytes = 100 << 20;
+    for (const auto& [path, bytes] : {std::pair{"/large", size_t{30 << 20}},
+                                      std::pair{"/medium", size_t{10 << 20}}})
+      add("GET", path, [bytes = bytes](const auto& x) {
+        x->reply({200, "text/plain", {}, std::string(bytes, 'x')});
+      });
+  }
+
+  /// Has one client hold most of its room, and the room beyond its share.
+  void fill(const std::string& as) {
+    for (const auto* path : {"/large", "/large", "/medium"}) {
+      slow.emplace_back(port, false, 4096);
+      slow.back().send(request("GET", path, as));
+      BOOST_TEST(slow.back().hear(true).status == 200u);
+    }
+  }
+
+  unsigned status(const std::string& as) {
+    return ask(request("GET", "/medium", as)).status;
+  }
+
+  std::vector<plain_client> slow;
+  const std::string one = "X-Forwarded-For: 192.0.2.7\r\n";
+  const std::string other = "X-Forwarded-For: 192.0.2.8\r\n";
+};
+
+BOOST_FIXTURE_TEST_CASE(clients_of_a_trusted_proxy_have_shares_of_their_own,
+                        shares_rig) {
+  with.settings.trusted_proxies = {"127.0.0.1"};
+  start();
+  fill(one);
+  BOOST_TEST(status(one) == 503u);
+  BOOST_TEST(status("Forwarded: for=192.0.2.7\r\n") == 503u);
+  // What stands before the address that the proxy added may be invented.
+  BOOST_TEST(status("X-Forwarded-For: 192.0.2.8, 192.0.2.7\r\n") == 503u);
+  BOOST_TEST(status(other) == 200u);
+  BOOST_TEST(status("Forwarded: for=192.0.2.9\r\n") == 200u);
+}
+
+BOOST_FIXTURE_TEST_CASE(fields_of_an_untrusted_peer_give_no_other_share,
+                        shares_rig) {
+  with.settings.trusted_proxies = {"192.0.2.0/24"};
+  start();
+  fill(one);
+  for (const auto& as : {one, other, std::string{}})
+    BOOST_TEST(status(as) == 503u);
+}
+
 BOOST_AUTO_TEST_CASE(few_open_files_allow_fewer_connections) {
   using runtime::http::detail::connections_within;
   BOOST_TEST(connections_within(8192, 1'048'576) == 8192u);

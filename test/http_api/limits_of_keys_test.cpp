@@ -14,12 +14,13 @@ namespace {
 
 /// All APIs of a server with keys, whose engine is the test.
 struct keys_rig {
-  explicit keys_rig(uint32_t images, uint32_t steps)
+  explicit keys_rig(uint32_t images, uint32_t steps, uint32_t jobs = 10'000)
     : callers(std::make_shared<access>(std::vector<access_key>{
       {"ann", core::sha256_hex("apple"), scope::user, 0, images, steps},
       {"bob", core::sha256_hex("banana"), scope::user, 0}})) {
     const auto condition = std::make_shared<health>(
       engine, "1.2.3", [] { return core::time_point{}; });
+    settings.http.jobs = jobs;
     made =
       doors::make({engine, condition, settings, nullptr, nullptr, {}, callers});
   }
@@ -40,6 +41,21 @@ struct keys_rig {
     auto e = std::make_shared<fake_exchange>(std::move(x));
     match.found->answer(e);
     return e;
+  }
+
+  /// Returns the states of ann's jobs, newest first.
+  std::vector<std::string> states() {
+    request_message x;
+    x.method = "GET";
+    x.path = "/v1/jobs";
+    x.key = "ann";
+    x.caller = scope::user;
+    auto e = std::make_shared<fake_exchange>(std::move(x));
+    made.routes->find("GET", "/v1/jobs").found->answer(e);
+    std::vector<std::string> out;
+    for (const auto& one : e->body()["data"])
+      out.push_back(one["status"]);
+    return out;
   }
 
   /// Checks that a call is refused for now, and names the limit.
@@ -127,6 +143,33 @@ BOOST_AUTO_TEST_CASE(calls_that_are_refused_or_repeated_take_nothing) {
                == 202u);
   rig.check_refused(*rig.post("/v1/jobs", {{"prompt", "a"}}),
                     "images_per_minute");
+}
+
+BOOST_AUTO_TEST_CASE(call_that_an_allowance_refuses_leaves_the_earlier_job) {
+  using texts = std::vector<std::string>;
+  keys_rig rig{3, 0};
+  const auto call = [&] {
+    return rig.post("/v1/images/generations", {{"prompt", "a"}, {"n", 2}},
+                    "ann", {{"idempotency-key", "k"}});
+  };
+  call();
+  rig.engine->fail(1, "internal");
+  BOOST_TEST(rig.states() == texts{"failed"}, boost::test_tools::per_element());
+  rig.check_refused(*call(), "images_per_minute");
+  BOOST_TEST(rig.states() == texts{"failed"}, boost::test_tools::per_element());
+  rig.callers->give_images_back("ann", 2, 0);
+  BOOST_TEST(!call()->answered);
+  BOOST_TEST(rig.states() == texts{"queued"}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(call_that_finds_no_room_for_its_job_takes_nothing) {
+  keys_rig rig{2, 0, 1};
+  BOOST_TEST(rig.post("/v1/jobs", {{"prompt", "a"}})->status() == 202u);
+  const auto refused = rig.post("/v1/jobs", {{"prompt", "a"}});
+  BOOST_TEST(refused->status() == 429u);
+  BOOST_TEST(refused->answered->body.find("http.jobs") != std::string::npos);
+  rig.engine->finish(1);
+  BOOST_TEST(rig.post("/v1/jobs", {{"prompt", "a"}})->status() == 202u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

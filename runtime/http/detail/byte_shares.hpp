@@ -58,6 +58,11 @@ public:
 
     uint64_t bytes() const;
 
+    /// Returns an empty part of the same caller and limits.
+    part another() const {
+      return {of_, caller_, within_};
+    }
+
   private:
     std::shared_ptr<byte_shares> of_;
     std::string caller_;

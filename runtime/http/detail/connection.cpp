@@ -79,31 +79,29 @@ void connection::begin_events() {
   });
 }
 
-void connection::event(std::string text) {
-  const bool slow = !output_.announce(text.size());
-  post([slow, text = std::move(text)](connection& self) mutable {
-    if (slow) {
-      ++self.server_->counts->timed_out;
-      self.close();
-    } else if (self.phase_ == phase::streaming) {
-      self.enqueue(std::move(text));
-    } else {
-      self.output_.withdraw(text.size());
-    }
+void connection::event(wire_event x) {
+  const auto how = output_.offer(x.own_bytes(), x.data.get());
+  // What is not taken is not kept for the strand either.
+  if (how != output_queue::verdict::taken)
+    x = {};
+  post([how, x = std::move(x)](connection& self) mutable {
+    self.take_event(how, std::move(x));
+  });
+}
+
+void connection::passing_event(wire_event x) {
+  const auto how = output_.offer(x.own_bytes(), x.data.get());
+  if (how == output_queue::verdict::no_room)
+    return;
+  post([how, x = std::move(x)](connection& self) mutable {
+    self.take_event(how, std::move(x));
   });
 }
 
 void connection::end_events() {
   post([](connection& self) {
-    if (self.phase_ != phase::streaming)
-      return;
-    --self.server_->counts->open_streams;
-    self.phase_ = phase::writing;
-    self.allow(self.settings_->idle);
-    if (self.version_ == 11)
-      self.say(std::string{last_chunk});
-    else if (self.output_.empty())
-      self.finish_reply();
+    if (self.phase_ == phase::streaming)
+      self.finish_stream();
   });
 }
 
@@ -141,7 +139,6 @@ void connection::close_stranger() {
 void connection::begin() {
   ++server_->counts->connections;
   client_ = stream_.begin();
-  network_ = peer_table::network_of(client_);
   if (!stream_.secure())
     return await_request();
   phase_ = phase::handshake;

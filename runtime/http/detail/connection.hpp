@@ -56,8 +56,23 @@ public:
 
   void begin_events();
 
-  /// @param text as sent over the wire
-  void event(std::string text);
+  /// An event as sent over the wire.
+  struct wire_event {
+    /// The whole event, or what is before its shared data.
+    std::string text;
+    /// Null: none of it is shared.
+    std::shared_ptr<shared_text> data;
+    std::string after;
+
+    size_t own_bytes() const {
+      return text.size() + after.size();
+    }
+  };
+
+  void event(wire_event x);
+
+  /// Leaves the event out if too much waits to be read by all clients.
+  void passing_event(wire_event x);
 
   void end_events();
 
@@ -124,9 +139,15 @@ private:
   reply_message too_many_replies() const;
   void refuse(reply_message x);
   void begin_stream();
+  /// Sends an event that was offered to the output.
+  void take_event(output_queue::verdict how, wire_event x);
+  /// Ends the stream because its next event finds no room.
+  void break_off();
+  void finish_stream();
   /// Writes a text whose size was not announced before.
   void say(std::string text);
   void enqueue(std::string text);
+  void enqueue(wire_event x);
   void send_heartbeat();
   void write();
   void was_written(boost::system::error_code error, size_t bytes);
@@ -157,9 +178,8 @@ private:
   output_queue output_;
 
   phase phase_ = phase::idle;
+  /// The address at the other end, which may be that of a proxy.
   std::string client_;
-  /// Names the client's address, or its network, for what it holds.
-  std::string network_;
   /// A reply was sent before.
   bool served_ = false;
 

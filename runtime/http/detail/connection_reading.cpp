@@ -237,11 +237,13 @@ void connection::judge_head() {
   refuse(std::move(*entry_.refused));
 }
 
-/// Returns the name under which memory is counted: the key's, or else the
-/// address's, which cannot be the name of a key.
+/// Returns the name under which memory is counted: the key's, or else that of
+/// the client's network, which cannot be the name of a key. Behind a trusted
+/// proxy the client is the one that the proxy names.
 std::string connection::caller() const {
-  const auto& key = reader_->message().key;
-  return key.empty() ? network_ : "key " + key;
+  const auto& asked = reader_->message();
+  return asked.key.empty() ? peer_table::network_of(asked.client)
+                           : "key " + asked.key;
 }
 
 /// Counts the received bytes of the body. Returns false, having refused the

@@ -11,7 +11,12 @@ namespace atelier::runtime::http::detail {
 using boost::system::error_code;
 
 /// Bodies up to here go out together with their heads.
-constexpr size_t joined_body = 16 << 10;
+constexpr size_t joined_body = output_queue::small;
+
+/// The data of a stream's last event if its next one finds no room.
+constexpr std::string_view no_room_event =
+  R"({"type":"error","error":{"code":"overloaded","message":)"
+  R"("too many events wait to be read at the moment: ask again"}})";
 
 reply_form connection::form() const {
   return {version_,      keep_alive_,  method_ == "HEAD",
@@ -80,6 +85,42 @@ void connection::begin_stream() {
       x->went();
 }
 
+void connection::take_event(output_queue::verdict how, wire_event x) {
+  using verdict = output_queue::verdict;
+  if (how == verdict::too_slow) {
+    ++server_->counts->timed_out;
+    close();
+  } else if (how == verdict::no_room) {
+    if (phase_ == phase::streaming)
+      break_off();
+  } else if (phase_ == phase::streaming) {
+    enqueue(std::move(x));
+  } else {
+    output_.withdraw(x.own_bytes(), x.data.get());
+  }
+}
+
+void connection::break_off() {
+  // The exchange may send more events, which no later stream may receive.
+  keep_alive_ = false;
+  const auto x = current_.lock();
+  auto text = event_text("error", no_room_event);
+  say(version_ == 11 ? chunk_text(text) : std::move(text));
+  finish_stream();
+  if (x)
+    x->went();
+}
+
+void connection::finish_stream() {
+  --server_->counts->open_streams;
+  phase_ = phase::writing;
+  allow(settings_->idle);
+  if (version_ == 11)
+    say(std::string{last_chunk});
+  else if (output_.empty())
+    finish_reply();
+}
+
 void connection::say(std::string text) {
   output_.announce(text.size());
   enqueue(std::move(text));
@@ -100,6 +141,14 @@ void connection::enqueue(std::string text) {
     allow(settings_->idle);
   output_.push(std::move(text));
   write();
+}
+
+void connection::enqueue(wire_event x) {
+  enqueue(std::move(x.text));
+  if (!x.data)
+    return;
+  output_.push(std::move(x.data));
+  enqueue(std::move(x.after));
 }
 
 void connection::write() {

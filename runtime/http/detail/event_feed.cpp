@@ -18,8 +18,23 @@ void event_feed::send(std::string name, std::string data) {
   push({std::move(name), std::move(data)});
 }
 
+void event_feed::send(std::string name, std::shared_ptr<shared_text> data) {
+  item x{std::move(name), {}};
+  x.shared = std::move(data);
+  push(std::move(x));
+}
+
+void event_feed::send_passing(std::string name, std::string data) {
+  item x{std::move(name), std::move(data)};
+  x.passing = true;
+  push(std::move(x));
+}
+
 event_feed::item* event_feed::reserve(std::string name) {
-  return push({std::move(name), {}, false, false});
+  item x{std::move(name), {}};
+  x.ready = false;
+  x.passing = true;
+  return push(std::move(x));
 }
 
 void event_feed::fill(item* place, std::string data) {
@@ -64,6 +79,10 @@ void event_feed::drain() {
     guard.unlock();
     if (next.last)
       to_->end_events();
+    else if (next.shared)
+      to_->share_event(next.name, next.shared);
+    else if (next.passing && !next.left_out)
+      to_->passing_event(next.name, next.data);
     else if (!next.left_out)
       to_->event(next.name, next.data);
     guard.lock();

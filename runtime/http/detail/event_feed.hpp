@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/detail/shared_text.hpp>
 #include <atelier/runtime/http/exchange.hpp>
 
 #include <list>
@@ -24,16 +25,27 @@ public:
 
   void send(std::string name, std::string data);
 
+  /// Sends an event whose data other streams send, too.
+  /// @param data not null; one line
+  void send(std::string name, std::shared_ptr<shared_text> data);
+
+  /// Sends an event that a later one replaces: see exchange::passing_event.
+  void send_passing(std::string name, std::string data);
+
   struct item {
     std::string name;
     std::string data;
     bool last = false;
     bool ready = true;
     bool left_out = false;
+    /// Whether a later event replaces it.
+    bool passing = false;
+    /// In place of `data`, if other streams send them, too.
+    std::shared_ptr<shared_text> shared = nullptr;
   };
 
   /// Takes the place of an event whose data come later, with `fill`. What is
-  /// sent after it waits for it.
+  /// sent after it waits for it. A later event replaces it.
   item* reserve(std::string name);
 
   /// Sends the event of a reserved place; later events follow.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/job_stream.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace atelier::runtime::http::detail {
@@ -21,7 +22,7 @@ void job_stream::tell_progress(const job_view& v) {
   auto data = job_json(v);
   const auto previews = previews_.lock();
   if (!v.seen || v.seen == seen_ || encoding_ || previews == nullptr)
-    return feed_.send("progress", text_of(data));
+    return feed_.send_passing("progress", text_of(data));
   seen_ = v.seen;
   encoding_ = true;
   auto* const place = feed_.reserve("progress");
@@ -46,11 +47,21 @@ void job_stream::tell_image(const job_view& v, uint32_t index) {
       return;
     told_[index] = true;
   }
-  if (how_ != image_form::b64_json || !v.results[index]->bytes.empty())
+  if (how_ != image_form::b64_json)
     return feed_.send("image", image_text(v, index, how_, base_));
-  // It is in a file, which may be gone.
-  if (const auto late = whole_(v); late.results[index])
-    feed_.send("image", image_text(late, index, how_, base_));
+  // This text does not depend on the stream.
+  auto text =
+    images_->get(v.results[index], [&]() -> std::optional<std::string> {
+      if (!v.results[index]->bytes.empty())
+        return image_text(v, index, how_, base_);
+      // The image is in a file, which may be gone.
+      const auto late = whole_(v);
+      if (!late.results[index])
+        return std::nullopt;
+      return image_text(late, index, how_, base_);
+    });
+  if (text)
+    feed_.send("image", std::move(text));
 }
 
 void job_stream::tell_end(const job_view& v) {

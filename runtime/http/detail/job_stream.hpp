@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/runtime/http/detail/encoded_images.hpp>
 #include <atelier/runtime/http/detail/encoded_previews.hpp>
 #include <atelier/runtime/http/detail/event_feed.hpp>
 #include <atelier/runtime/http/detail/job_json.hpp>
@@ -21,12 +22,15 @@ namespace atelier::runtime::http::detail {
 class job_stream : public std::enable_shared_from_this<job_stream> {
 public:
   /// @param previews encodes previews as long as it exists
+  /// @param images the texts of images, which all streams share; not null
   /// @param whole adds the bytes of the images to a view
   job_stream(std::shared_ptr<exchange> to,
-             std::weak_ptr<encoded_previews> previews, image_form how,
+             std::weak_ptr<encoded_previews> previews,
+             std::shared_ptr<encoded_images> images, image_form how,
              std::string base, std::function<job_view(job_view)> whole)
     : feed_(std::move(to)),
       previews_(std::move(previews)),
+      images_(std::move(images)),
       how_(how),
       base_(std::move(base)),
       whole_(std::move(whole)) {}
@@ -45,6 +49,7 @@ private:
 
   event_feed feed_;
   const std::weak_ptr<encoded_previews> previews_;
+  const std::shared_ptr<encoded_images> images_;
   const image_form how_;
   const std::string base_;
   const std::function<job_view(job_view)> whole_;

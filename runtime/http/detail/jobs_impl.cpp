@@ -98,6 +98,8 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   const std::lock_guard guard{mutex_};
   if (closed_)
     return to_failure(core::fail(ec::stopping, "the server is stopping"));
+  // An earlier job of this key that the new one replaces.
+  entry useless;
   if (!what.idempotency_key.empty())
     if (auto known = table_.find_twin(what.owner, what.idempotency_key)) {
       if (known->fingerprint != what.fingerprint)
@@ -107,10 +109,10 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
             "Idempotency-Key belongs to job {}, which has another body",
             known->known.id),
           {}};
-      const bool useless =
+      const bool is_useless =
         known->has_ended()
         && (known->known.state != job_state::completed || known->known.expired);
-      if (!waits || !useless) {
+      if (!waits || !is_useless) {
         const auto me = known->listeners.add(std::move(news));
         if (known->has_ended())
           push(*known, job_news::kind::ended, 0, me);
@@ -118,21 +120,29 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
           attendances_.come(known->number);
         return entered{known, true};
       }
-      table_.remove(*known);
+      useless = std::move(known);
     }
-  if (!what.id.empty() && table_.find({what.id, what.owner}))
-    return to_failure(
-      core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
-  if (!table_.make_room(what.owner))
+  if (!what.id.empty())
+    if (const auto taken = table_.find({what.id, what.owner});
+        taken && taken != useless)
+      return to_failure(
+        core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
+  // A call that its caller's allowance refuses makes no earlier job forgotten.
+  if (within_.allowance.take)
+    if (auto why =
+          within_.allowance.take(what.owner, what.images.size(), steps))
+      return std::move(*why);
+  if (useless)
+    table_.remove(*useless);
+  if (!table_.make_room(what.owner)) {
+    if (within_.allowance.give_back)
+      within_.allowance.give_back(what.owner, what.images.size(), steps);
     return to_failure(
       core::fail(ec::overloaded,
                  "{} jobs are open, the limit (http.jobs) is {}",
                  table_.all().size(), within_.jobs),
       std::chrono::seconds{1});
-  if (within_.allowance.take)
-    if (auto why =
-          within_.allowance.take(what.owner, what.images.size(), steps))
-      return std::move(*why);
+  }
   auto x = std::make_shared<job_entry>();
   x->number = ++last_number_;
   x->steps_taken = steps;

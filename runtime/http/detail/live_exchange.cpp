@@ -52,14 +52,42 @@ void live_exchange::begin_events() {
 }
 
 void live_exchange::event(std::string_view name, std::string_view data) {
-  auto text = event_text(name, data);
-  if (chunked_)
-    text = chunk_text(text);
+  auto text = wire_text(name, data);
   const std::lock_guard guard{mutex_};
   if (stage_ != stage::streaming)
     return;
   if (const auto to = to_.lock())
-    to->event(std::move(text));
+    to->event({std::move(text), nullptr, {}});
+}
+
+void live_exchange::share_event(std::string_view name,
+                                std::shared_ptr<shared_text> data) {
+  // A small text is not worth a write of its own.
+  if (data->text().size() <= output_queue::small)
+    return event(name, data->text());
+  auto around = frame_of(name, data->text().size(), chunked_);
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::streaming)
+    return;
+  if (const auto to = to_.lock())
+    to->event(
+      {std::move(around.before), std::move(data), std::move(around.after)});
+}
+
+void live_exchange::passing_event(std::string_view name,
+                                  std::string_view data) {
+  auto text = wire_text(name, data);
+  const std::lock_guard guard{mutex_};
+  if (stage_ != stage::streaming)
+    return;
+  if (const auto to = to_.lock())
+    to->passing_event({std::move(text), nullptr, {}});
+}
+
+std::string live_exchange::wire_text(std::string_view name,
+                                     std::string_view data) const {
+  auto text = event_text(name, data);
+  return chunked_ ? chunk_text(text) : text;
 }
 
 void live_exchange::end_events() {

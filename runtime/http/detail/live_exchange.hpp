@@ -35,6 +35,11 @@ public:
 
   void event(std::string_view name, std::string_view data) override;
 
+  void share_event(std::string_view name,
+                   std::shared_ptr<shared_text> data) override;
+
+  void passing_event(std::string_view name, std::string_view data) override;
+
   void end_events() override;
 
   void on_gone(std::function<void()> then) override;
@@ -43,6 +48,8 @@ public:
   void went();
 
 private:
+  std::string wire_text(std::string_view name, std::string_view data) const;
+
   enum class stage : uint8_t { asked, streaming, answered };
 
   const std::weak_ptr<connection> to_;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atelier/runtime/http/detail/byte_shares.hpp>
+#include <atelier/runtime/http/detail/shared_text.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,22 +18,37 @@ namespace atelier::runtime::http::detail {
 
 /// What is to be written to a client, in order, and how much of it: texts are
 /// counted before they are here, so that whoever makes them learns that the
-/// client does not read. They also count among those of all clients.
+/// client does not read. They also count among those of all clients; a text
+/// that several clients wait for counts once there.
 /// Threads: what is marked so any; the rest one at a time.
 class output_queue {
 public:
   // From any thread.
 
-  /// Counts bytes that will be pushed. False where more wait than may, of this
-  /// client or of all; a client that has read everything may always have more.
-  bool announce(size_t bytes);
+  /// Counts bytes that will be pushed, whatever waits: of texts that are small.
+  void announce(size_t bytes);
 
-  /// Does the same, but counts nothing where it returns false, which depends on
-  /// all clients alone.
+  /// Counts bytes that will be pushed. Returns false, and counts nothing, if
+  /// the limit of all clients does not allow them.
   bool reserve(size_t bytes);
 
-  /// Bytes that were announced will not be pushed.
-  void withdraw(size_t bytes);
+  enum class verdict : uint8_t {
+    taken,
+    /// This client reads too slowly: more of its texts would wait than may.
+    too_slow,
+    /// The limit of all clients does not allow it.
+    no_room
+  };
+
+  /// Counts the bytes of an event that will be pushed, and of the shared text
+  /// in it, if there is one; counts nothing if the event is not taken. A client
+  /// of which no more than `small` bytes wait may have so many in any case.
+  verdict offer(size_t bytes, shared_text* shared = nullptr);
+
+  /// An event that was taken will not be pushed, nor bytes that were announced.
+  void withdraw(size_t bytes, const shared_text* shared = nullptr);
+
+  static constexpr size_t small = 16 << 10;
 
   // From one thread at a time.
 
@@ -42,9 +59,14 @@ public:
     among_ = std::move(among);
   }
 
-  /// @pre its bytes were announced
+  /// @pre its bytes were counted
   void push(std::string text) {
-    texts_.push_back(std::move(text));
+    texts_.push_back({std::move(text), nullptr});
+  }
+
+  /// @pre it was taken with its event; not empty
+  void push(std::shared_ptr<const shared_text> text) {
+    texts_.push_back({{}, std::move(text)});
   }
 
   bool empty() const {
@@ -66,7 +88,17 @@ public:
   bool written(size_t bytes, uint64_t pace = 1);
 
 private:
-  std::list<std::string> texts_;
+  struct item {
+    std::string own;
+    /// Null: the text is its own.
+    std::shared_ptr<const shared_text> shared;
+
+    std::string_view text() const {
+      return shared ? shared->text() : own;
+    }
+  };
+
+  std::list<item> texts_;
   /// Bytes of the first text that went out.
   size_t at_ = 0;
   bool writing_ = false;

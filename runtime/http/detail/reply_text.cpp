@@ -150,6 +150,20 @@ std::string event_text(std::string_view name, std::string_view data) {
   return out;
 }
 
+event_frame frame_of(std::string_view name, uint64_t data_bytes, bool chunked) {
+  event_frame out;
+  if (!name.empty())
+    out.before = fmt::format("event: {}\n", one_line(name));
+  out.before += "data: ";
+  out.after = "\n\n";
+  if (chunked) {
+    const auto bytes = out.before.size() + data_bytes + out.after.size();
+    out.before = fmt::format("{:x}\r\n{}", bytes, out.before);
+    out.after += "\r\n";
+  }
+  return out;
+}
+
 std::string chunk_text(std::string_view text) {
   ATELIER_EXPECTS(!text.empty(), "an empty chunk is the last one");
   return fmt::format("{:x}\r\n{}\r\n", text.size(), text);

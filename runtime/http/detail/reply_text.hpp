@@ -36,6 +36,16 @@ std::string head_text(const reply_message& x, const reply_form& how,
 /// Source: HTML, section 9.2 (server-sent events).
 std::string event_text(std::string_view name, std::string_view data);
 
+/// What stands around the data of an event.
+struct event_frame {
+  std::string before;
+  std::string after;
+};
+
+/// Returns what stands around the data of a server-sent event that are one
+/// line, as one chunk if events are sent in chunks.
+event_frame frame_of(std::string_view name, uint64_t data_bytes, bool chunked);
+
 /// Returns `text` as one chunk.
 /// @pre not empty: an empty chunk would be the last one
 std::string chunk_text(std::string_view text);

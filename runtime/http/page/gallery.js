@@ -69,7 +69,8 @@ class Job {
     };
     const cardAt = (i) => this.cards.find((c) => c.index === i);
     try {
-      await events(`${this.path}/events`, (name, data) => {
+      let again = false;
+      const hear = (name, data) => {
         for (const i of data.cancelled_images || []) cardAt(i)?.cancelled();
         if (name === 'status' || name === 'progress') {
           this.state.progress(data);
@@ -80,8 +81,15 @@ class Job {
           ended(data.error?.message || 'Failed');
         } else if (name === 'cancelled') {
           ended('Cancelled');
+        } else if (name === 'error') {
+          again = data.error?.code === 'overloaded';
         }
-      });
+      };
+      do {
+        if (again) await new Promise((then) => { setTimeout(then, 1000); });
+        again = false;
+        await events(`${this.path}/events`, hear);
+      } while (again);
       ended('The server closed the connection.');
     } catch (e) {
       ended(e.message);

@@ -253,9 +253,8 @@ BOOST_AUTO_TEST_CASE(no_policy_chooses_what_cannot_run_a_requests_values) {
       spaced.variant = "light@2";
       const auto refused = sut->submit(spaced);
       BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
-      BOOST_TEST(std::get<failure>(refused).text
-                 == "spacing leading: sampler lcm has its own; ddim, euler, "
-                    "euler_ancestral and dpmpp_2m obey it");
+      BOOST_TEST(std::get<failure>(refused).text.starts_with(
+        "spacing leading: sampler lcm has its own; "));
       BOOST_TEST(sut->stop(10s));
     }
 }

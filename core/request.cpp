@@ -9,7 +9,8 @@ namespace atelier::core {
 
 uint32_t steps_to_run(const recipe& how) {
   return std::max(
-    steps_of_share(how.sampler, how.steps, how.strength, how.strength_rule),
+    steps_of_share(how.sampler, how.steps, how.strength, how.strength_rule,
+                   how.lcm_steps),
     1u);
 }
 

@@ -69,6 +69,9 @@ void describe_model(const config::model_settings& model,
   v.sampler = facts.schedule.sampler;
   v.karras = facts.schedule.use_karras_sigmas;
   v.guidance = model.guidance >= 0 ? model.guidance : facts.guidance;
+  v.embeds_guidance = facts.embeds_guidance;
+  v.lcm_steps = facts.lcm_steps;
+  v.samples_source = facts.samples_source;
   const double per_second = on_cpu ? 2e10 : 2e12;
   // A guided step is two passes. A pass of SD 1.5 (860 million parameters) at
   // 64x64 takes about 0.8e12 operations: 0.23 for each parameter and place.
@@ -79,6 +82,8 @@ void describe_model(const config::model_settings& model,
   const auto took = core::from_seconds(std::max(step, least_step_seconds));
   v.step = {{1, facts.native_px.pixels(), took}};
   v.decode = 3 * took + core::from_seconds(decode_seconds);
+  // An encoder has about half of its decoder's operations.
+  v.encode = v.decode / 2;
   v.memory_bytes = facts.parameters * core::bytes_of(v.precision);
 }
 
@@ -130,6 +135,7 @@ struct guess {
   /// Null where it is the test card.
   std::shared_ptr<const gpu::scheduler_config> schedule;
   gpu::model_traits traits;
+  uint32_t text_layers = 0;
 };
 
 /// Guesses what variants take; opens each model once.
@@ -181,6 +187,7 @@ public:
                    planning::device_kind_of(device.name) == "cpu", out.costs);
     out.schedule = known->second.schedule;
     out.traits = known->second.facts.traits;
+    out.text_layers = known->second.facts.text_layers;
     return out;
   }
 
@@ -214,6 +221,7 @@ void take_measured(const planning::profile& measured,
     v.step = m.step;
     v.text = m.text;
     v.decode = m.decode;
+    v.encode = m.encode;
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
     v.busy_watts = m.busy_watts;
@@ -418,6 +426,7 @@ core::result<known_variants> know_variants(const config::settings& x,
       known.variants.push_back(std::move(v->costs));
       out.schedules.push_back(std::move(v->schedule));
       out.traits.push_back(v->traits);
+      out.text_layers.push_back(v->text_layers);
     }
   take_sections(*measured, known);
   auto kinds = kinds_of(x, *measured, known, guessed);

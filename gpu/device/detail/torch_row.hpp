@@ -92,6 +92,15 @@ public:
     return !negative_.tensors.empty();
   }
 
+  /// Returns whether its two predictions need a pass each, as their texts have
+  /// different numbers of tokens. Without padding, as in the web UI, neither
+  /// text attends to tokens that it does not have.
+  /// Source: modules/sd_samplers_cfg_denoiser.py of the web UI 1.10, where
+  ///         pad_cond_uncond is off by default.
+  bool predicts_apart() const {
+    return guided() && negative_.tokens != positive_.tokens;
+  }
+
   /// Returns its places in a pass.
   int64_t places() const {
     return guided() ? 2 : 1;
@@ -214,6 +223,8 @@ private:
   bool published_ = false;
   /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
+  /// The time of encoding its source, until it is reported.
+  core::timespan encoding_{0};
   const memory_probe& memory_;
   /// The decoding in progress; nothing before it begins, also anew.
   std::optional<decoding> drawing_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/guarded.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
+
+#include <algorithm>
 
 namespace atelier::gpu {
 
@@ -70,6 +73,7 @@ core::result<model_facts> facts_of(const model_files& model) {
   if (!vae)
     return vae.why();
   out.latent_factor = vae->factor();
+  out.samples_source = vae->kind != autoencoder_kind::tiny;
   out.latent_channels = static_cast<uint32_t>(vae->latent_channels);
   const auto side = denoiser->latent_side;
   if (side > most_side_px / out.latent_factor)
@@ -78,14 +82,22 @@ core::result<model_facts> facts_of(const model_files& model) {
                       most_side_px / out.latent_factor);
   out.native_px = native_extent(*denoiser, out.latent_factor);
   out.traits = model.traits;
+  out.embeds_guidance = denoiser->embeds_guidance;
   auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
   if (!schedule)
     return schedule.why();
   out.schedule = *std::move(schedule);
   std::vector<const component*> parts{&model.denoiser, &model.vae};
   for (const auto* part : {&model.text_encoder, &model.text_encoder_2})
-    if (*part)
+    if (*part) {
       parts.push_back(&**part);
+      // A host's family may encode texts by something else.
+      if (const auto text = read_clip_text_config(**part)) {
+        const auto layers = static_cast<uint32_t>(text->layers);
+        out.text_layers =
+          out.text_layers == 0 ? layers : std::min(out.text_layers, layers);
+      }
+    }
   for (const auto* part : parts) {
     if (auto good = detail::check_network(*part); !good)
       return good.why();
@@ -96,6 +108,7 @@ core::result<model_facts> facts_of(const model_files& model) {
   out.denoiser_parameters = count_parameters(model.denoiser);
   out.guidance = model.pipeline->guidance;
   out.steps = model.pipeline->steps;
+  out.lcm_steps = model.pipeline->lcm_steps;
   return out;
 }
 

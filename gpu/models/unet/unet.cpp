@@ -106,7 +106,8 @@ core::result<std::unique_ptr<unet>> unet::load(const component& from,
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
     made->blocks = name_blocks(*config);
-    made->bytes = count_weights(*from.weights, where.dtype, made->blocks);
+    made->bytes = count_weights(*from.weights, where.dtype, made->blocks)
+                + source.more_bytes();
     return std::unique_ptr<unet>{new unet{std::move(made)}};
   });
 }
@@ -130,8 +131,11 @@ pass unet::begin(const pass_inputs& x, activations& state) const {
   const auto context =
     x.conditions[context_condition].to(net.location.device, net.location.dtype);
   pass out{torch::silu(net.embedding(x, context)),
-           net.context ? (*net.context)(context) : context, sample.size(2),
-           sample.size(3)};
+           net.context
+             ? kept_or_made(x.kept, &*net.context,
+                            [&] { return (*net.context)(context); })
+             : context,
+           sample.size(2), sample.size(3), x.kept};
   state.image = net.in(sample);
   state.skips = {state.image};
   return out;

@@ -65,6 +65,7 @@ core::result<denoiser_facts> unet_facts(const model_files& model) {
   denoiser_facts out;
   out.latent_channels = config->in_channels;
   out.latent_side = config->sample_size.value_or(out.latent_side);
+  out.embeds_guidance = config->time_cond_proj_dim.has_value();
   return out;
 }
 
@@ -120,6 +121,8 @@ constexpr model_pipeline latent_consistency{.name = "latent_consistency",
                                             .written_index = plain_index,
                                             .guidance = 8.5f,
                                             .steps = 4,
+                                            .lcm_steps =
+                                              core::share_steps::spread,
                                             .teacher = &stable_diffusion};
 
 namespace {

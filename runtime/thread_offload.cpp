@@ -44,7 +44,7 @@ bool thread_offload::run(core::timespan, std::function<void()> work) {
 }
 
 void thread_offload::loop(thread_share share) {
-  // Linux keeps the value for each thread, and nobody is refused a higher one.
+  // Linux keeps the value for each thread, and always permits a higher one.
   if (share == thread_share::background
       && getpriority(PRIO_PROCESS, 0) < background_nice)
     setpriority(PRIO_PROCESS, 0, background_nice);

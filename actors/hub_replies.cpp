@@ -307,8 +307,8 @@ void hub::on(const denoised& x, core::time_point now) {
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     forecast_.ended(r->recipe.variant,
-                    workers_.at(done.worker).view.device_kind, x.text,
-                    x.decode, x.encode);
+                    workers_.at(done.worker).view.device_kind, x.text, x.decode,
+                    x.encode);
     tell_costs();
   }
   const bool unreadable = may_be_unreadable(x, done.steps_before);

@@ -110,9 +110,9 @@ private:
   std::vector<std::pair<std::string, factors>> kinds_;
 };
 
-/// Returns a row's share of the device's time in steps shared by `batch` rows of
-/// the variant's own guidance, for `steps_left` steps, and for its text and its
-/// images. `steps` is of `v`.
+/// Returns a row's share of the device's time in steps shared by `batch` rows
+/// of the variant's own guidance, for `steps_left` steps, and for its text and
+/// its images. `steps` is of `v`.
 /// @pre batch > 0
 core::timespan device_work(const variant_profile& v, const step_table& steps,
                            const row_work& of, uint32_t steps_left,

@@ -44,8 +44,7 @@ bool differs(const variant_cost& a, const variant_cost& b) {
       return true;
   return differs(a.pace, b.pace)
       || differs(a.text + a.decode, b.text + b.decode)
-      || differs(a.encode, b.encode)
-      || differs(a.load, b.load);
+      || differs(a.encode, b.encode) || differs(a.load, b.load);
 }
 
 // Costs are 0 for a variant that was never reported.

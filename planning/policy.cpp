@@ -17,10 +17,9 @@ constexpr uint32_t worker_lane = 1u << 31;
 // full strength if that leaves no step.
 float own_strength(bool whole_image, const core::recipe& how) {
   constexpr float of_image = 0.8f;
-  const bool runs =
-    core::steps_of_share(how.sampler, how.steps, of_image, how.strength_rule,
-                         how.lcm_steps)
-    > 0;
+  const bool runs = core::steps_of_share(how.sampler, how.steps, of_image,
+                                         how.strength_rule, how.lcm_steps)
+                  > 0;
   return whole_image && runs ? of_image : 1;
 }
 

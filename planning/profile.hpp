@@ -54,7 +54,8 @@ struct running_costs {
   std::vector<step_cost> step;
   /// Once per request.
   core::timespan text{0};
-  /// Once per image of the variant's own size; for other sizes see row_work.hpp.
+  /// Once per image of the variant's own size; for other sizes see
+  /// row_work.hpp.
   core::timespan decode{0};
   /// The same for encoding the image that a run starts from; 0: not measured.
   core::timespan encode{0};

@@ -120,7 +120,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   r.expect_keys(x, at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
                  "quality", "quality_pictures", "quality_deviation", "text_ms",
-                 "decode_ms", "encode_ms", "load_ms", "memory_bytes", "busy_watts", "step"});
+                 "decode_ms", "encode_ms", "load_ms", "memory_bytes",
+                 "busy_watts", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
     auto parsed = name->is_string()

@@ -163,7 +163,8 @@ private:
     std::ranges::transform(noise, parts->pixels.begin(), [](float x) {
       return static_cast<uint8_t>(std::clamp(128 + 40 * x, 0.f, 255.f));
     });
-    if (auto done = slots_->publish(out, 1, gpu::source_bytes(px, false)); !done)
+    if (auto done = slots_->publish(out, 1, gpu::source_bytes(px, false));
+        !done)
       return done.why();
     return out;
   }
@@ -330,7 +331,8 @@ core::result<planning::profile> measure(
     // For the variant's own size, if that was measured.
     v.decode = median(native_decodes.empty() ? other_decodes : native_decodes);
     const auto sizes = sizes_for(wanted, v);
-    const bool has_native = std::ranges::find(sizes, v.native_px) != sizes.end();
+    const bool has_native =
+      std::ranges::find(sizes, v.native_px) != sizes.end();
     const auto px = has_native ? v.native_px : sizes.front();
     const auto encoded = on.encode(id, px);
     if (!encoded)

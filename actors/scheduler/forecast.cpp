@@ -32,10 +32,10 @@ core::timespan forecast::add(const core::recipe& how, uint32_t steps_left,
   const auto variant = how.variant;
   const auto on = [&](std::string_view kind) {
     const auto& x = tables_.of(variant, kind);
-    return pace_.corrected(variant, kind,
-                           planning::device_work(
-                             x.costs, x.steps, planning::work_of(x.costs, how),
-                             steps_left, backlog_.batch_of(variant)));
+    return pace_.corrected(
+      variant, kind,
+      planning::device_work(x.costs, x.steps, planning::work_of(x.costs, how),
+                            steps_left, backlog_.batch_of(variant)));
   };
   const auto& hosts = backlog_.hosts_of(variant);
   core::timespan work{0};
@@ -120,10 +120,10 @@ core::timespan forecast::least_on(const work_left& x,
     return needs;
   const auto& table = tables_.of(x.recipe.variant, kind);
   const auto work = planning::work_of(table.costs, x.recipe);
-  needs += pace_.corrected(x.recipe.variant, kind,
-                           planning::time_beside_steps(table.costs, work)
-                             + table.steps.at_rows(work.rows, work.px)
-                                 * x.steps);
+  needs +=
+    pace_.corrected(x.recipe.variant, kind,
+                    planning::time_beside_steps(table.costs, work)
+                      + table.steps.at_rows(work.rows, work.px) * x.steps);
   if (x.phase == core::phase::preparing)
     needs += planning::prepare_time(*profile_, x.request);
   return needs;
@@ -132,11 +132,11 @@ core::timespan forecast::least_on(const work_left& x,
 core::timespan forecast::at(const work_left& x,
                             const planning::worker_view& worker) const {
   const auto& table = tables_.of(x.recipe.variant, worker.device_kind);
-  return pace_.corrected(
-           x.recipe.variant, worker.device_kind,
-           planning::predicted_completion(
-             table.costs, table.steps, planning::work_of(table.costs, x.recipe),
-             x.steps, worker, {}))
+  return pace_.corrected(x.recipe.variant, worker.device_kind,
+                         planning::predicted_completion(
+                           table.costs, table.steps,
+                           planning::work_of(table.costs, x.recipe), x.steps,
+                           worker, {}))
        + profile_->finish;
 }
 

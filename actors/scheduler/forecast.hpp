@@ -141,8 +141,8 @@ public:
 
   void ran(const steps_run& x, core::time_point now);
 
-  /// Notes the time of encoding a text, of decoding an image and of encoding the
-  /// image that it started from.
+  /// Notes the time of encoding a text, of decoding an image and of encoding
+  /// the image that it started from.
   void ended(core::variant_id variant, std::string_view kind,
              core::timespan text, core::timespan decode, core::timespan encode);
 

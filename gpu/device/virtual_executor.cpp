@@ -245,9 +245,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
       return core::from_seconds((*seconds)(members));
     double places = 0;
     for (const auto* row : sound)
-      places +=
-        planning::rows_at(config.known->variants[row->how().variant.value],
-                          row->how().guidance);
+      places += planning::rows_at(
+        config.known->variants[row->how().variant.value], row->how().guidance);
     return tables.shared_step(variants, {}, places, sound.front()->how().px);
   }
 

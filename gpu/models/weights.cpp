@@ -124,9 +124,8 @@ std::function<void()> weights::release_later(std::string_view name) const {
 }
 
 void weights::keeps(uint64_t kept, int64_t stored) {
-  more_bytes_ +=
-    static_cast<int64_t>(kept)
-    - stored * static_cast<int64_t>(c10::elementSize(where_.dtype));
+  more_bytes_ += static_cast<int64_t>(kept)
+               - stored * static_cast<int64_t>(c10::elementSize(where_.dtype));
 }
 
 uint64_t weights::more_bytes() const {

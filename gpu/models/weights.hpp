@@ -76,8 +76,8 @@ public:
   /// Returns a function that does the same later; it keeps the file open.
   std::function<void()> release_later(std::string_view name) const;
 
-  /// Counts a layer whose tensors are kept in another form: `kept` bytes instead
-  /// of `stored` elements in the placement's type.
+  /// Counts a layer whose tensors are kept in another form: `kept` bytes
+  /// instead of `stored` elements in the placement's type.
   void keeps(uint64_t kept, int64_t stored);
 
   /// Returns how many bytes the network keeps in addition to its tensors.

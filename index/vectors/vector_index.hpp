@@ -95,8 +95,7 @@ public:
   /// Adds a vector. Returns false, and counts it as refused, if the segment has
   /// grown by its bound during a build.
   /// @pre the number is not in the index
-  bool add(uint64_t number, std::span<const float> unit,
-           held_parts holds = {});
+  bool add(uint64_t number, std::span<const float> unit, held_parts holds = {});
 
   /// Adds all vectors that the index begins with, however many, and lets the
   /// first graph be built from all of them. Takes time proportional to their

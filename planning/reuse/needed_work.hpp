@@ -26,8 +26,7 @@ struct needed_work {
   friend bool operator==(const needed_work&, const needed_work&) = default;
 
   template <class Inspector>
-  friend typename Inspector::result_type inspect(Inspector& f,
-                                                 needed_work& x) {
+  friend typename Inspector::result_type inspect(Inspector& f, needed_work& x) {
     return f(x.holds, x.least_steps, x.most_depth);
   }
 };

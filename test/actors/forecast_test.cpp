@@ -81,9 +81,7 @@ BOOST_AUTO_TEST_CASE(sizes_sources_and_guidance_count) {
   with_encoder.variants[0].encode = 8ms;
   const actors::forecast knows{
     std::make_shared<const planning::profile>(with_encoder)};
-  const auto needs = [&] {
-    return knows.least(left(phase::denoising, 10));
-  };
+  const auto needs = [&] { return knows.least(left(phase::denoising, 10)); };
   // Ten steps, the text, the image and its file.
   BOOST_TEST((needs() == 1060ms));
   how.from_image = true;
@@ -101,9 +99,9 @@ BOOST_AUTO_TEST_CASE(sizes_sources_and_guidance_count) {
 BOOST_AUTO_TEST_CASE(unguided_rows_tell_the_pace_of_guided_ones) {
   const auto before = sut.least(left(phase::denoising, 10));
   for (int i = 0; i < 9; ++i)
-    sut.ran({worker, {light, light}, light, how.px, 2, 1, 100ms, true, false,
-             1},
-            now);
+    sut.ran(
+      {worker, {light, light}, light, how.px, 2, 1, 100ms, true, false, 1},
+      now);
   BOOST_TEST((sut.least(left(phase::denoising, 10)) == before));
 }
 

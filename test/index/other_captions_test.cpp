@@ -116,8 +116,8 @@ decision decided(const test::scene& by, index::memory& cache,
     const auto* need = std::get_if<planning::need>(&next);
     BOOST_REQUIRE(need != nullptr);
     // A cache answers no question about what it does not compare.
-    const bool answers = need->by == planning::compared::nothing
-                      || need->by == cache.compares();
+    const bool answers =
+      need->by == planning::compared::nothing || need->by == cache.compares();
     if (need->near)
       known.near = answers ? cache.near("k", prompt, {10, need->holds})
                            : std::vector<planning::match>{};

@@ -249,11 +249,13 @@ BOOST_AUTO_TEST_CASE(a_batch_is_slower_and_a_full_one_is_waited_for) {
   w.seats_taken = 3;
   w.steps_left = 30;
   // The fourth row makes steps last 20 ms.
-  BOOST_TEST((predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 208ms));
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 208ms));
   // The first of four rows with 40 steps must end: a quarter of ten full steps.
   w.seats_taken = 4;
   w.steps_left = 40;
-  BOOST_TEST((predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 258ms));
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 258ms));
 }
 
 BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
@@ -273,9 +275,11 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
       more.steps_left,
       w.seats_taken == 0 ? 0 : w.steps_left * more.seats_taken / w.seats_taken);
     BOOST_REQUIRE(
-      (predicted_completion(costs(), table(), {px}, steps, more, 0ms) >= before));
+      (predicted_completion(costs(), table(), {px}, steps, more, 0ms)
+       >= before));
     BOOST_REQUIRE(
-      (predicted_completion(costs(), table(), {px}, steps + 1, w, 0ms) > before));
+      (predicted_completion(costs(), table(), {px}, steps + 1, w, 0ms)
+       > before));
   }
 }
 

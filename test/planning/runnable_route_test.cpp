@@ -29,8 +29,8 @@ choice chosen(const test::scene& s, const core::request& wanted,
   facts known;
   for (int asked = 0; asked < 5; ++asked) {
     auto draws = test::random_of(id);
-    auto c = choose_runnable(
-      *s.sut, {wanted, known, s.known, s.now, s.there, draws});
+    auto c =
+      choose_runnable(*s.sut, {wanted, known, s.known, s.now, s.there, draws});
     const auto* asks = std::get_if<need>(&c);
     if (asks == nullptr)
       return c;

@@ -535,18 +535,19 @@ BOOST_AUTO_TEST_CASE(states_and_images_share_a_cache) {
 // useful one lack what the policy starts from.
 BOOST_AUTO_TEST_CASE(entries_of_another_policy_hide_none) {
   const std::string asked = "a red ball on a wooden table";
+
   struct turn {
     std::string keeps;
     std::string hides;
     std::string route;
   };
+
   folder.write("measured.json", planning::to_json(test::with_reuse(0.5)));
-  for (const auto& each :
-       {turn{"gptcache", "nirvana", "picture"},
-        turn{"pinecone", "nirvana", "picture"},
-        turn{"modm", "nirvana", "hit, k=5"},
-        turn{"nirvana", "gptcache", "latent, K=5"},
-        turn{"nirvana", "modm", "latent, K=5"}})
+  for (const auto& each : {turn{"gptcache", "nirvana", "picture"},
+                           turn{"pinecone", "nirvana", "picture"},
+                           turn{"modm", "nirvana", "hit, k=5"},
+                           turn{"nirvana", "gptcache", "latent, K=5"},
+                           turn{"nirvana", "modm", "latent, K=5"}})
     BOOST_TEST_CONTEXT(each.keeps << " after " << each.hides) {
       const auto cache =
         "cache.folder='"

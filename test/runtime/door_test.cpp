@@ -259,9 +259,8 @@ BOOST_AUTO_TEST_CASE(variants_that_cannot_run_a_value_are_listed) {
                      config(core::sampler::lcm)};
   known.costs.variants[2].sampler = core::sampler::lcm;
   const auto unable = [&](const generation& wanted) {
-    const auto got = runtime::to_request(wanted, within, known,
-                                         core::request_id{9}, fresh_seed,
-                                         entered);
+    const auto got = runtime::to_request(
+      wanted, within, known, core::request_id{9}, fresh_seed, entered);
     BOOST_TEST_REQUIRE(got.operator bool());
     return got->unable;
   };
@@ -286,9 +285,8 @@ BOOST_AUTO_TEST_CASE(variants_that_cannot_run_a_value_are_listed) {
   wanted.variant = "card@4";
   BOOST_TEST(unable(wanted).empty());
   wanted.variant = "other@8/bf16";
-  const auto refused =
-    runtime::to_request(wanted, within, known, core::request_id{9}, fresh_seed,
-                        entered);
+  const auto refused = runtime::to_request(
+    wanted, within, known, core::request_id{9}, fresh_seed, entered);
   BOOST_TEST_REQUIRE(!refused.operator bool());
   BOOST_TEST(refused.why().text
              == "clip_skip 5 outside 1..4, the layers of the model's text "

@@ -164,8 +164,8 @@ void torch_row::read_source(source_cache& sources) {
   auto drawn = said.mean.to(torch::kFloat32);
   if (job_.recipe.samples_source) {
     auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
-    first.draw({posterior.data_ptr<float>(),
-                static_cast<size_t>(posterior.numel())});
+    first.draw(
+      {posterior.data_ptr<float>(), static_cast<size_t>(posterior.numel())});
     const auto deviation =
       said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
     drawn = drawn + deviation * posterior.to(device);

@@ -325,8 +325,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
     for (auto& part : row.parts)
       part.uses.last = last_use;
   }
-  if (!vectors.add(row.key, row.number, vector,
-                   held_in(row.parts, row.depth)))
+  if (!vectors.add(row.key, row.number, vector, held_in(row.parts, row.depth)))
     return false;
   if (!evict(*leaving) || !write(row, payloads)) {
     vectors.remove(row.key, row.number);

@@ -24,22 +24,21 @@ struct fixture {
       titles.emplace_back(
         gpu::detail::shelf_title{name, core::dtype::float32, 10 * mib});
     titles.emplace_back();
-    return shelf{std::move(titles), most_mib * mib,
-                 [this](const auto& x) -> core::result<shelf::opened_model> {
-                   if (gone == x.model)
-                     return core::fail(core::ec::not_found, "gone");
-                   using made =
-                     core::result<std::pair<shelf::held_model, uint64_t>>;
-                   return shelf::opened_model{
-                     x.bytes, [this, x]() -> made {
-                       loads.push_back(x.model);
-                       if (broken == x.model)
-                         return core::fail(core::ec::bad_payload, "broken");
-                       return std::pair{
-                         std::make_shared<const std::string>(x.model),
-                         large == x.model ? 2 * x.bytes : x.bytes};
-                     }};
-                 }};
+    return shelf{
+      std::move(titles), most_mib * mib,
+      [this](const auto& x) -> core::result<shelf::opened_model> {
+        if (gone == x.model)
+          return core::fail(core::ec::not_found, "gone");
+        using made = core::result<std::pair<shelf::held_model, uint64_t>>;
+        return shelf::opened_model{
+          x.bytes, [this, x]() -> made {
+            loads.push_back(x.model);
+            if (broken == x.model)
+              return core::fail(core::ec::bad_payload, "broken");
+            return std::pair{std::make_shared<const std::string>(x.model),
+                             large == x.model ? 2 * x.bytes : x.bytes};
+          }};
+      }};
   }
 
   static variants of(std::initializer_list<uint32_t> ids) {

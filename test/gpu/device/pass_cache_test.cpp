@@ -25,10 +25,9 @@ struct fixture : test::tiny_folder {
   /// Keeps a result of so many bytes, without values.
   static void keep(gpu::kept_results& in, const int& layer, uint64_t bytes) {
     in.find(&layer, [&] {
-      return torch::empty({static_cast<int64_t>(bytes)},
-                          torch::TensorOptions{}
-                            .dtype(torch::kUInt8)
-                            .device(torch::kMeta));
+      return torch::empty(
+        {static_cast<int64_t>(bytes)},
+        torch::TensorOptions{}.dtype(torch::kUInt8).device(torch::kMeta));
     });
   }
 

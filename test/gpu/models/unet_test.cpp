@@ -313,10 +313,10 @@ BOOST_AUTO_TEST_CASE(so_are_the_projections_of_all_conditions) {
       "projection_class_embeddings_input_dim": 34)");
   BOOST_REQUIRE_MESSAGE(bool(net), (net ? "" : to_string(net.why())));
   const auto x = drawn_input(2);
-  const gpu::pass_inputs in{x.sample,
-                            x.timestep,
-                            {torch::randn({2, 7, 20}), torch::randn({2, 10}),
-                             torch::rand({2, 6}), {}}};
+  const gpu::pass_inputs in{
+    x.sample,
+    x.timestep,
+    {torch::randn({2, 7, 20}), torch::randn({2, 10}), torch::rand({2, 6}), {}}};
   gpu::kept_results kept;
   kept.limit(1 << 20);
   BOOST_TEST(computed_in_steps(**net, in, kept) == 5u);

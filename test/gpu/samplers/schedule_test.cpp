@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(lcm_leaves_out_its_first_steps_in_other_pipelines) {
   BOOST_TEST(half.draws(0));
   BOOST_TEST(!half.draws(1));
   choice.strength = 0.8f;
-  BOOST_TEST((timesteps(planned({}, choice))
-              == std::vector<float>{759, 499, 259}));
+  BOOST_TEST(
+    (timesteps(planned({}, choice)) == std::vector<float>{759, 499, 259}));
   // More steps than the share of the distilled ones are no error here.
   choice.steps = 30;
   choice.strength = 0.5f;

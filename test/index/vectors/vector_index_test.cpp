@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(entries_that_serve_are_found_among_nearer_ones) {
         return expected.empty() || found.front() == expected.front();
       };
       for (size_t i = 0; i < searches; ++i)
-        right += (agrees(images, drawn) ? 1u : 0u)
-               + (agrees(late, state) ? 1u : 0u);
+        right +=
+          (agrees(images, drawn) ? 1u : 0u) + (agrees(late, state) ? 1u : 0u);
       // A way through a graph may miss one of them.
       BOOST_TEST(right >= 2 * searches - 5);
       n.settle();

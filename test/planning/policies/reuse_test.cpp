@@ -164,14 +164,8 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
 
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   const auto asks = [](bool hit_likely, predicted_from predicts) {
-    return need{false,
-                hit_likely,
-                !hit_likely,
-                compared::prompts,
-                false,
-                predicts,
-                0.65,
-                {needed_work::part::state, 5}};
+    return need{false, hit_likely, !hit_likely, compared::prompts,
+                false, predicts,   0.65,        {needed_work::part::state, 5}};
   };
   const auto paper = scene_of("nirvana-paper");
   BOOST_TEST((std::get<need>(paper.choose({}, {}, usual()))

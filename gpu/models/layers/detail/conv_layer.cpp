@@ -12,8 +12,8 @@ using scalars = c10::List<std::optional<at::Scalar>>;
 
 constexpr auto pixelwise = at::MemoryFormat::ChannelsLast;
 
-// Operators that LibTorch has for its compiler and does not declare. Each caller
-// keeps its own, as several operators may have one signature.
+// Operators that LibTorch has for its compiler and does not declare. Each
+// caller keeps its own, as several operators may have one signature.
 template <class Signature>
 c10::TypedOperatorHandle<Signature> find(const char* name,
                                          const char* overload) {

@@ -66,8 +66,8 @@ spatial_transformer::spatial_transformer(weights& from, const std::string& name,
                          shape, config.cross_attention_dim);
 }
 
-torch::Tensor spatial_transformer::operator()(
-  const torch::Tensor& x, const pass& of) const {
+torch::Tensor spatial_transformer::operator()(const torch::Tensor& x,
+                                              const pass& of) const {
   // The memory layout is channels-last, so that pixels are tokens without a
   // copy.
   const auto tokens = [](const torch::Tensor& map) {

@@ -253,8 +253,8 @@ BOOST_AUTO_TEST_CASE(baselines_ignore_the_prompt) {
     state.holds.holds = needed_work::part::state;
     if (const auto* asks = std::get_if<need>(&c))
       state.hit_from = asks->hit_from;
-    BOOST_TEST(
-      (std::holds_alternative<go>(c) || std::get<need>(c) == state), name);
+    BOOST_TEST((std::holds_alternative<go>(c) || std::get<need>(c) == state),
+               name);
   }
   BOOST_TEST(scene_at("clipper-heavy", 9).hosting(0) == 8u);
   BOOST_TEST(scene_at("clipper-light", 0.1).hosting(2) == 8u);

@@ -22,6 +22,7 @@ constexpr std::string_view spacings[] = {"auto", "leading", "trailing",
                                          "linspace"};
 constexpr std::string_view batchings[] = {"policy", "step", "whole_batch",
                                           "single"};
+constexpr std::string_view deadlines[] = {"none", "profile"};
 constexpr std::string_view comparisons[] = {"prompts", "images"};
 constexpr std::string_view levels[] = {"trace", "debug", "info",
                                        "warn",  "error", "off"};
@@ -294,6 +295,15 @@ const option all_options[] = {
    "Name of the policy; docs/policies.md lists them. \"auto\": 'atelier' for "
    "several unrelated models, otherwise 'vanilla'.",
    ATELIER_AT(policy.name), 0, 0, form::nonempty},
+  {"policy", "deadline",
+   "Deadline of a request that names no deadline_ms, as OpenAI's and the web "
+   "UI's clients do not: none, or deadline_ms of the profile's first cascade, "
+   "which plans keep.",
+   ATELIER_AT(policy.deadline), 0, 0, form::any, deadlines},
+  {"policy", "deadline_ms",
+   "The same deadline in milliseconds from arrival to the answer; 0: "
+   "policy.deadline says it.",
+   ATELIER_AT(policy.own_deadline), 0, day_s * 1000},
   {"policy", "judges",
    "Folder that contains a folder for each judge network, by name; empty: the "
    "shipped family's.",

@@ -154,6 +154,11 @@ struct policy_settings {
   /// A policy's name, see planning/policies; "auto": planning::policy_for
   /// chooses one.
   std::string name = "auto";
+  /// The deadline of a request whose client names none: "none", or "profile",
+  /// that of the profile's first cascade. If `own_deadline` is above 0, it is
+  /// the deadline instead. Both count from arrival to the answer.
+  std::string deadline = "none";
+  core::timespan own_deadline = std::chrono::milliseconds{0};
   /// A folder that contains a folder for each judge network, by name; empty: no
   /// judge.
   std::string judges;

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/grouping.hpp>
 
-#include <algorithm>
-#include <iterator>
-
 namespace atelier::planning {
 
+bool share_weights(const profile& known, core::variant_id a,
+                   core::variant_id b) {
+  const auto& x = known.variants.at(a.value);
+  const auto& y = known.variants.at(b.value);
+  return x.model == y.model && x.precision == y.precision;
+}
+
 std::vector<core::variant_id> weights_of(const profile& known) {
-  const auto& all = known.variants;
   std::vector<core::variant_id> out;
-  for (const auto& v : all) {
-    const auto first = std::find_if(all.begin(), all.end(), [&](const auto& x) {
-      return x.model == v.model && x.precision == v.precision;
-    });
-    out.emplace_back(static_cast<uint32_t>(std::distance(all.begin(), first)));
+  for (uint32_t i = 0; i < known.variants.size(); ++i) {
+    core::variant_id first{0};
+    while (!share_weights(known, first, core::variant_id{i}))
+      ++first.value;
+    out.push_back(first);
   }
+  return out;
+}
+
+std::vector<core::variant_id> levels_of(const profile& known,
+                                        core::variant_id variant) {
+  std::vector<core::variant_id> out;
+  for (uint32_t i = 0; i < known.variants.size(); ++i)
+    if (share_weights(known, core::variant_id{i}, variant))
+      out.emplace_back(i);
   return out;
 }
 

@@ -12,11 +12,23 @@
 
 namespace atelier::planning {
 
+/// Returns whether two variants run the same model in the same precision. A
+/// device that holds one of them can run the other one without a load.
+/// @pre the profile knows both
+bool share_weights(const profile& known, core::variant_id a,
+                   core::variant_id b);
+
 /// Returns, by variant, the first variant of the profile that runs the same
 /// model in the same precision. Rows of variants for which it is the same can
 /// share a step: they differ in their number of steps and in other settings,
 /// which belong to each row.
 std::vector<core::variant_id> weights_of(const profile& known);
+
+/// Returns all variants that share weights with this one, itself included, in
+/// the order of the profile.
+/// @pre the profile knows the variant
+std::vector<core::variant_id> levels_of(const profile& known,
+                                        core::variant_id variant);
 
 /// A worker for a waiting row: an idle worker, or one whose rows can all share
 /// a step with the row and that has room for more.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/hosting_by_demand.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -79,6 +80,18 @@ private:
 
   double load_of(core::variant_id v, size_t worker) const {
     return core::to_seconds(load_on(known_, v, kind_of(worker)));
+  }
+
+  bool holds_weights(core::variant_id v, size_t worker) const {
+    const auto& hosts = places_[worker].hosts;
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](auto x) { return share_weights(known_, x, v); });
+  }
+
+  // Returns the seconds until a worker could run the variant in addition: a
+  // level of a model that it hosts takes no load.
+  double addition_of(core::variant_id v, size_t worker) const {
+    return holds_weights(v, worker) ? 0 : load_of(v, worker);
   }
 
   // Returns the seconds for a whole image in a batch of `rows` rows.
@@ -180,17 +193,24 @@ private:
       return std::nullopt;
     offer out;
     out.hosts = places_[worker].hosts;
-    // A worker without a known memory size hosts one variant, as its capacity
-    // is unknown.
+    // A worker without a known memory size hosts one model, as its capacity is
+    // unknown.
     const bool one = w.memory_bytes == 0;
+    // Levels of the same model stay: they take no memory of their own.
+    auto others = out.hosts;
+    std::erase_if(others, [&](auto x) { return share_weights(known_, x, v); });
     out.hosts.push_back(v);
-    while (out.hosts.size() > 1 && (one || !may_host(w, out.hosts, known_))) {
-      const auto least = std::min_element(
-        out.hosts.begin(), out.hosts.end() - 1,
-        [&](auto a, auto b) { return worth(a, worker) < worth(b, worker); });
+    while (!others.empty() && (one || !may_host(w, out.hosts, known_))) {
+      const auto least =
+        std::min_element(others.begin(), others.end(), [&](auto a, auto b) {
+          return worth(a, worker) < worth(b, worker);
+        });
       out.lost += worth(*least, worker);
-      out.hosts.erase(least);
+      std::erase(out.hosts, *least);
+      others.erase(least);
     }
+    if (!may_host(w, out.hosts, known_))
+      return std::nullopt;
     return out;
   }
 
@@ -200,7 +220,7 @@ private:
     size_t busy = 0;
     for (const place& p : places_)
       busy += p.free_in > 0 ? 1u : 0u;
-    return least_gain * load_of(v, worker) * static_cast<double>(busy)
+    return least_gain * addition_of(v, worker) * static_cast<double>(busy)
          / static_cast<double>(places_.size());
   }
 
@@ -218,13 +238,14 @@ private:
     offer taken;
     double least = 0;
     for (size_t i = 0; i < places_.size(); ++i) {
-      if (places_[i].changing || has(places_[i].hosts, v))
+      if ((places_[i].changing && !holds_weights(v, i))
+          || has(places_[i].hosts, v))
         continue;
       auto room = room_for(v, i);
       if (!room)
         continue;
       auto more = free_in;
-      more.emplace_back(places_[i].free_in + load_of(v, i), i);
+      more.emplace_back(places_[i].free_in + addition_of(v, i), i);
       const double end = last_end(v, std::move(more), most_rows);
       if (end + least_seconds(v, i) >= without)
         continue;
@@ -242,12 +263,12 @@ private:
 
   void change(size_t worker, hosted next, core::variant_id added) {
     place& p = places_[worker];
+    p.free_in += addition_of(added, worker);
     for (const auto v : p.hosts)
       --hosts_[v.value];
     for (const auto v : next)
       ++hosts_[v.value];
     p.hosts = std::move(next);
-    p.free_in += load_of(added, worker);
     p.changing = true;
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/hosting_rules.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policy.hpp>
@@ -67,6 +68,11 @@ public:
     count(hosting_[worker], 1);
   }
 
+  void add(size_t worker, core::variant_id v) {
+    hosting_[worker].push_back(v);
+    at(v) += 1;
+  }
+
   // Returns the loss with a worker: 2 if it is the last host of a variant that
   // legs wait for, 1 if it is the last host of any other, otherwise 0.
   int loss_of(size_t worker, const std::vector<uint64_t>& waiting) {
@@ -93,6 +99,24 @@ private:
   std::vector<std::vector<core::variant_id>> hosting_;
   std::vector<int64_t> hosts_;
 };
+
+/// Returns the first worker that will host another level of the variant's model
+/// and may host this one beside it.
+std::optional<size_t> holder_of(core::variant_id v, const future& then,
+                                const profile& known,
+                                const cluster_view& there) {
+  for (size_t w = 0; w < there.workers.size(); ++w) {
+    const auto& hosting = then.hosting(w);
+    if (std::none_of(hosting.begin(), hosting.end(),
+                     [&](auto x) { return share_weights(known, x, v); }))
+      continue;
+    auto more = hosting;
+    more.push_back(v);
+    if (may_host(there.workers[w], more, known))
+      return w;
+  }
+  return std::nullopt;
+}
 
 } // namespace
 
@@ -160,6 +184,7 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
     return made;
   future then{made, there, waiting.size()};
   std::set<size_t> given;
+  std::set<size_t> extended;
   // The variants reported as waiting longest are first, then all that legs wait
   // for.
   auto order = there.unhosted;
@@ -168,6 +193,11 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
   for (const core::variant_id v : order) {
     if (waiting[v.value] == 0 || then.has_host(v))
       continue;
+    if (const auto w = holder_of(v, then, known, there)) {
+      then.add(*w, v);
+      extended.insert(*w);
+      continue;
+    }
     std::optional<size_t> best;
     std::tuple<int, bool> least{};
     for (size_t w = 0; w < there.workers.size(); ++w) {
@@ -186,14 +216,19 @@ plan hosting_waiting(plan made, const demand& asked, const profile& known,
     then.give(*best, v);
   }
   const auto places = places_in(made);
-  for (const size_t w : given) {
+  const auto part_of = [&](size_t w) -> assignment& {
     const core::worker_id who = there.workers[w].worker;
     const auto i = places.find(who);
     assignment& a =
       i != places.end() ? made.workers[i->second] : made.workers.emplace_back();
     a.worker = who;
-    host_instead(a, then.hosting(w));
-  }
+    return a;
+  };
+  for (const size_t w : given)
+    host_instead(part_of(w), then.hosting(w));
+  for (const size_t w : extended)
+    if (given.count(w) == 0)
+      part_of(w).hosting = then.hosting(w);
   return made;
 }
 

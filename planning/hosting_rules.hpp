@@ -38,12 +38,13 @@ plan only_possible(plan made, const profile& known, const cluster_view& there);
 /// in the lane that all its hosts serve keeps a host, if there are enough
 /// workers. Policies plan for future demand; when the demand for a variant
 /// ends, legs that wait for it would otherwise wait forever.
-/// A host is taken from a variant that has other hosts, or that no leg waits
-/// for. Among two such workers, one that already has the variant comes first,
-/// then the first one. Workers that may not host the variant are skipped. If
-/// there are fewer workers than variants, waiting variants without a host come
-/// first, so that they take turns as the queue shrinks. Costs O(waited variants
-/// * workers).
+/// A worker that will host another level of the variant's model hosts it, too,
+/// as that takes neither memory nor a load. Otherwise a host is taken from a
+/// variant that has other hosts, or that no leg waits for. Among two such
+/// workers, one that already has the variant comes first, then the first one.
+/// Workers that may not host the variant are skipped. If there are fewer
+/// workers than variants, waiting variants without a host come first, so that
+/// they take turns as the queue shrinks. Costs O(waited variants * workers).
 plan hosting_waiting(plan made, const demand& asked, const profile& known,
                      const cluster_view& there);
 

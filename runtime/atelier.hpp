@@ -204,7 +204,8 @@ struct generation {
   std::optional<std::string> emphasis;
   /// 1..12: the text encoder's layer that is used, counted from the last.
   std::optional<uint32_t> clip_skip;
-  /// The time from submission; none: no deadline.
+  /// The time from submission; none: as the configuration says
+  /// (policy.deadline_ms, policy.deadline), by default no deadline.
   std::optional<std::chrono::nanoseconds> deadline;
   /// Produces the same bits whatever else the engine does.
   bool deterministic = false;

@@ -317,6 +317,27 @@ core::result<std::vector<core::note>> notes_of(const std::vector<note>& from) {
 
 } // namespace
 
+core::result<void> check_deadline(const config::settings& x,
+                                  const planning::profile& known) {
+  if (x.policy.deadline != "profile" || x.policy.own_deadline.count() > 0
+      || usual_deadline(x, known))
+    return {};
+  return core::fail(ec::bad_config,
+                    "policy.deadline: 'profile' needs a profile with "
+                    "cascades[].deadline_ms, and this one has none; "
+                    "policy.deadline_ms sets a deadline of its own");
+}
+
+std::optional<core::timespan> usual_deadline(const config::settings& x,
+                                             const planning::profile& known) {
+  if (x.policy.own_deadline.count() > 0)
+    return x.policy.own_deadline;
+  if (x.policy.deadline != "profile" || known.cascades.empty()
+      || known.cascades.front().deadline.count() <= 0)
+    return std::nullopt;
+  return known.cascades.front().deadline;
+}
+
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const known_variants& known,
@@ -366,6 +387,8 @@ core::result<core::request> to_request(const generation& wanted,
                         "deadline {} ms from now is not after now",
                         core::to_ms(*wanted.deadline));
     x.deadline = core::after(now, *wanted.deadline);
+  } else if (const auto own = usual_deadline(within, known.costs)) {
+    x.deadline = core::after(now, *own);
   }
   auto source = source_of(wanted);
   if (!source)

@@ -110,6 +110,8 @@ core::result<void> engine::impl::begin() {
   known = std::make_shared<const runtime::known_variants>(std::move(*read));
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
+  if (auto there = runtime::check_deadline(settings, known->costs); !there)
+    return there;
   profile = {known, &known->costs};
   auto read_digests = runtime::digests_of_models(settings);
   if (!read_digests)

@@ -486,11 +486,13 @@ private:
     process_body body;
     const auto device = who.process.value - process_of(0).value;
     const auto* group = planning::group_of(of_.devices, device);
+    // As a server's device does, it holds a model for all its levels.
+    const auto held = planning::levels_of(*of_.profile, core::variant_id{0});
     gpu::virtual_config v;
     v.known = group != nullptr ? profile_on(group->kind) : of_.profile;
     v.noise = of_.noise;
     v.seed = of_.seed ^ uint64_t { who.process.value } << 32;
-    v.resident = {core::variant_id{0}};
+    v.resident = held;
     v.score = [this](core::request_id id, const std::string& judge) {
       books_.judged(id, judge);
       return scores_(id, judge);
@@ -515,7 +517,8 @@ private:
     d.self = {who, actors::role::denoise_step, 0};
     d.device = "simulated";
     d.kind = group != nullptr ? group->kind : d.device;
-    d.variants = {of_.profile->variants.front().name};
+    for (const auto x : held)
+      d.variants.push_back(of_.profile->variants[x.value].name);
     d.weights = planning::weights_of(*of_.profile);
     d.seats = batch_;
     d.max_batch = batch_;

@@ -4,6 +4,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>
+#include <atelier/planning/grouping.hpp>
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/planning/row_work.hpp>
 #include <atelier/planning/step_table.hpp>
@@ -413,12 +414,22 @@ bool virtual_executor::load(const std::vector<core::variant_id>& variants,
                             const std::vector<core::variant_id>&) {
   auto& x = *device_;
   core::timespan takes{0};
-  if (!x.config.resident.empty())
-    for (const auto v : variants)
-      if (v.value < x.config.known->variants.size()
-          && std::find(x.resident.begin(), x.resident.end(), v)
-               == x.resident.end())
-        takes += x.load_time(v);
+  const auto& known = *x.config.known;
+  const auto is_known = [&](core::variant_id v) {
+    return v.value < known.variants.size();
+  };
+  // Levels of one model are loaded once.
+  auto there = x.resident;
+  std::erase_if(there, [&](auto v) { return !is_known(v); });
+  for (const auto v : variants) {
+    if (x.config.resident.empty() || !is_known(v))
+      continue;
+    if (std::none_of(there.begin(), there.end(), [&](auto y) {
+          return planning::share_weights(known, y, v);
+        }))
+      takes += x.load_time(v);
+    there.push_back(v);
+  }
   x.resident = variants;
   if (takes.count() == 0)
     return true;

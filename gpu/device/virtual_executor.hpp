@@ -24,8 +24,8 @@ struct virtual_config {
   /// Returns the number of an attempt's run, which the variation of durations
   /// depends on; empty: the attempt's number.
   std::function<uint32_t(core::ticket)> run_of = {};
-  /// Variants loaded at the start; others must be loaded before they run.
-  /// Empty: all.
+  /// Variants loaded at the start; others must be loaded before they run, which
+  /// takes time unless a variant of the same weights is there. Empty: all.
   std::vector<core::variant_id> resident = {};
   /// Scores a request's image; empty: 0 for all.
   std::function<double(core::request_id, const std::string& judge)> score = {};

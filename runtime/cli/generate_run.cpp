@@ -3,6 +3,7 @@
 #include <atelier/runtime/cli/generate_run.hpp>
 #include <atelier/runtime/cli/image_json.hpp>
 #include <atelier/runtime/cli/parse.hpp>
+#include <atelier/runtime/several_images.hpp>
 
 #include <ostream>
 
@@ -83,10 +84,8 @@ bool generate_run::submit(uint64_t index) {
   auto wanted = plan_.common;
   wanted.prompt = plan_.prompt_of(index);
   wanted.seed = plan_.seed_of(index);
-  // Images that start from the same earlier work are often the same image, so
-  // that only the first of a prompt may.
-  if (index % plan_.count > 0 && !wanted.cache)
-    wanted.seed_drawn = false;
+  if (index % plan_.count > 0)
+    start_from_noise(wanted);
   callbacks calls;
   // The callbacks own the mailbox because a late one may arrive after this
   // run's end.

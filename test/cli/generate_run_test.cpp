@@ -57,6 +57,32 @@ BOOST_AUTO_TEST_CASE(each_prompt_takes_the_seeds_from_the_first) {
   BOOST_TEST(lines_of(err.str()) == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(only_the_first_image_of_a_prompt_may_come_from_a_cache) {
+  const auto uses = [this](std::optional<std::string> said, bool drawn) {
+    plan.common.cache = std::move(said);
+    plan.common.seed_drawn = drawn;
+    plan.existing = on_existing::replace;
+    makes.handed_in.clear();
+    BOOST_TEST((run() == exit_status::done));
+    BOOST_TEST_REQUIRE(makes.handed_in.size() == 4u);
+    return makes.handed_in;
+  };
+  for (const bool drawn : {false, true}) {
+    const auto all = uses("on", drawn);
+    for (const size_t first : {0u, 2u}) {
+      BOOST_TEST(all[first].cache.value() == "on");
+      BOOST_TEST(all[first + 1].cache.value() == "write");
+    }
+    BOOST_TEST(uses("read", drawn)[1].cache.value() == "off");
+  }
+  // Without a word of the client, a drawn seed reads the cache.
+  const auto all = uses({}, true);
+  for (const size_t i : {0u, 1u, 2u, 3u}) {
+    BOOST_TEST(!all[i].cache);
+    BOOST_TEST(all[i].seed_drawn == (i % 2 == 0));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(json_is_one_object_a_line_and_nothing_else) {
   plan.json = true;
   BOOST_TEST((run() == exit_status::done));

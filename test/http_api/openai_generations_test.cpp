@@ -61,6 +61,9 @@ BOOST_AUTO_TEST_CASE(of_several_images_only_the_first_may_come_from_a_cache) {
     BOOST_TEST(both[i].cache.value() == "write");
     BOOST_TEST(!both[i].cache_similarity);
   }
+  const auto nearest = orders_of({{"cache_similarity", 0.9}});
+  BOOST_TEST(nearest[0].cache_similarity.value() == 0.9f);
+  BOOST_TEST(!nearest[1].cache_similarity);
   const auto read = orders_of({{"cache", "read"}, {"seed", 7}});
   BOOST_TEST(read[0].cache.value() == "read");
   BOOST_TEST(read[2].cache.value() == "off");

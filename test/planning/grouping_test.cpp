@@ -37,6 +37,11 @@ BOOST_AUTO_TEST_CASE(variants_of_a_model_have_the_same_weights) {
     firsts.push_back(v.value);
   BOOST_TEST((firsts == std::vector<uint32_t>{0, 0, 2, 3, 0}));
   BOOST_TEST(weights_of({}).empty());
+  const auto levels = levels_of(known, core::variant_id{4});
+  firsts.clear();
+  for (const auto v : levels)
+    firsts.push_back(v.value);
+  BOOST_TEST((firsts == std::vector<uint32_t>{0, 1, 4}));
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_come_together_stay_together) {

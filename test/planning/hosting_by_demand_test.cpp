@@ -103,6 +103,31 @@ BOOST_AUTO_TEST_CASE(a_worker_holds_as_many_as_its_memory_does) {
   BOOST_TEST((hosting(planned(there), 3) == variants{v(2)}));
 }
 
+BOOST_AUTO_TEST_CASE(levels_of_a_model_are_hosted_together) {
+  auto levels = known;
+  // Variants 4 and 5 are levels of one model.
+  levels.variants[5].model = levels.variants[4].model;
+  const auto hosts = [&](const cluster_view& there) {
+    return hosting(host_by_demand({}, {}, levels, there, {}), 3);
+  };
+  cluster_view there{{worker(3, {v(4)}, 0)}};
+  there.unhosted = {v(5)};
+  there.waiting = {0, 0, 0, 0, 1, 1};
+  BOOST_TEST((hosts(there) == variants{v(4), v(5)}));
+  // The worker changes to both at once.
+  there.workers[0] = worker(3, {v(0)}, 0);
+  there.unhosted = {v(4), v(5)};
+  BOOST_TEST((hosts(there) == variants{v(4), v(5)}));
+  // Memory that holds one model holds all its levels, and no other model.
+  there.workers[0] = worker(3, {v(0), v(4)}, 8);
+  there.unhosted = {v(5)};
+  BOOST_TEST((hosts(there) == variants{v(0), v(4), v(5)}));
+  there.workers[0] = worker(3, {v(4), v(5)}, 4);
+  there.unhosted = {v(0)};
+  there.waiting = {1};
+  BOOST_TEST((hosts(there) == variants{v(0)}));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_asked_for_least_leaves) {
   const auto before = planned({}, {}, history({50, 1, 20}));
   cluster_view there{{worker(3, {v(0), v(1), v(2)}, 12)}};

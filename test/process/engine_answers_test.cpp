@@ -334,6 +334,16 @@ BOOST_DATA_TEST_CASE(deadlines_end_what_is_late, modes, how) {
   BOOST_TEST(test::comes_to_rest(*sut));
 }
 
+BOOST_DATA_TEST_CASE(who_names_no_deadline_has_the_servers, modes, how) {
+  auto sut = test::start(how, {slow_card, "policy.deadline_ms=100"});
+  BOOST_TEST(test::code_of(test::answers_to(*sut, {small(100)})[0])
+             == "deadline_missed");
+  auto x = small(2);
+  x.deadline = 60s;
+  test::image_in(test::answers_to(*sut, {x})[0]);
+  BOOST_TEST(test::comes_to_rest(*sut));
+}
+
 BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
   auto sut = test::start(how, {slow_card, "limits.requests=3"});
   std::vector<submission> accepted;

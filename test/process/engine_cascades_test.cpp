@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -56,13 +58,15 @@ struct fixture {
            + "',executor='test_card',variants=['" + light + "','" + heavy
            + "'],max_batch=1,test_card_step_ms=50}";
     };
-    return test::start(
-      mode::single,
-      {"devices=[" + device(0) + "," + device(1) + "]",
-       "policy.name='" + policy + "'",
-       "policy.judges='" + folder.path.string() + "'",
-       "planner." + of + "='" + (folder.path / "quality.json").string() + "'",
-       "planner.period_s=0.5", "monitor.window_s=1"});
+    std::vector<std::string> settings{
+      "devices=[" + device(0) + "," + device(1) + "]",
+      "policy.name='" + policy + "'",
+      "policy.judges='" + folder.path.string() + "'",
+      "planner." + of + "='" + (folder.path / "quality.json").string() + "'",
+      "planner.period_s=0.5",
+      "monitor.window_s=1"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return test::start(mode::single, std::move(settings));
   }
 
   static generation wanted(uint64_t seed) {
@@ -86,6 +90,8 @@ struct fixture {
   static inline const std::string heavy = "heavy@20";
   const test::scratch_folder folder;
   planning::profile evaluated;
+  /// Settings that `start` adds.
+  std::vector<std::string> more;
 };
 
 } // namespace
@@ -185,6 +191,32 @@ BOOST_AUTO_TEST_CASE(a_plan_follows_what_steps_take) {
   for (auto& x : all)
     BOOST_TEST(!test::image_in(test::await(x)).variant.empty());
   BOOST_TEST(sut->stop(30s));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_without_a_deadline_has_the_profiles) {
+  // Its judge differs from that of the folder, so that it defers every light
+  // image; a heavy one takes a second.
+  evaluated.cascades[0].deadline = 700ms;
+  more = {"policy.deadline=profile"};
+  auto sut = start("score-cascade");
+  BOOST_TEST_REQUIRE(eventually([&] { return cascaded(sut->status()) == 1; }));
+  // On a busy machine a light image may be late, too.
+  BOOST_TEST(eventually([&] {
+    const auto made = test::answers_to(*sut, {wanted(1)})[0];
+    return test::code_of(made) == "" && test::image_in(made).variant == light;
+  }));
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_that_no_profile_has_ends_the_start) {
+  auto options = test::options_of(
+    mode::single, {"devices=[{name='cpu:0',executor='test_card'}]",
+                   "policy.deadline=profile"});
+  auto started = engine::start(options);
+  const auto* why = std::get_if<failure>(&started);
+  BOOST_TEST_REQUIRE(why != nullptr);
+  BOOST_TEST(why->code == "bad_config");
+  BOOST_TEST(why->text.find("policy.deadline") != std::string::npos, why->text);
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_no_image_meets_is_told) {

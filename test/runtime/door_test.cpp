@@ -350,6 +350,42 @@ BOOST_AUTO_TEST_CASE(a_image_that_lies_on_its_side_is_stood_up_first) {
   BOOST_TEST((got->px == core::extent{16, 64}));
 }
 
+BOOST_AUTO_TEST_CASE(who_names_no_deadline_has_the_servers) {
+  using namespace std::chrono_literals;
+  auto within = test::two_variants();
+  const auto enters = [&](std::optional<std::chrono::nanoseconds> own) {
+    generation wanted;
+    wanted.deadline = own;
+    const auto got = enter(wanted, within);
+    BOOST_TEST_REQUIRE(got.operator bool());
+    return got->deadline;
+  };
+  within.policy.own_deadline = 5s;
+  BOOST_TEST((enters({}) == entered + 5s));
+  BOOST_TEST((enters(1s) == entered + 1s));
+  BOOST_TEST((enters(1h) == entered + 1h));
+  // The profile's deadline is that of its first cascade.
+  planning::profile known;
+  known.cascades.resize(2);
+  known.cascades[0].deadline = 3s;
+  known.cascades[1].deadline = 9s;
+  BOOST_TEST((runtime::usual_deadline(within, known) == 5s));
+  within.policy.own_deadline = 0s;
+  BOOST_TEST((enters({}) == core::never));
+  BOOST_TEST(!runtime::usual_deadline(within, known));
+  within.policy.deadline = "profile";
+  BOOST_TEST((runtime::usual_deadline(within, known) == 3s));
+  BOOST_TEST(bool(runtime::check_deadline(within, known)));
+  known.cascades.clear();
+  BOOST_TEST(!runtime::usual_deadline(within, known));
+  const auto refused = runtime::check_deadline(within, known);
+  BOOST_TEST_REQUIRE(!refused);
+  BOOST_TEST(refused.why().text.find("policy.deadline: 'profile'")
+             != std::string::npos);
+  within.policy.own_deadline = 1s;
+  BOOST_TEST(bool(runtime::check_deadline(within, known)));
+}
+
 BOOST_AUTO_TEST_CASE(a_deadline_beyond_the_end_of_time_is_none) {
   generation wanted;
   wanted.deadline = std::chrono::nanoseconds::max();

@@ -5,6 +5,7 @@
 #include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/inpaint.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
+#include <atelier/runtime/several_images.hpp>
 
 #include <fmt/format.h>
 
@@ -222,22 +223,6 @@ uint32_t steps_that_run(const std::vector<variant_status>& known,
     1u);
 }
 
-namespace {
-
-/// Images that start from the same earlier work are often the same image, so
-/// that only the first of several may.
-void read_no_cache(generation& x) {
-  x.seed_drawn = false;
-  if (!x.cache)
-    return;
-  // Its name was checked with the other parameters.
-  if (const auto use = core::parse_name<core::cache_use>(*x.cache))
-    x.cache.emplace(core::to_string(core::without_reading(*use)));
-  x.cache_similarity.reset();
-}
-
-} // namespace
-
 std::vector<generation> spread(field_reader& r, const api_context& with,
                                generation one, uint32_t n,
                                core::extent answer) {
@@ -265,7 +250,7 @@ std::vector<generation> spread(field_reader& r, const api_context& with,
   for (uint32_t i = 0; i < n; ++i) {
     all[i].seed = *one.seed + i;
     if (i > 0)
-      read_no_cache(all[i]);
+      start_from_noise(all[i]);
   }
   return all;
 }

@@ -100,11 +100,14 @@ async function reuse(card) {
     + 'longer kept. Choose it again.');
 }
 
-// Draws four images with a card's settings and other seeds.
+// Draws four images with a card's settings and other seeds. A request with a
+// seed of its own starts from no earlier work: from that of the card's image,
+// the first one would be the same image again.
 async function vary(card) {
   viewer.close();
   fail('');
-  const {seed, ...request} = requestOf(card);
+  const {cache, ...request} = requestOf(card);
+  [request.seed] = crypto.getRandomValues(new Uint32Array(1));
   let from;
   if (card.job.kind !== 'generation') {
     const source = await memory.sourceOf(card.job.id);

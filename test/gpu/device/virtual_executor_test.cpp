@@ -321,6 +321,35 @@ BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
   BOOST_TEST(step({job.ticket}) == 10.0, tolerance);
 }
 
+BOOST_AUTO_TEST_CASE(levels_of_a_model_are_loaded_once) {
+  simulated x;
+  auto known = *x.known;
+  // One more level of the first model, and two of another one.
+  for (const char* model : {"card", "other", "other"}) {
+    auto& v = known.variants.emplace_back(x.known->variants.front());
+    v.model = model;
+    v.load = 3s;
+  }
+  virtual_config config;
+  config.known = std::make_shared<const planning::profile>(known);
+  config.resident = {core::variant_id{0}};
+  x.sut = std::make_unique<virtual_executor>(config, x.timers, x.slots);
+  size_t loaded = 0;
+  x.sut->connect({{}, {}, [&](const load_report&) { ++loaded; }});
+  const auto load = [&](std::vector<core::variant_id> variants) {
+    const auto begin = x.timers->now();
+    x.sut->load(variants, {});
+    x.drain();
+    return x.timers->now() - begin;
+  };
+  constexpr core::variant_id own{0}, level{1}, other{2}, of_other{3};
+  BOOST_CHECK(load({own, level}) == 0s);
+  BOOST_CHECK(load({other, of_other}) == 3s);
+  BOOST_TEST(loaded == 1u);
+  BOOST_CHECK(load({of_other}) == 0s);
+  BOOST_CHECK(load({level, of_other}) == 3s);
+}
+
 BOOST_AUTO_TEST_CASE(noise_spreads_times_and_is_repeatable) {
   const auto times = [](double noise, uint64_t seed) {
     simulated x{false, noise, seed};

@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(the_small_model_refines_hits_and_the_full_one_draws) {
         BOOST_TEST(x.reused.value().kind == "image");
         small += x.variant == "card@4" ? 1u : 0u;
       }
+      // By now the device may host the full model again.
       BOOST_TEST(small > 0u);
-      BOOST_TEST(hosts_small(*sut));
       const auto other =
         test::answers_to(*sut, {wanted("seven green glass towers")});
       BOOST_TEST(test::image_in(other.front()).route == "miss");

@@ -2,7 +2,8 @@
 """What attackers and honest keys send to the server of attackers.py.
 
 Each function makes one attempt, with the server's address, a key and a source of random
-numbers.
+numbers. The text of an attack names the bound that it tries, one of those that
+docs/security.md lists.
 """
 import base64
 import hashlib
@@ -63,6 +64,7 @@ def head_of(url, method, path, *lines):
 # Attackers without a key.
 
 def invented_methods(url, _, chance):
+    """Methods that metrics do not know (http.header_kib)."""
     with connected(url) as s:
         for _ in range(20):
             word = "M" + "".join(chance.choices("ABCDEFGH", k=2000))
@@ -72,7 +74,7 @@ def invented_methods(url, _, chance):
 
 
 def bodies_of_readers(url, _, chance):
-    """GETs with a large body that never ends."""
+    """GETs with a large body that never ends (http.bodies_mib, http.read_ms)."""
     with connected(url) as s:
         s.sendall(head_of(url, "GET", chance.choice(("/health", "/", "/v1")),
                           "Content-Length: 67108864"))
@@ -82,7 +84,7 @@ def bodies_of_readers(url, _, chance):
 
 
 def half_heads(url, _, __):
-    """Connections that stay in the middle of a request."""
+    """Connections that stay in the middle of a request (http.connections_of_peer)."""
     held = [connected(url) for _ in range(50)]
     for s in held:
         s.sendall(b"GET /health HTTP/1.1\r\nHo")
@@ -92,6 +94,7 @@ def half_heads(url, _, __):
 
 
 def wrong_keys(url, _, chance):
+    """Guessed keys (30 a minute for each address)."""
     at = urllib.parse.urlsplit(url)
     c = http.client.HTTPConnection(at.hostname, at.port, timeout=30)
     for _ in range(100):
@@ -102,6 +105,7 @@ def wrong_keys(url, _, chance):
 
 
 def broken_connections(url, _, __):
+    """Requests whose replies are not awaited (http.connections)."""
     for _ in range(100):
         s = connected(url)
         s.sendall(head_of(url, "GET", "/openapi.json"))
@@ -111,7 +115,8 @@ def broken_connections(url, _, __):
 # Attackers with a key.
 
 def large_json(url, key, chance):
-    """Bodies that take long to parse and are then refused, or echoed."""
+    """Bodies that take long to parse and are then refused, or echoed
+    (http.body_mib, http.bodies_mib)."""
     call(url, key, "POST", "/v1/images/generations",
          b'{"prompt":"a","seed":' + b"1" * 30_000_000 + b"}")
     call(url, key, "POST", "/sdapi/v1/txt2img",
@@ -120,7 +125,7 @@ def large_json(url, key, chance):
 
 
 def pasted_images(url, key, _):
-    """A small repaint of a large image, many times."""
+    """A small repaint of a large image, many times (http.answer_mpx)."""
     call(url, key, "POST", "/sdapi/v1/img2img",
          {"prompt": "a red circle", "init_images": [LARGE], "mask": MASK,
           "width": 64, "height": 64, "steps": 1, "batch_size": 32,
@@ -128,7 +133,7 @@ def pasted_images(url, key, _):
 
 
 def unread_replies(url, key, _):
-    """Large replies that nobody reads."""
+    """Large replies that nobody reads (http.replies_mib)."""
     status, got = call(url, key, "POST", "/v1/jobs",
                        {"prompt": "a red circle", "n": 16, "steps": 1,
                         "size": "256x256"})
@@ -147,7 +152,7 @@ def unread_replies(url, key, _):
 
 
 def much_queued(url, key, _):
-    """An hour of work of the highest priority, kept in the queue."""
+    """An hour of work of the highest priority, kept in the queue (limits.queue_s)."""
     for _ in range(40):
         status, _ = call(url, key, "POST", "/v1/jobs",
                          {"prompt": "a blue square", "n": 64,
@@ -158,6 +163,7 @@ def much_queued(url, key, _):
 
 
 def cancelled_jobs(url, key, chance):
+    """Jobs that are cancelled at once, with listeners (http.jobs, limits.request_mib)."""
     for _ in range(50):
         status, got = call(url, key, "POST", "/v1/jobs",
                            {"prompt": "x" * 60_000 + str(chance.random()),

@@ -721,6 +721,40 @@ def case_the_printed_configuration_is_read_back(program):
     expect(code == 0 and "#" in example, err)
 
 
+def case_the_documented_bounds_have_the_defaults_of_the_example(program):
+    code, example, err = program.run(["config", "--example"])
+    expect(code == 0, err)
+    defaults = {}
+    section = None
+    for line in example.splitlines():
+        if head := re.fullmatch(r"\[(\w+)\]", line):
+            section = head[1]
+        elif pair := re.fullmatch(r"(\w+) = ([\d.]+)", line):
+            defaults[f"{section}.{pair[1]}"] = float(pair[2])
+    units = {"kib": "KiB", "mib": "MiB", "ms": "ms", "s": "s"}
+    text = (REPOSITORY / "docs" / "security.md").read_text()
+    limits = text.split("## Limits\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\|[^|]*\| `(\w+\.\w+)` \| ([\d,]+)(?: (\w+))?([:;][^|]*)? "
+                      r"\|([^|]+)\|[^|]+\|$", limits, re.MULTILINE)
+    # All but the two lines above them.
+    expect(len(rows) == len(re.findall(r"^\|", limits, re.MULTILINE)) - 2, rows)
+    for name, value, unit, _, whose in rows:
+        expect(name in defaults, name)
+        expect(float(value.replace(",", "")) == defaults[name], name, value,
+               defaults[name])
+        expect(unit == units.get(name.rpartition("_")[2], ""), name, unit)
+        expect(whose.strip(), name)
+    told = {name for name, *_ in rows}
+    for name in defaults:
+        if re.match(r"http\.(connections|.*_(kib|mib|mpx))", name):
+            expect(name in told, name, "is in no row")
+    # What is bounded is told once.
+    attacks = (REPOSITORY / "bench" / "attacks.py").read_text()
+    for name in re.findall(r"\b(?:http|limits)\.[a-z_]+\b", attacks):
+        if name not in ("http.client",):
+            expect(name in told, name, "is in no row")
+
+
 def check_profile(text, variants, batches, pixels):
     """Checks the output of `atelier profile` against docs/profile-file.md."""
     x = json.loads(text)

@@ -48,9 +48,9 @@ enum class share_steps : uint8_t {
 
 /// Where a run's steps lie on the noise schedule.
 enum class step_spacing : uint8_t {
-  /// As the model's scheduler_config.json says.
+  /// The model's scheduler_config.json says it.
   model,
-  /// As the timestep_spacing of diffusers.
+  /// These are diffusers' values of timestep_spacing.
   leading,
   trailing,
   linspace,

@@ -89,7 +89,7 @@ private:
   }
 
   // Returns the seconds until a worker could run the variant in addition: a
-  // level of a model that it hosts takes no load.
+  // level of a model that it holds takes no load.
   double addition_of(core::variant_id v, size_t worker) const {
     return holds_weights(v, worker) ? 0 : load_of(v, worker);
   }

@@ -9,11 +9,15 @@
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
 #include <process/engine_fixture.hpp>
+#include <process/ladder_plan.hpp>
+#include <support/told_stage.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace atelier;
@@ -21,97 +25,39 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The class of a prompt is the number of its exclamation marks.
-class marks_stage {
-public:
-  struct work {
-    std::string prompt;
-
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.prompt);
-    }
-  };
-
-  struct done {
-    uint32_t marks = 0;
-
-    template <class Inspector>
-    friend typename Inspector::result_type inspect(Inspector& f, done& x) {
-      return f(x.marks);
-    }
-  };
-
-  marks_stage() {
-    row_.name = "marks";
-    row_.hook = planning::hook::before_route;
-    row_.budget = 60s;
-    row_.otherwise = planning::if_failed::fail;
-  }
-
-  const planning::stage_row& row() const {
-    return row_;
-  }
-
-  std::optional<work> begin(const planning::row_view& of) const {
+/// Says that the class of a prompt is the number of its exclamation marks.
+planning::stage_ptr marks_stage() {
+  test::told_stage::script says;
+  says.begin =
+    [](const planning::row_view& of) -> std::optional<test::told_stage::work> {
     if (of.known.tolerated)
       return std::nullopt;
-    return work{of.wanted.text.positive};
-  }
-
-  core::timespan takes(const work&, const planning::profile&) const {
-    return 1ms;
-  }
-
-  core::result<done> run(const work& of, planning::worker_context&) const {
-    return done{static_cast<uint32_t>(
-      std::count(of.prompt.begin(), of.prompt.end(), '!'))};
-  }
-
-  core::result<void> end(const done& x, planning::facts& known) const {
-    known.tolerated = {x.marks};
+    return test::told_stage::work{
+      static_cast<uint64_t>(std::ranges::count(of.wanted.text.positive, '!'))};
+  };
+  says.run =
+    [](const test::told_stage::work& x,
+       planning::worker_context&) -> core::result<test::told_stage::done> {
+    return test::told_stage::done{x.about};
+  };
+  says.end = [](const test::told_stage::done& x,
+                planning::facts& known) -> core::result<void> {
+    known.tolerated = {static_cast<uint32_t>(x.found)};
     return {};
-  }
-
-private:
-  planning::stage_row row_;
-};
+  };
+  says.takes = 1ms;
+  return test::told("marks", planning::hook::before_route,
+                    planning::if_failed::fail, {}, std::move(says),
+                    planning::place::cpu_pool, 60s);
+}
 
 const std::vector<std::string> ladder{"card@12", "card@6", "card@2"};
 
 /// A ladder of three levels, and a plan that sends each class to its own level.
 struct fixture {
   fixture() {
-    planning::profile p;
-    planning::ladder_profile models;
-    models.kind = planning::ladder_kind::smaller_models;
-    for (const auto& name : ladder) {
-      auto v = *planning::parse_variant(name);
-      v.native_px = {64, 64};
-      v.step = {{1, 64 * 64, 1ms, 9}};
-      models.levels.push_back(
-        {core::variant_id{static_cast<uint32_t>(p.variants.size())},
-         0,
-         0.9 - 0.1 * static_cast<double>(p.variants.size()),
-         {}});
-      p.variants.push_back(v);
-    }
-    p.ladders = {models};
-    folder.write("measured.json", planning::to_json(p));
-    folder.write("plan.json", R"({"format": "atelier.plan", "version": 1,
-      "policy": "argus",
-      "memory": {"of": "argus", "phase": "models", "first_route": 3,
-                 "levels": 3},
-      "workers": [{"count": 1, "batch": 1, "join": "single",
-                   "hosting": ["card@12", "card@6", "card@2"]}],
-      "routes": [
-        {"route": 0, "name": "card@12", "stages": [{"any_of": ["card@12"]}]},
-        {"route": 1, "name": "card@6", "stages": [{"any_of": ["card@6"]}]},
-        {"route": 2, "name": "card@2", "stages": [{"any_of": ["card@2"]}]},
-        {"route": 3, "name": "level 0", "stages": [{"any_of": ["card@12"]}]},
-        {"route": 4, "name": "level 1", "stages": [{"any_of": ["card@6"]}]},
-        {"route": 5, "name": "level 2", "stages": [{"any_of": ["card@2"]}]}],
-      "share": [{"3": 1}, {"4": 1}, {"5": 1}]})");
+    folder.write("measured.json", planning::to_json(test::with_ladder(ladder)));
+    folder.write("plan.json", test::plan_by_class(ladder));
   }
 
   std::unique_ptr<engine> start(const std::vector<std::string>& more) const {
@@ -121,7 +67,7 @@ struct fixture {
        "'card@6','card@2'],test_card_step_ms=1}]",
        "planner.profile='" + (folder.path / "measured.json").string() + "'"});
     options.set.insert(options.set.end(), more.begin(), more.end());
-    options.extend.stages = {{planning::make_stage(marks_stage{}), "mask"}};
+    options.extend.stages = {{marks_stage(), "mask"}};
     return test::start(options);
   }
 

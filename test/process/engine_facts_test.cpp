@@ -12,6 +12,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
 #include <process/engine_fixture.hpp>
+#include <process/ladder_plan.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -34,29 +36,8 @@ namespace {
 
 const auto modes = boost::unit_test::data::make({mode::single, mode::split});
 
-/// Returns a ladder whose levels have the names of routes that the classifier
-/// knows. The test card draws them.
-planning::profile with_ladder() {
-  planning::profile p;
-  planning::ladder_profile ladder;
-  ladder.kind = planning::ladder_kind::smaller_models;
-  double quality = 0.9;
-  for (const auto* const name : {"base@50", "small@20", "turbo@4"}) {
-    auto v = *planning::parse_variant(name);
-    v.native_px = {64, 64};
-    v.step = {{1, 64 * 64, 1ms, 9}};
-    v.quality = quality;
-    p.variants.push_back(v);
-    ladder.levels.push_back(
-      {core::variant_id{static_cast<uint32_t>(ladder.levels.size())},
-       0,
-       quality,
-       {}});
-    quality -= 0.1;
-  }
-  p.ladders.push_back(std::move(ladder));
-  return p;
-}
+/// Names of routes that the classifier knows. The test card draws them.
+const std::vector<std::string> ladder{"base@50", "small@20", "turbo@4"};
 
 generation wanted(std::string prompt) {
   generation x;
@@ -77,16 +58,16 @@ uint64_t left_out(const engine& sut, std::string_view stage) {
 /// A copy of the shipped classifier.
 struct fixture {
   fixture() {
-    folder.write("measured.json", planning::to_json(with_ladder()));
+    folder.write("measured.json", planning::to_json(test::with_ladder(ladder)));
     fs::copy(ATELIER_SOURCE_DIR "/models/classifier", classifier);
   }
 
-  engine_options options(mode how) const {
+  engine_options options(mode how, const std::string& policy = "argus") const {
     return test::options_of(
       how,
       {"devices=[{name='cpu:0',executor='test_card',variants=['base@50',"
        "'small@20','turbo@4'],test_card_step_ms=1}]",
-       "policy.name=argus",
+       "policy.name=" + policy,
        "planner.profile='" + (folder.path / "measured.json").string() + "'",
        "classifier.folder='" + classifier.string() + "'",
        "scheduler.facts_ms=20000"});
@@ -141,10 +122,35 @@ BOOST_DATA_TEST_CASE(the_prompts_class_stands_in_its_image, modes, how) {
     BOOST_TEST_REQUIRE(told.size() == 1u, prompt);
     BOOST_TEST(told[0].ladder == "smaller_models");
     BOOST_TEST(told[0].level < 3u);
-    const std::string levels[] = {"base@50", "small@20", "turbo@4"};
-    BOOST_TEST(told[0].variant == levels[told[0].level]);
+    BOOST_TEST(told[0].variant == ladder[told[0].level]);
   }
   BOOST_TEST(left_out(*sut, "classify") == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+// Of these prompts the shipped classifier says different classes: a classifier
+// that said the same of all would be noticed here.
+BOOST_DATA_TEST_CASE(prompts_of_different_classes_have_different_variants,
+                     modes, how) {
+  folder.write("plan.json", test::plan_by_class(ladder));
+  auto by_plan = options(how, "fixed");
+  by_plan.set.push_back("planner.plan='" + (folder.path / "plan.json").string()
+                        + "'");
+  auto sut = test::start(by_plan);
+  std::set<std::string> drawn_by;
+  for (const auto* const prompt :
+       {"a red circle", "a yellow star on a gray background",
+        "a small red square, a blue circle and a green star on a navy "
+        "background"}) {
+    const auto answers = test::answers_to(*sut, {wanted(prompt)});
+    const auto& made = test::image_in(answers.front());
+    BOOST_TEST_REQUIRE(made.prompt_class.size() == 1u, prompt);
+    const auto level = made.prompt_class[0].level;
+    BOOST_TEST(made.route == "level " + std::to_string(level), prompt);
+    BOOST_TEST(made.variant == ladder.at(level), prompt);
+    drawn_by.insert(made.variant);
+  }
+  BOOST_TEST(drawn_by.size() == ladder.size());
   BOOST_TEST(sut->stop(10s));
 }
 
@@ -182,7 +188,7 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_DATA_TEST_CASE(the_share_of_a_mask_is_known_before_the_route, modes,
                      how) {
-  auto measured = with_ladder();
+  auto measured = test::with_ladder(ladder);
   planning::masked_profile masked;
   masked.variant = core::variant_id{0};
   masked.blocks = masked.tokens = masked.width = 8;

@@ -152,7 +152,7 @@ BOOST_DATA_TEST_CASE(what_it_throws_finds_and_keeps_nothing, cache_modes, how) {
   BOOST_TEST(sut->stop(10s));
 }
 
-// What is kept waits for a cache that takes long to keep; searches do not.
+// Results wait for a cache that takes long to keep them; searches do not wait.
 BOOST_DATA_TEST_CASE(searches_do_not_wait_for_what_is_kept, cache_modes, how) {
   auto sut = test::start(options(how));
   own->stuck = true;

@@ -3,6 +3,8 @@
 // The predictor of matches on a running engine: what it learns, the searches
 // that it saves, and the rates that are measured.
 
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/recall_rig.hpp>
@@ -20,6 +22,8 @@ using namespace std::chrono_literals;
 using test::mode;
 
 namespace {
+
+const auto modes = boost::unit_test::data::make({mode::single, mode::split});
 
 struct fixture : test::recall_rig {
   static cache_status told(const engine& sut) {
@@ -98,12 +102,21 @@ BOOST_AUTO_TEST_CASE(a_dissimilar_prompt_is_answered_without_a_search) {
       const auto again = repeated(*sut, ball);
       BOOST_TEST(again.steps_run == test::recall_steps - test::recall_kept);
       BOOST_TEST(told(*sut).hits > after.hits);
+      // A similar prompt is predicted to hit, and is not just searched for as a
+      // sample.
+      constexpr size_t similar = 16;
+      const auto trained = told(*sut);
+      for (size_t i = 0; i < similar; ++i)
+        test::answers_to(*sut, {only_read("a red ball on a table")});
+      BOOST_TEST(told(*sut).predictor.said_hits - trained.predictor.said_hits
+                 >= similar - 4);
       BOOST_TEST(sut->stop(10s));
     }
 }
 
-BOOST_AUTO_TEST_CASE(measured_rates_reach_the_plan_and_the_profile) {
-  auto sut = start_fast(mode::single, "nirvana-paper");
+BOOST_DATA_TEST_CASE(measured_rates_reach_the_plan_and_the_profile, modes,
+                     how) {
+  auto sut = start_fast(how, "nirvana-paper");
   test::answers_to(*sut, {wanted("a red ball on a table")});
   remembered(*sut);
   const std::vector<generation> same(16, only_read("a red ball on a table"));
@@ -125,8 +138,9 @@ BOOST_AUTO_TEST_CASE(measured_rates_reach_the_plan_and_the_profile) {
   BOOST_TEST(sut->stop(10s));
 }
 
-BOOST_AUTO_TEST_CASE(outcomes_of_searches_train_the_default_predictor) {
-  auto sut = start_fast(mode::single, "nirvana");
+BOOST_DATA_TEST_CASE(outcomes_of_searches_train_the_default_predictor, modes,
+                     how) {
+  auto sut = start_fast(how, "nirvana");
   test::answers_to(*sut, {wanted("a red ball on a table")});
   remembered(*sut);
   // It is not asked while that does not gain, but it learns and is checked.

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -79,6 +80,14 @@ struct fixture : test::recall_rig {
                          + std::to_string(x.reused->entry))
                  != std::string::npos,
                x.notes.front().text);
+  }
+
+  // Returns how often a stage failed, or was late.
+  static uint64_t left_out(const engine& sut, std::string_view stage) {
+    uint64_t sum = 0;
+    for (const auto& x : sut.status().stages)
+      sum += x.name == stage ? x.left_out : 0;
+    return sum;
   }
 
   // Draws while the device's process is killed at the first reported step.
@@ -585,6 +594,77 @@ BOOST_AUTO_TEST_CASE(entries_of_another_policy_hide_none) {
       BOOST_TEST(reads->reads == 1u);
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->status().cache.value().hits == 1u);
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+// The plan of `atelier` starts requests with matches from what its profile has
+// thresholds for, and the newest entry has the other.
+BOOST_AUTO_TEST_CASE(atelier_takes_the_state_or_the_image_of_a_cache_of_both) {
+  struct kind {
+    std::string name;
+    const char* older;
+    const char* newer;
+  };
+
+  const auto x = wanted("a red ball on a table");
+  for (const auto& [name, older, newer] :
+       {kind{"latent", "nirvana", "modm"}, kind{"image", "modm", "nirvana"}})
+    BOOST_TEST_CONTEXT(name) {
+      const auto in_cache =
+        "cache.folder='" + (folder.path / name).string() + "'";
+      folder.write("measured.json", planning::to_json(test::with_reuse()));
+      uint64_t entries = 0;
+      for (const auto* const policy : {older, newer}) {
+        auto set = settings(policy);
+        set.push_back(in_cache);
+        auto sut = test::start(mode::single, set);
+        const auto made = test::answers_to(*sut, {x});
+        BOOST_TEST(test::image_in(made.front()).steps_run == steps);
+        remembered(*sut, ++entries);
+        BOOST_TEST(sut->stop(10s));
+      }
+      auto profile = test::with_reuse();
+      if (name == "image")
+        profile.reuse->latents.clear();
+      folder.write("measured.json", planning::to_json(profile));
+      folder.write("plan.json", R"({"format": "atelier.plan", "version": 1,
+        "policy": "atelier",
+        "memory": {"of": "atelier", "first_route": 2, "labels": 1, "ladder": 0,
+                   "skips": [0, 5], "classes": [0, 1], "edits": [],
+                   "searches": [true], "blind": [{"2": 1}]},
+        "workers": [{"count": 1, "batch": 1, "hosting": ["card@10", "card@4"]}],
+        "routes": [{"route": 0, "name": "card@10",
+                    "stages": [{"any_of": ["card@10"]}]},
+                   {"route": 1, "name": "card@4",
+                    "stages": [{"any_of": ["card@4"]}]},
+                   {"route": 2, "name": "drawn",
+                    "stages": [{"any_of": ["card@10"]}]},
+                   {"route": 3, "name": "drawn small",
+                    "stages": [{"any_of": ["card@4"]}]},
+                   {"route": 4, "name": "reused",
+                    "stages": [{"any_of": ["card@10"], "from": ")"
+                                  + name + R"(",
+                                "skip": 5, "skip_of": 10}]}],
+        "share": [{"2": 1}, {"4": 1}]})");
+      auto set = settings("fixed");
+      set.insert(set.end(),
+                 {in_cache, "planner.plan='"
+                              + (folder.path / "plan.json").string() + "'"});
+      auto sut = test::start(mode::single, set);
+      const auto answers = test::answers_to(*sut, {x});
+      const auto& made = test::image_in(answers.front());
+      BOOST_TEST(made.route == "reused");
+      BOOST_TEST(made.steps_run == steps - kept);
+      check_told(made, steps - kept, name);
+      // The newest entry shows that it has no state, but not that it has no
+      // image.
+      if (name == "latent")
+        BOOST_TEST(left_out(*sut, "fetch") == 0u);
+      // Without a match, its class has no other route.
+      const auto other =
+        test::answers_to(*sut, {wanted("some blue cubes under water")});
+      BOOST_TEST(test::image_in(other.front()).route == "drawn");
       BOOST_TEST(sut->stop(10s));
     }
 }

@@ -16,27 +16,28 @@ sigma_curve::sigma_curve(std::span<const double> alphas) {
   }
 }
 
-double sigma_curve::at(double timestep) const {
-  const auto last = static_cast<double>(sigmas_.size() - 1);
+sigma_curve::place sigma_curve::place_of(double timestep) const {
+  const size_t last = sigmas_.size() - 1;
   if (timestep <= 0)
-    return smallest();
-  if (timestep >= last)
-    return largest();
+    return {0, 0, 0};
+  if (timestep >= static_cast<double>(last))
+    return {last, last, 0};
   const double below = std::floor(timestep);
   const auto i = static_cast<size_t>(below);
-  return (sigmas_[i + 1] - sigmas_[i]) * (timestep - below) + sigmas_[i];
+  return {i, i + 1, timestep - below};
+}
+
+double sigma_curve::at(double timestep) const {
+  const auto [below, above, part] = place_of(timestep);
+  return (sigmas_[above] - sigmas_[below]) * part + sigmas_[below];
 }
 
 double sigma_curve::at_by_log(double timestep) const {
-  const auto last = static_cast<double>(sigmas_.size() - 1);
-  if (timestep <= 0)
-    return smallest();
-  if (timestep >= last)
-    return largest();
-  const double below = std::floor(timestep);
-  const auto i = static_cast<size_t>(below);
-  const double w = timestep - below;
-  return std::exp((1 - w) * logs_[i] + w * logs_[i + 1]);
+  const auto [below, above, part] = place_of(timestep);
+  // The exponential of a logarithm may differ in its last bit.
+  return below == above
+         ? sigmas_[below]
+         : std::exp((1 - part) * logs_[below] + part * logs_[above]);
 }
 
 double sigma_curve::timestep_of(double sigma) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,6 +38,16 @@ public:
   double timestep_of(double sigma) const;
 
 private:
+  /// The sigmas around a timestep, and its part of the way between them; both
+  /// are the same outside the range.
+  struct place {
+    size_t below = 0;
+    size_t above = 0;
+    double part = 0;
+  };
+
+  place place_of(double timestep) const;
+
   std::vector<double> sigmas_;
   std::vector<double> logs_;
 };

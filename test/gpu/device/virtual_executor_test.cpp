@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(steps_of_edits_take_time_by_their_masked_shares) {
 BOOST_AUTO_TEST_CASE(levels_of_a_model_are_loaded_once) {
   simulated x;
   auto known = *x.known;
-  // One more level of the first model, and two of another one.
+  // These are one level of the resident model, and two of another one.
   for (const char* model : {"card", "other", "other"}) {
     auto& v = known.variants.emplace_back(x.known->variants.front());
     v.model = model;

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(the_part_that_fits_ends_with_a_token) {
   BOOST_TEST(kept("the d\xC3\xA9gs", 5) == "the d");
   BOOST_TEST(kept("the d\xC3\xA9gs", 6) == "the d\xC3\xA9");
   BOOST_TEST(kept("a<|endoftext|>the cat the", 5) == "a<|endoftext|>the");
-  // What is behind the part that fits changes nothing.
+  // Text behind the part that fits changes nothing.
   core::philox random{test::seed(), core::purpose::test, core::request_id{1}};
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     std::string text;

@@ -106,8 +106,8 @@ BOOST_AUTO_TEST_CASE(outcomes_teach_what_hits) {
 }
 
 BOOST_AUTO_TEST_CASE(an_outcome_counts_as_often_as_it_stands_for) {
-  // Of equal prompts, as many hit as miss, but each miss was one of sixteen
-  // that were not searched for.
+  // As many equal prompts hit as miss, but each miss stands for sixteen, of
+  // which fifteen were not searched for.
   auto random = test::random_of(6);
   const auto values = clustered(random, 200, 16, 1, 0.05);
   const embedding_list list{values, 16};

@@ -73,9 +73,9 @@ public:
   using forwarding_work::forwarding_work;
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override {
+                                    const index::search_terms& by) override {
     const auto begun = clock_type::now();
-    auto found = forwarding_work::near(key, text, most);
+    auto found = forwarding_work::near(key, text, by);
     const std::lock_guard hold{lock_};
     last_search_ = {found.empty() ? 0 : found.front().similarity,
                     microseconds_since(begun)};
@@ -121,7 +121,7 @@ public:
   /// Returns the vectors that a search for a text compares.
   uint64_t compared_for(std::string_view text) {
     const auto before = counts().compared;
-    near(key_, text, 1);
+    near(key_, text, {1});
     return counts().compared - before;
   }
 

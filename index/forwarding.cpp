@@ -18,8 +18,8 @@ planning::compared forwarding_work::compares() const {
 
 std::vector<planning::match> forwarding_work::near(std::string_view key,
                                                    std::string_view text,
-                                                   size_t most) {
-  return to_->near(key, text, most);
+                                                   const search_terms& by) {
+  return to_->near(key, text, by);
 }
 
 core::result<payload> forwarding_work::state(uint64_t entry, uint32_t steps) {

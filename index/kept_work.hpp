@@ -7,6 +7,7 @@
 #include <atelier/index/space_extent.hpp>
 #include <atelier/index/text_encoder.hpp>
 #include <atelier/planning/profile.hpp>
+#include <atelier/planning/reuse/needed_work.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstddef>
@@ -80,11 +81,25 @@ struct entry_page {
   std::optional<core::tenant_id> whose{};
 };
 
+/// What a search asks for.
+struct search_terms {
+  /// The maximum number of entries that are found.
+  size_t most = 0;
+  /// What an entry must hold to be found.
+  planning::needed_work needs{};
+  /// The similarity from which a found entry makes the search a hit, 0..1;
+  /// above 1: none does. Less similar entries are found, too.
+  double hit_from = 0;
+
+  friend bool operator==(const search_terms&, const search_terms&) = default;
+};
+
 struct kept_counts {
   uint64_t entries = 0;
   /// The size of all entries in bytes, as the implementation counts it.
   uint64_t bytes = 0;
-  /// Searches that found an entry, and searches that found none.
+  /// Searches that found an entry as similar as search_terms::hit_from, and all
+  /// others.
   uint64_t hits = 0;
   uint64_t misses = 0;
   /// Entries that left because their bytes could not be used, and entries that
@@ -132,14 +147,15 @@ public:
     return planning::compared::prompts;
   }
 
-  /// Returns the entries of exactly that key whose texts, or images, are
-  /// nearest to `text`, at most `most`, best first. Equally near entries are
+  /// Returns the entries of exactly that key that hold what `by` needs and
+  /// whose texts, or images, are nearest to `text`, at most `by.most`, best
+  /// first. Entries that lack it take no places. Equally near entries are
   /// ordered by rising depth, then from new to old. Texts have similarity 1
   /// only if their words are the same in the same order. An entry that shares
   /// nothing with `text` is not found.
   virtual std::vector<planning::match> near(std::string_view key,
                                             std::string_view text,
-                                            size_t most) = 0;
+                                            const search_terms& by) = 0;
 
   /// Returns an entry's state after that many steps, with exactly the bytes
   /// that were kept.

@@ -83,18 +83,27 @@ std::vector<float> memory::encoded(std::string_view key,
   return std::move(out.vector);
 }
 
+held_parts memory::held_by(const kept& entry) {
+  held_parts out;
+  out.last_steps = entry.states.empty() ? 0 : entry.states.back().steps;
+  out.depth = held_parts::counted_depth(entry.depth);
+  out.image = entry.image.bytes != nullptr;
+  return out;
+}
+
 std::vector<planning::match> memory::near(std::string_view key,
-                                          std::string_view text, size_t most) {
+                                          std::string_view text,
+                                          const search_terms& by) {
   std::vector<near_vector> found;
   if (const auto wanted = encoded(key, text); !wanted.empty())
-    found = vectors_.near(key, wanted, most);
+    found = vectors_.near(key, wanted, by.most, by.needs);
   const auto words = digest_of_words(text);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
     const auto at = by_number_.find(each.number);
-    // The entry may have left since the search.
-    if (at == by_number_.end())
+    // The entry, or a part of it, may have left since the search.
+    if (at == by_number_.end() || !serves(held_by(*at->second), by.needs))
       continue;
     const auto& entry = *at->second;
     planning::match x;
@@ -108,7 +117,8 @@ std::vector<planning::match> memory::near(std::string_view key,
     out.push_back(std::move(x));
   }
   detail::sort_best_first(out);
-  ++(out.empty() ? counts_.misses : counts_.hits);
+  const bool hit = !out.empty() && out.front().similarity >= by.hit_from;
+  ++(hit ? counts_.hits : counts_.misses);
   return out;
 }
 
@@ -232,7 +242,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   std::vector<kept_ptr> leaving;
   const std::lock_guard hold{lock_};
   const auto room = shares_->room_for(what.whose, bytes, 0);
-  if (!room || !vectors_.add(key, last_number_ + 1, vector))
+  if (!room || !vectors_.add(key, last_number_ + 1, vector, held_by(*entry)))
     return false;
   for (const auto& x : *room)
     leaving.push_back(evict(x));
@@ -273,6 +283,7 @@ memory::kept_ptr memory::evict(const detail::victim& which) {
     else
       std::erase_if(rest->states,
                     [&](const part& x) { return x.steps == steps; });
+  vectors_.note_held(rest->key, which.number, held_by(*rest));
   return std::exchange(entry, std::move(rest));
 }
 

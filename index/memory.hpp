@@ -76,7 +76,7 @@ public:
 
   planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override;
+                                    const search_terms& by) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;
@@ -95,6 +95,7 @@ public:
 private:
   struct part;
   struct kept;
+  static held_parts held_by(const kept& entry);
   using kept_ptr = std::shared_ptr<const kept>;
 
   /// Returns an entry and notes that it is used; null if it is gone.

@@ -30,15 +30,15 @@ void nearest_by_key::enter(std::string_view key, index_ptr made) {
 }
 
 bool nearest_by_key::add(std::string_view key, uint64_t number,
-                         std::span<const float> unit) {
+                         std::span<const float> unit, held_parts holds) {
   const std::lock_guard writes{writers_};
   if (const auto there = of(key)) {
-    if (!there->add(number, unit))
+    if (!there->add(number, unit, holds))
       return false;
   } else {
     auto made =
       std::make_shared<vector_index>(dimensions_, how_, counters_, *builder_);
-    if (!made->add(number, unit))
+    if (!made->add(number, unit, holds))
       return false;
     enter(key, std::move(made));
   }
@@ -88,11 +88,17 @@ bool nearest_by_key::remove(std::string_view key, uint64_t number) {
   return true;
 }
 
-std::vector<near_vector> nearest_by_key::near(std::string_view key,
-                                              std::span<const float> unit,
-                                              size_t most) const {
+bool nearest_by_key::note_held(std::string_view key, uint64_t number,
+                               held_parts holds) {
   const auto there = of(key);
-  return there ? there->near(unit, most) : std::vector<near_vector>{};
+  return there && there->note_held(number, holds);
+}
+
+std::vector<near_vector> nearest_by_key::near(
+  std::string_view key, std::span<const float> unit, size_t most,
+  const planning::needed_work& needs) const {
+  const auto there = of(key);
+  return there ? there->near(unit, most, needs) : std::vector<near_vector>{};
 }
 
 space_extent nearest_by_key::extent(std::string_view space) const {

@@ -33,7 +33,7 @@ public:
   /// if too many vectors have been added while the key's index is being built.
   /// @pre `unit` has the dimensions, and the key has no vector with that number
   [[nodiscard]] bool add(std::string_view key, uint64_t number,
-                         std::span<const float> unit);
+                         std::span<const float> unit, held_parts holds = {});
 
   /// Adds all vectors that are read at a start under a key, however many.
   /// Searches under the key take longer until its index is built, and more
@@ -46,12 +46,17 @@ public:
   /// if the vector was not found.
   bool remove(std::string_view key, uint64_t number);
 
-  /// Returns the nearest vectors under the key, at most `most`, best first.
-  /// Equally near vectors are ordered by descending number. A vector with
-  /// similarity 0 is not found.
+  /// Replaces what a vector's entry holds, for searches that begin later.
+  /// Returns false if the vector was not found.
+  bool note_held(std::string_view key, uint64_t number, held_parts holds);
+
+  /// Returns the nearest vectors under the key whose entries serve `needs`, at
+  /// most `most`, best first. Equally near vectors are ordered by descending
+  /// number. A vector with similarity 0 is not found.
   /// @pre `unit` has the dimensions
   std::vector<near_vector> near(std::string_view key,
-                                std::span<const float> unit, size_t most) const;
+                                std::span<const float> unit, size_t most,
+                                const planning::needed_work& needs = {}) const;
 
   /// Returns the memory of the vectors and of their indexes, without keys.
   /// Includes vectors that are removed but still linked, and an index that is

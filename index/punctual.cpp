@@ -115,9 +115,9 @@ punctual_work::~punctual_work() {
 
 std::vector<planning::match> punctual_work::near(std::string_view key,
                                                  std::string_view text,
-                                                 size_t most) {
+                                                 const search_terms& by) {
   if (impl_->lets_through(impl_->reads))
-    return to()->near(key, text, most);
+    return to()->near(key, text, by);
   const std::lock_guard hold{impl_->lock};
   ++impl_->unsearched;
   return {};

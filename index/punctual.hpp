@@ -42,7 +42,7 @@ public:
   ~punctual_work() override;
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override;
+                                    const search_terms& by) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;

@@ -71,8 +71,8 @@ veiled_work::veiled_work(std::shared_ptr<kept_work> kept, number_veil veil)
 
 std::vector<planning::match> veiled_work::near(std::string_view key,
                                                std::string_view text,
-                                               size_t most) {
-  auto out = to()->near(key, text, most);
+                                               const search_terms& by) {
+  auto out = to()->near(key, text, by);
   for (auto& x : out)
     x.entry = veil_.veiled(x.entry);
   return out;

@@ -45,7 +45,7 @@ public:
   veiled_work(std::shared_ptr<kept_work> kept, number_veil veil);
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override;
+                                    const search_terms& by) override;
   core::result<payload> state(uint64_t entry, uint32_t steps) override;
   core::result<payload> image(uint64_t entry, core::extent px,
                               uint32_t skips) override;

@@ -10,6 +10,7 @@
 #include <atelier/planning/policy_memory.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/reuse/hit_prediction.hpp>
+#include <atelier/planning/reuse/needed_work.hpp>
 #include <atelier/planning/route.hpp>
 
 #include <cstdint>
@@ -35,8 +36,11 @@ struct need {
   /// The predictor that answers `hit_likely`, and that learns from a search for
   /// `near` work.
   predicted_from predicts = predicted_from::nothing;
-  /// The similarity from which a search hits, to that predictor.
-  double hit_from = 0;
+  /// The similarity from which a search hits; none: the lowest from which the
+  /// profile lets anything be reused.
+  std::optional<double> hit_from{};
+  /// What `near` work must hold. Other entries are not found.
+  needed_work holds{};
 
   friend bool operator==(const need&, const need&) = default;
 };

@@ -524,7 +524,8 @@ struct cache_status {
   /// The cache's limit.
   uint64_t most_entries = 0;
   uint64_t most_bytes = 0;
-  /// Searches with and without a similar entry.
+  /// Searches with and without an entry that the policy can use and that is
+  /// similar enough for it.
   uint64_t hits = 0;
   uint64_t misses = 0;
   /// Entries that made room for others, and entries whose bytes had changed.

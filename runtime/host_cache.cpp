@@ -41,9 +41,9 @@ public:
   }
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override {
+                                    const index::search_terms& by) override {
     return answered("near", std::vector<planning::match>{},
-                    [&] { return own_->near(key, text, most); });
+                    [&] { return own_->near(key, text, by); });
   }
 
   result<index::payload> state(uint64_t entry, uint32_t steps) override {

@@ -20,8 +20,8 @@ public:
     : forwarding_work(std::move(kept)), read_(std::move(read)) {}
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override {
-    return to()->near(key, part_of(key, text), most);
+                                    const index::search_terms& by) override {
+    return to()->near(key, part_of(key, text), by);
   }
 
   bool keep(std::string_view key, std::string_view text,

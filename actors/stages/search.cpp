@@ -30,7 +30,7 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
                            core::timespan budget, double budget_share)
   : kept_(std::move(kept)), predicts_(std::move(predicts)) {
   row_.name = "search";
-  row_.version = 3;
+  row_.version = 4;
   row_.place = planning::place::background;
   row_.hook = planning::hook::before_route;
   row_.budget = budget;
@@ -54,11 +54,12 @@ std::optional<search_stage::work> search_stage::begin(
   order.near = asked.near;
   order.hit_likely = asked.hit_likely;
   order.least = of.wanted.cache_similarity;
-  order.hit_from = planning::least_similarity(*of.costs.reuse);
+  order.needs = asked.holds;
+  order.hit_from =
+    asked.hit_from.value_or(planning::least_similarity(*of.costs.reuse));
   if (asked.predicts == planning::predicted_from::nothing)
     return order;
   order.predicts = asked.predicts;
-  order.hit_from = asked.hit_from;
   // A policy that has not asked the predictor searches for every miss, too.
   if (asked.near && !of.known.hit_likely)
     order.stands_for = 1;
@@ -87,7 +88,8 @@ core::result<search_stage::done> search_stage::run(
       predicts_->ask(order.predicts, order.key, vector) || order.stands_for > 0;
     return out;
   }
-  out.near = kept_->near(order.key, order.text, order.most);
+  out.near = kept_->near(order.key, order.text,
+                         {order.most, order.needs, order.hit_from});
   const auto hits = [&] {
     return !out.near.empty() && out.near.front().similarity >= order.hit_from;
   };

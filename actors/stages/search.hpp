@@ -21,6 +21,10 @@ namespace atelier::actors {
 /// misses, one in planning::predicted_misses_per_search of the predicted misses
 /// is answered with yes, and may use what its search then finds.
 ///
+/// Work that lacks what the policy needs of it is not found, so that work of
+/// other policies takes no places. A search counts as a hit from the similarity
+/// on from which the policy uses work.
+///
 /// Nearness is what the cache compares (kept_work::compares): the similarity of
 /// two prompts, for an image of the prompt by which it was drawn, or that of a
 /// prompt and an image. It does not answer a policy whose thresholds are for
@@ -33,6 +37,8 @@ public:
     std::string key;
     std::string text;
     uint32_t most = 0;
+    /// What the work must hold.
+    planning::needed_work needs;
     /// The questions: near work, and whether any work is as near as `hit_from`.
     bool near = false;
     bool hit_likely = false;
@@ -47,7 +53,7 @@ public:
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.key, x.text, x.most, x.near, x.hit_likely, x.hit_from,
+      return f(x.key, x.text, x.most, x.needs, x.near, x.hit_likely, x.hit_from,
                x.predicts, x.stands_for, core::as_inspected(x.least));
     }
   };

@@ -37,21 +37,24 @@ planning::compared store::compares() const {
 }
 
 std::vector<planning::match> store::near(std::string_view key,
-                                         std::string_view text, size_t most) {
+                                         std::string_view text,
+                                         const search_terms& by) {
   auto& my = *impl_;
   const auto now = my.with.now();
   const auto wanted = my.encoded(key, text);
   std::vector<near_vector> found;
   if (!wanted.empty())
-    found = my.vectors.near(my.with.scope + std::string{key}, wanted, most);
+    found = my.vectors.near(my.with.scope + std::string{key}, wanted, by.most,
+                            by.needs);
   const auto words = digest_of_words(text);
   std::vector<planning::match> out;
   const std::lock_guard hold{my.lock};
   if (my.reads.lets_through(now))
     for (const auto& x : found) {
-      // An entry that is being written has a vector already.
+      // An entry that is being written has a vector already, and a part of one
+      // may have left since the search.
       const auto at = my.by_number.find(x.number);
-      if (at == my.by_number.end())
+      if (at == my.by_number.end() || !serves(at->second->holds(), by.needs))
         continue;
       planning::match y;
       y.entry = x.number;
@@ -66,7 +69,8 @@ std::vector<planning::match> store::near(std::string_view key,
       out.push_back(std::move(y));
     }
   detail::sort_best_first(out);
-  ++(out.empty() ? my.counts.misses : my.counts.hits);
+  const bool hit = !out.empty() && out.front().similarity >= by.hit_from;
+  ++(hit ? my.counts.hits : my.counts.misses);
   return out;
 }
 

@@ -21,34 +21,50 @@ constexpr size_t gone_share = 4;
 // remain.
 constexpr size_t gone_at_least = 64;
 
-void consider_all(std::span<const detail::entry_ptr> all,
-                  std::span<const float> unit, std::vector<near_vector>& to) {
-  for (const auto& x : all)
+// If few entries serve, a graph is asked for no more than this many times the
+// first number of entries: comparing those that serve takes less time.
+constexpr size_t most_asked = 16;
+
+// Returns the number of compared entries.
+size_t consider_all(std::span<const detail::entry_ptr> all,
+                    std::span<const float> unit,
+                    const planning::needed_work& needs,
+                    std::vector<near_vector>& to) {
+  const bool all_serve = takes_all(needs);
+  size_t compared = 0;
+  for (const auto& x : all) {
+    if (!all_serve && !serves(x->holds, needs))
+      continue;
+    ++compared;
     if (const auto likeness = similarity(unit, x->unit);
         likeness > 0 && !x->gone.load(std::memory_order_acquire))
       to.push_back({x->number, likeness});
+  }
+  return compared;
 }
 
-// Adds the nearest entries of a graph. If entries that are gone take the places
-// of others, requests more entries, and finally all. Returns the number of
-// compared entries.
+// Adds the nearest entries of a graph. If entries that are gone or do not serve
+// take the places of others, requests more entries, and finally all. Returns
+// the number of compared entries.
 size_t consider_linked(const detail::graph& of, std::span<const float> unit,
                        size_t most, size_t least,
+                       const planning::needed_work& needs,
                        std::vector<near_vector>& to) {
   const auto size = of.entries().size();
+  const auto first = std::max(least, 2 * std::min(most, size));
+  const auto end =
+    takes_all(needs) ? size / 4 : std::min(size / 4, most_asked * first + 1);
   size_t compared = 0;
-  for (auto ask = std::max(least, 2 * std::min(most, size)); ask < size / 4;
-       ask *= 4) {
+  for (auto ask = first; ask < end; ask *= 4) {
     auto linked = of.near(unit.data(), ask);
     if (!linked)
       break;
     compared += linked->size();
-    if (detail::add_nearest(*std::move(linked), unit, most, to))
+    if (detail::add_nearest(*std::move(linked), unit, most, needs, to))
       return compared;
     to.clear();
   }
-  consider_all(of.entries(), unit, to);
-  return compared + size;
+  return compared + consider_all(of.entries(), unit, needs, to);
 }
 
 } // namespace
@@ -91,18 +107,21 @@ void vector_index::publish(std::shared_ptr<state> next) {
 }
 
 vector_index::entry_ptr vector_index::enter(uint64_t number,
-                                            std::vector<float> unit) {
+                                            std::vector<float> unit,
+                                            held_parts holds) {
   ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
   auto made = std::make_shared<detail::entry>();
   made->number = number;
   made->sequence = next_sequence_++;
   made->unit = std::move(unit);
+  made->holds = holds;
   const bool is_new = by_number_.emplace(number, made).second;
   ATELIER_EXPECTS(is_new, "a number is given once");
   return made;
 }
 
-bool vector_index::add(uint64_t number, std::span<const float> unit) {
+bool vector_index::add(uint64_t number, std::span<const float> unit,
+                       held_parts holds) {
   const std::lock_guard hold{lock_};
   if (segment_slots_ - (builds_ ? taken_slots_ : 0) >= how_.segment_most) {
     ++counters_.refused;
@@ -111,7 +130,7 @@ bool vector_index::add(uint64_t number, std::span<const float> unit) {
       start_build();
     return false;
   }
-  auto made = enter(number, {unit.begin(), unit.end()});
+  auto made = enter(number, {unit.begin(), unit.end()}, holds);
   auto next = std::make_shared<state>(*snapshot());
   next->segment.append(std::move(made));
   publish(std::move(next));
@@ -127,7 +146,7 @@ void vector_index::fill(std::vector<loaded_vector> all) {
   std::vector<entry_ptr> entries;
   entries.reserve(all.size());
   for (auto& x : all)
-    entries.push_back(enter(x.number, std::move(x.unit)));
+    entries.push_back(enter(x.number, std::move(x.unit), x.holds));
   auto next = std::make_shared<state>();
   next->segment.fill(entries);
   publish(std::move(next));
@@ -145,6 +164,15 @@ bool vector_index::remove(uint64_t number) {
     --segment_live_;
   by_number_.erase(at);
   tidy();
+  return true;
+}
+
+bool vector_index::note_held(uint64_t number, held_parts holds) {
+  const std::lock_guard hold{lock_};
+  const auto at = by_number_.find(number);
+  if (at == by_number_.end())
+    return false;
+  at->second->holds = holds;
   return true;
 }
 
@@ -236,15 +264,17 @@ void vector_index::build(const state& from, bool afresh) {
     tidy();
 }
 
-std::vector<near_vector> vector_index::near(std::span<const float> unit,
-                                            size_t most) const {
+std::vector<near_vector> vector_index::near(
+  std::span<const float> unit, size_t most,
+  const planning::needed_work& needs) const {
   ATELIER_EXPECTS(unit.size() == dimensions_, "a vector has the dimensions");
   const auto now = snapshot();
   std::vector<near_vector> out;
-  auto compared = now->segment.slots();
+  size_t compared = 0;
   if (now->links)
-    compared += consider_linked(*now->links, unit, most, how_.search, out);
-  now->segment.near(unit, most, out);
+    compared +=
+      consider_linked(*now->links, unit, most, how_.search, needs, out);
+  compared += now->segment.near(unit, most, needs, out);
   counters_.compared += compared;
   const auto best =
     out.begin() + static_cast<std::ptrdiff_t>(std::min(most, out.size()));
@@ -257,21 +287,22 @@ std::vector<near_vector> vector_index::near(std::span<const float> unit,
   if (now->links && most > 0 && ++counters_.searches % how_.check_every == 0) {
     const auto found = out.empty() ? 0 : out.front().similarity;
     builder_.post_if_idle(
-      [self = shared_from_this(), now, found,
+      [self = shared_from_this(), now, found, needs,
        wanted = std::vector<float>(unit.begin(), unit.end())] {
-        self->check(*now, wanted, found);
+        self->check(*now, wanted, needs, found);
       });
   }
   return out;
 }
 
 // An entry that left since the search began looks like one that was not found,
-// so only the remaining entries are compared.
+// so only the remaining entries are compared. Parts leave and never come.
 void vector_index::check(const state& in, std::span<const float> unit,
+                         const planning::needed_work& needs,
                          double best) const {
   std::vector<near_vector> all;
-  consider_all(in.segment.live_after(0), unit, all);
-  consider_all(in.links->entries(), unit, all);
+  consider_all(in.segment.live_after(0), unit, needs, all);
+  consider_all(in.links->entries(), unit, needs, all);
   ++counters_.checked;
   if (std::all_of(all.begin(), all.end(),
                   [&](const near_vector& x) { return x.similarity <= best; }))

@@ -3,6 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/index/near_vector.hpp>
+#include <atelier/index/vectors/held_parts.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -68,6 +69,7 @@ struct vector_counters {
 struct loaded_vector {
   uint64_t number = 0;
   std::vector<float> unit;
+  held_parts holds{};
 };
 
 /// Unit vectors of one length, found by their inner product.
@@ -93,7 +95,7 @@ public:
   /// Adds a vector. Returns false, and counts it as refused, if the segment has
   /// grown by its bound during a build.
   /// @pre the number is not in the index
-  bool add(uint64_t number, std::span<const float> unit);
+  bool add(uint64_t number, std::span<const float> unit, held_parts holds = {});
 
   /// Adds all vectors that the index begins with, however many, and lets the
   /// first graph be built from all of them. Takes time proportional to their
@@ -104,10 +106,15 @@ public:
   /// Removes a vector. Returns false if the number was not found.
   bool remove(uint64_t number);
 
-  /// Returns the nearest vectors, at most `most`, best first. Equally near
-  /// vectors are ordered by descending number. A vector with similarity 0 is
-  /// not found.
-  std::vector<near_vector> near(std::span<const float> unit, size_t most) const;
+  /// Replaces what a vector's entry holds, for searches that begin later.
+  /// Returns false if the number was not found.
+  bool note_held(uint64_t number, held_parts holds);
+
+  /// Returns the nearest vectors whose entries serve `needs`, at most `most`,
+  /// best first. Equally near vectors are ordered by descending number. A
+  /// vector with similarity 0 is not found.
+  std::vector<near_vector> near(std::span<const float> unit, size_t most,
+                                const planning::needed_work& needs = {}) const;
 
   /// A vector of the index that stays as it is.
   struct numbered {
@@ -136,13 +143,14 @@ private:
 
   state_ptr snapshot() const;
   void publish(std::shared_ptr<state> next);
-  entry_ptr enter(uint64_t number, std::vector<float> unit);
+  entry_ptr enter(uint64_t number, std::vector<float> unit, held_parts holds);
   void tidy();
   void start_build();
   core::result<std::shared_ptr<const detail::graph>> next_graph(
     const state& from, bool afresh) const;
   void build(const state& from, bool afresh);
-  void check(const state& in, std::span<const float> unit, double best) const;
+  void check(const state& in, std::span<const float> unit,
+             const planning::needed_work& needs, double best) const;
   size_t gone_but_linked() const;
 
   const size_t dimensions_;

@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
   answer.from = &from;
   fetch(2, answer);
   keep_one();
-  const auto left = small->near(key(), "a red fox", 3);
+  const auto left = small->near(key(), "a red fox", {3});
   BOOST_REQUIRE(left.size() == 2u);
   BOOST_TEST(left[0].entry == 3u);
   BOOST_TEST(left[1].entry == 2u);

@@ -21,7 +21,7 @@ static_assert(planning::stage_type<remember_stage>);
 // Keeps only the tenant of the last leftover.
 struct tenant_witness : index::kept_work {
   std::vector<planning::match> near(std::string_view, std::string_view,
-                                    size_t) override {
+                                    const index::search_terms&) override {
     return {};
   }
 

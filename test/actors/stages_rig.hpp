@@ -119,7 +119,7 @@ struct stages_rig {
   /// start from it.
   void keep(index::leftover what, std::string_view text = "a red fox") {
     BOOST_REQUIRE(kept->keep(key(), text, std::move(what)));
-    from = kept->near(key(), text, 1).front();
+    from = kept->near(key(), text, {1}).front();
   }
 
 private:

@@ -153,6 +153,49 @@ BOOST_AUTO_TEST_CASE(a_request_may_want_more_similar_work) {
   BOOST_TEST(nearest().empty());
 }
 
+// Ten entries of another policy are as near as can be.
+BOOST_AUTO_TEST_CASE(work_without_what_the_policy_needs_is_not_found) {
+  index::leftover image;
+  image.image = std::vector<std::byte>(image_bytes);
+  image.px = {16, 16};
+  keep(image, "a red fox in the snow");
+  for (int i = 0; i < 10; ++i)
+    keep(one_state());
+  auto view = asking();
+  view.asked.holds.holds = planning::needed_work::part::image;
+  view.asked.hit_from = 0.5;
+  const auto found = stage.run(test::crossed(*stage.begin(view)), here);
+  BOOST_REQUIRE(found);
+  BOOST_TEST_REQUIRE(found->near.size() == 1u);
+  BOOST_TEST(found->near.front().similarity > 0.2);
+  BOOST_TEST(found->near.front().stored.empty());
+  view.asked.holds = {planning::needed_work::part::state, 6};
+  BOOST_TEST(stage.run(*stage.begin(view), here)->near.empty());
+  view.asked.holds.least_steps = 5;
+  BOOST_TEST(stage.run(*stage.begin(view), here)->near.size() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(a_search_hits_from_where_its_policy_reuses) {
+  costs.reuse->latents = {{5, 0.9}};
+  keep(one_state());
+  wanted.text.positive = "a red cube and some blue spheres";
+  auto view = asking();
+  const auto hits = [&] {
+    const auto before = kept->counts().hits;
+    BOOST_REQUIRE(stage.run(*stage.begin(view), here));
+    return kept->counts().hits - before;
+  };
+  // By default the profile's lowest threshold.
+  BOOST_TEST(hits() == 0u);
+  view.asked.hit_from = 0.01;
+  BOOST_TEST(hits() == 1u);
+  wanted.text.positive = "a red fox";
+  view.asked.hit_from.reset();
+  BOOST_TEST(hits() == 1u);
+  view.asked.hit_from = 2;
+  BOOST_TEST(hits() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_near_is_a_fact_too) {
   keep(one_state());
   wanted.text.positive = "xylophone quartet";

@@ -184,12 +184,12 @@ BOOST_AUTO_TEST_CASE(a_search_and_its_entry_share_a_run_for_one_tenant) {
       std::make_shared<index::memory>(index::memory_bounds{1 << 20, 10}, memo);
     if (on_disk)
       kept = folder.open(with);
-    kept->near(key(1, 1), "a fox", 1);
+    kept->near(key(1, 1), "a fox", {1});
     BOOST_TEST(kept->keep(key(1, 1), "a fox", test::kept_states({8})));
     // This also holds if another run is requested.
-    kept->near(key(2, 1), "a fox", 1);
+    kept->near(key(2, 1), "a fox", {1});
     BOOST_TEST((kept->counts().encoder == index::encoder_counts{1, 2}));
-    kept->near(key(1, 2), "a fox", 1);
+    kept->near(key(1, 2), "a fox", {1});
     BOOST_TEST((kept->counts().encoder == index::encoder_counts{2, 2}));
   }
 }

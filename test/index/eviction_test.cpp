@@ -100,7 +100,7 @@ struct tried_cache {
   /// Returns the steps of the states that a search finds, by their entries.
   std::map<uint64_t, std::vector<uint32_t>> found() const {
     std::map<uint64_t, std::vector<uint32_t>> out;
-    for (const auto& x : it->near(key, text, 1'000))
+    for (const auto& x : it->near(key, text, {1'000}))
       out.emplace(x.entry, x.stored);
     return out;
   }
@@ -302,6 +302,35 @@ BOOST_AUTO_TEST_CASE(states_leave_alone) {
         BOOST_TEST(sut.blocks() * 512 <= 5 * 90'000 + 3 * 2 * 4'096);
       sut.restart();
       wanted({{1, {5, 15}}, {2, {15}}, {3, {5, 10}}});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_whose_state_left_takes_no_place) {
+  for (const bool on_disk : {false, true})
+    BOOST_TEST_CONTEXT(on_disk) {
+      tried_cache sut{{0, 100, 0, eviction_rule::lcbfu}, on_disk};
+      const auto states = test::kept_states({90'000, 90'000});
+      sut.most.bytes = 2 * sut.size_of(states);
+      sut.open();
+      for (int i = 0; i < 2; ++i)
+        BOOST_REQUIRE(sut.it->keep(key, text, states));
+      BOOST_REQUIRE(sut.it->state(1, 10));
+      BOOST_REQUIRE(sut.it->state(2, 5));
+      BOOST_REQUIRE(
+        sut.it->keep(key, text, test::kept_states({80'000, 90'000})));
+      using states_of = std::map<uint64_t, std::vector<uint32_t>>;
+      BOOST_TEST_REQUIRE(
+        (sut.found() == states_of{{1, {10}}, {2, {5}}, {3, {5, 10}}}));
+      const auto late = [&] {
+        numbers out;
+        for (const auto& x : sut.it->near(
+               key, text, {2, {planning::needed_work::part::state, 10}}))
+          out.push_back(x.entry);
+        return out;
+      };
+      BOOST_TEST((late() == numbers{3, 1}));
+      sut.restart();
+      BOOST_TEST((late() == numbers{3, 1}));
     }
 }
 

@@ -23,8 +23,10 @@ public:
   }
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override {
-    got = std::string{key} + ' ' + std::string{text} + std::to_string(most);
+                                    const index::search_terms& by) override {
+    got = std::string{key} + ' ' + std::string{text} + std::to_string(by.most)
+        + ' ' + std::to_string(by.needs.least_steps) + ' '
+        + std::to_string(by.hit_from);
     return std::vector<planning::match>(2);
   }
 
@@ -98,8 +100,11 @@ BOOST_AUTO_TEST_CASE(every_call_reaches_the_other) {
   const auto other = std::make_shared<marked_work>();
   index::forwarding_work sut{other};
   BOOST_TEST((sut.compares() == planning::compared::images));
-  BOOST_TEST(sut.near("k", "t", 3).size() == 2u);
-  BOOST_TEST(other->got == "k t3");
+  index::search_terms by{3};
+  by.needs.least_steps = 5;
+  by.hit_from = 1;
+  BOOST_TEST(sut.near("k", "t", by).size() == 2u);
+  BOOST_TEST(other->got == "k t3 5 " + std::to_string(1.0));
   BOOST_TEST((sut.state(4, 5).why().code == core::ec::bad_payload));
   BOOST_TEST(other->got == "4 5");
   BOOST_TEST((sut.image(6, {7, 8}, 9).why().code == core::ec::io_failed));

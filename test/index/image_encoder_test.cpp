@@ -146,7 +146,7 @@ struct seeing {
     // No text was encoded for an entry.
     BOOST_TEST(names->read == 0u);
     check_found(sut);
-    const auto near = sut.near("k", "red", 8);
+    const auto near = sut.near("k", "red", {8});
     BOOST_TEST_REQUIRE(near.size() == 2u);
     BOOST_TEST(near[0].similarity == 1);
     BOOST_TEST(near[1].similarity == 0.6, boost::test_tools::tolerance(1e-6));
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(many_vectors_that_are_missing_are_all_made_again) {
   with.disk_bytes = 16 << 20;
   for (const uint64_t read : {many, size_t{0}}) {
     const auto sut = folder.open(with);
-    BOOST_TEST(sut->near("k", "blue", many).size() == many);
+    BOOST_TEST(sut->near("k", "blue", {many}).size() == many);
     BOOST_TEST(images->read == read);
     images->read = 0;
   }
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_was_filled_by_prompts_is_found_by_images) {
     const auto sut = open();
     BOOST_TEST(sut->counts().entries == 3u);
     // The entry without an image is not found.
-    BOOST_TEST(sut->near("k", "red", 8).size() == 2u);
+    BOOST_TEST(sut->near("k", "red", {8}).size() == 2u);
     BOOST_TEST((code_of(sut->state(3, 5)) == core::ec::none));
   }
   const auto sut = folder.open(by_prompts);
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(an_image_that_a_start_cannot_encode_is_not_found) {
   const auto sut = open();
   BOOST_TEST(sut->counts().failed == 1u);
   BOOST_TEST(sut->counts().entries == 2u);
-  const auto near = sut->near("k", "red", 8);
+  const auto near = sut->near("k", "red", {8});
   BOOST_TEST_REQUIRE(near.size() == 1u);
   BOOST_TEST(near.front().entry == 2u);
 }
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(an_image_whose_bytes_have_changed_leaves_at_a_start) {
   BOOST_TEST(sut->counts().dropped_torn == 1u);
   BOOST_TEST(sut->counts().entries == 1u);
   BOOST_TEST(folder.files().size() == 1u);
-  BOOST_TEST(sut->near("k", "red", 8).size() == 1u);
+  BOOST_TEST(sut->near("k", "red", {8}).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_wraps_it_compares_the_same) {
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(what_wraps_it_compares_the_same) {
   BOOST_TEST(images->read == 1u);
   // The image was not encoded by the disk's thread, whose time is bounded.
   BOOST_TEST((images->thread == std::this_thread::get_id()));
-  BOOST_TEST(sut.near("k", "blue", 1).size() == 1u);
+  BOOST_TEST(sut.near("k", "blue", {1}).size() == 1u);
   BOOST_TEST(!sut.keep("k", "red", kept_states({8})));
   index::memory by_words{{1 << 20, 10}};
   BOOST_TEST((by_words.compares() == planning::compared::prompts));

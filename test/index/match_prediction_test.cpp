@@ -55,7 +55,7 @@ private:
 class broken_vectors final : public index::kept_work {
 public:
   std::vector<planning::match> near(std::string_view, std::string_view,
-                                    size_t) override {
+                                    const index::search_terms&) override {
     return {};
   }
 

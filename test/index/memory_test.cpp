@@ -57,7 +57,7 @@ ec code_of(const core::result<T>& x) {
 
 // Returns the number of the nearest entry.
 uint64_t nearest(memory& m, std::string_view text) {
-  const auto found = m.near("k", text, 1);
+  const auto found = m.near("k", text, {1});
   BOOST_REQUIRE(!found.empty());
   return found.front().entry;
 }
@@ -128,9 +128,19 @@ struct model {
   }
 
   std::vector<planning::match> near(const std::string& key,
-                                    const std::string& text, size_t n) {
+                                    const std::string& text,
+                                    const index::search_terms& by) {
+    using part = planning::needed_work::part;
     std::vector<planning::match> out;
     for (const auto& x : entries) {
+      const auto& needs = by.needs;
+      const bool late = std::ranges::any_of(x.what.states, [&](const auto& s) {
+        return s.steps >= needs.least_steps;
+      });
+      if ((needs.holds == part::state && !late)
+          || (needs.holds == part::image && x.what.image.empty())
+          || x.what.depth > needs.most_depth)
+        continue;
       const auto likeness = index::similarity_of_texts(
         index::similarity(index::vector_of(text), x.text),
         x.words == index::digest_of_words(text));
@@ -145,8 +155,9 @@ struct model {
       return std::tuple{b.similarity, a.depth, b.entry}
            < std::tuple{a.similarity, b.depth, a.entry};
     });
-    out.resize(std::min(n, out.size()));
-    ++(out.empty() ? counts.misses : counts.hits);
+    out.resize(std::min(by.most, out.size()));
+    ++(out.empty() || out.front().similarity < by.hit_from ? counts.misses
+                                                           : counts.hits);
     return out;
   }
 
@@ -197,7 +208,7 @@ BOOST_AUTO_TEST_CASE(of_equally_near_entries_the_least_deep_is_first) {
     BOOST_TEST(m.keep("k", "a red fox", left));
   }
   std::vector<uint64_t> order;
-  for (const auto& x : m.near("k", "a red fox", 10))
+  for (const auto& x : m.near("k", "a red fox", {10}))
     order.push_back(x.entry);
   BOOST_TEST((order == std::vector<uint64_t>{4, 2, 3, 1}));
 }
@@ -226,7 +237,7 @@ BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
   memory m{{1 << 20, 100}, std::make_shared<test::one_vector_encoder>()};
   for (const auto* text : {"a boy", "Ghost!", "a ghost"})
     BOOST_TEST(m.keep("k", text, states({10})));
-  const auto found = m.near("k", "ghost", 10);
+  const auto found = m.near("k", "ghost", {10});
   BOOST_TEST_REQUIRE(found.size() == 3u);
   BOOST_TEST(found[0].entry == 2u);
   BOOST_TEST(found[0].similarity == 1);
@@ -242,7 +253,7 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_found_and_given_byte_by_byte) {
   left.px = px;
   left.depth = 2;
   BOOST_REQUIRE(m.keep("k", "a red fox", left));
-  const auto found = m.near("k", "A red fox!", 10);
+  const auto found = m.near("k", "A red fox!", {10});
   BOOST_REQUIRE(found.size() == 1u);
   BOOST_TEST(found.front().similarity > 1 - 1e-6);
   BOOST_TEST((found.front().stored == std::vector<uint32_t>{5, 10}));
@@ -270,20 +281,60 @@ BOOST_AUTO_TEST_CASE(the_nearest_come_first_and_the_newest_of_equals) {
   for (const auto* text :
        {"a red fox", "a red fox in snow", "a red fox", "xylophone quartet"})
     BOOST_REQUIRE(m.keep("k", text, states({8})));
-  const auto found = m.near("k", "a red fox", 10);
+  const auto found = m.near("k", "a red fox", {10});
   BOOST_REQUIRE(found.size() >= 3u);
   BOOST_TEST(found[0].entry == 3u);
   BOOST_TEST(found[1].entry == 1u);
   BOOST_TEST(found[2].entry == 2u);
-  BOOST_TEST(m.near("k", "a red fox", 2).size() == 2u);
-  BOOST_TEST(m.near("k", "a red fox", 0).empty());
+  BOOST_TEST(m.near("k", "a red fox", {2}).size() == 2u);
+  BOOST_TEST(m.near("k", "a red fox", {0}).empty());
+}
+
+// After a change of policy the nearest entries may be of no use.
+BOOST_AUTO_TEST_CASE(entries_without_what_is_needed_take_no_places) {
+  using part = planning::needed_work::part;
+  memory m{{1 << 20, 100}};
+  BOOST_REQUIRE(m.keep("k", "a red fox in snow", image(192)));
+  auto deep = image(192);
+  deep.depth = 1;
+  BOOST_REQUIRE(m.keep("k", "a red fox", deep));
+  for (int i = 0; i < 10; ++i)
+    BOOST_REQUIRE(m.keep("k", "a red fox", states({8, 8})));
+  const auto found = [&](part holds, uint32_t least, uint32_t depth) {
+    std::vector<uint64_t> out;
+    for (const auto& x : m.near("k", "a red fox", {3, {holds, least, depth}}))
+      out.push_back(x.entry);
+    return out;
+  };
+  constexpr uint32_t any = 9;
+  using numbers = std::vector<uint64_t>;
+  BOOST_TEST((found(part::image, 0, 0) == numbers{1}));
+  BOOST_TEST((found(part::image, 0, any) == numbers{2, 1}));
+  BOOST_TEST((found(part::state, 10, any) == numbers{12, 11, 10}));
+  BOOST_TEST(found(part::state, 11, any).empty());
+  BOOST_TEST((found(part::any, 11, any) == numbers{12, 11, 10}));
+}
+
+// One word in common is no hit.
+BOOST_AUTO_TEST_CASE(a_search_hits_from_the_similarity_that_is_of_use) {
+  memory m{{1 << 20, 10}};
+  BOOST_REQUIRE(m.keep("k", "a red fox", states({8})));
+  const auto near = m.near("k", "a red owl", {1, {}, 0.99});
+  BOOST_TEST_REQUIRE(near.size() == 1u);
+  BOOST_TEST(m.counts().hits == 0u);
+  BOOST_TEST(m.counts().misses == 1u);
+  m.near("k", "a red owl", {1, {}, near.front().similarity});
+  m.near("k", "a red fox", {1, {}, 1});
+  BOOST_TEST(m.counts().hits == 2u);
+  m.near("k", "a red fox", {1, {}, 2});
+  BOOST_TEST(m.counts().misses == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_found_under_another_key) {
   memory m{{1 << 20, 10}};
   BOOST_REQUIRE(m.keep("k", "a red fox", states({8})));
-  BOOST_TEST(m.near("l", "a red fox", 10).empty());
-  BOOST_TEST(m.near("", "a red fox", 10).empty());
+  BOOST_TEST(m.near("l", "a red fox", {10}).empty());
+  BOOST_TEST(m.near("", "a red fox", {10}).empty());
   const auto counts = m.counts();
   BOOST_TEST(counts.hits == 0u);
   BOOST_TEST(counts.misses == 2u);
@@ -386,7 +437,7 @@ BOOST_AUTO_TEST_CASE(a_torn_entry_is_not_given_and_leaves) {
   BOOST_TEST((code_of(m.state(1, 10)) == ec::bad_payload));
   BOOST_TEST((code_of(m.state(1, 5)) == ec::not_found));
   BOOST_TEST((code_of(m.image(2, px, 5)) == ec::bad_payload));
-  BOOST_TEST(m.near("k", "a red fox", 10).empty());
+  BOOST_TEST(m.near("k", "a red fox", {10}).empty());
   const auto counts = m.counts();
   BOOST_TEST(counts.dropped_torn == 2u);
   BOOST_TEST(counts.entries == 0u);
@@ -468,9 +519,16 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
       }
       case 3:
       case 4: {
-        const auto most = random.below(12);
+        index::search_terms by;
+        by.most = random.below(12);
+        by.needs.holds =
+          static_cast<planning::needed_work::part>(random.below(3));
+        by.needs.least_steps = static_cast<uint32_t>(random.below(8));
+        if (random.below(2) == 0)
+          by.needs.most_depth = static_cast<uint32_t>(random.below(2));
+        by.hit_from = random.uniform();
         BOOST_REQUIRE(
-          (m->near(key, text, most) == expected->near(key, text, most)));
+          (m->near(key, text, by) == expected->near(key, text, by)));
         break;
       }
       case 5: {
@@ -522,7 +580,7 @@ BOOST_AUTO_TEST_CASE(threads_share_it) {
         const auto text = any_text(random);
         if (random.below(3) == 0)
           m.keep("k", text, states({1'000, 3'000}, random.below(256)));
-        for (const auto& x : m.near("k", text, 3)) {
+        for (const auto& x : m.near("k", text, {3})) {
           const auto bytes = m.state(x.entry, 10);
           // The entry may be gone, but returned bytes are complete.
           if (bytes

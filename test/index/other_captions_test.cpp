@@ -141,10 +141,10 @@ BOOST_AUTO_TEST_CASE(no_policy_answers_with_the_image_of_another_caption) {
     for (uint32_t steps = 5; steps <= 25; steps += 5)
       left.states.push_back({steps, std::vector<std::byte>(8)});
     BOOST_REQUIRE(cache.keep("k", kept, std::move(left)));
-    const auto near = cache.near("k", wanted, 10);
+    const auto near = cache.near("k", wanted, {10});
     BOOST_REQUIRE(near.size() == 1u);
     BOOST_TEST(near.front().similarity < 1, kept << " / " << wanted);
-    const auto again = cache.near("k", kept, 10);
+    const auto again = cache.near("k", kept, {10});
     for (const auto& s : all) {
       BOOST_TEST(!is_answer(chosen(s, near)),
                  s.sut->name() << ": " << kept << " / " << wanted);

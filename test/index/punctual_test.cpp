@@ -33,8 +33,8 @@ public:
     : let_go_(std::move(let_go)) {}
 
   std::vector<planning::match> near(std::string_view at, std::string_view of,
-                                    size_t most) override {
-    return kept_.near(at, of, most);
+                                    const index::search_terms& by) override {
+    return kept_.near(at, of, by);
   }
 
   core::result<index::payload> state(uint64_t entry, uint32_t steps) override {
@@ -141,7 +141,7 @@ struct fixture {
   }
 
   size_t found() {
-    return sut->near(key, text, 1).size();
+    return sut->near(key, text, {1}).size();
   }
 
   std::atomic<int> seconds = 0;

@@ -78,7 +78,7 @@ struct tried {
   /// Returns the work of a search: encoded texts and compared vectors.
   double work_of_search(tenant_id whose, const std::string& text) const {
     const auto before = it->counts();
-    it->near(key_of(whose), text, 10);
+    it->near(key_of(whose), text, {10});
     const auto after = it->counts();
     constexpr double much = 1'000;
     return much
@@ -87,7 +87,7 @@ struct tried {
   }
 
   void draw(tenant_id whose, const std::string& text) const {
-    it->near(key_of(whose), text, 10);
+    it->near(key_of(whose), text, {10});
     BOOST_REQUIRE(
       it->keep(key_of(whose), text, test::kept_states({64}, 1, whose)));
   }

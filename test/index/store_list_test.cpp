@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(checked_searches_are_counted) {
   // A search is checked once a graph is built, by another thread.
   for (size_t tries = 0; sut->counts().searches_checked < 5; ++tries) {
     BOOST_TEST_REQUIRE(tries < 2'000'000u);
-    sut->near("k", "word7", 1);
+    sut->near("k", "word7", {1});
   }
   BOOST_TEST(sut->counts().searches_agreed == sut->counts().searches_checked);
 }

@@ -135,7 +135,7 @@ size_t killed_fixture::kill(core::eviction_rule rule, size_t n) const {
     uint64_t payloads = 0;
     for (uint64_t x = newest - std::min(newest - 1, held_entries + 2);
          x <= newest; ++x) {
-      const auto found = sut->near("k", text_of(x), 100);
+      const auto found = sut->near("k", text_of(x), {100});
       const auto at = std::ranges::find(found, x, &planning::match::entry);
       const auto stored =
         at == found.end() ? std::vector<uint32_t>{} : at->stored;

@@ -137,7 +137,7 @@ inline std::string any_text(core::philox& random) {
 /// Returns the number of the nearest entry, or 0 if none was found.
 inline uint64_t nearest_of(index::kept_work& m, std::string_view text,
                            std::string_view key = "k") {
-  const auto found = m.near(key, text, 1);
+  const auto found = m.near(key, text, {1});
   return found.empty() ? 0 : found.front().entry;
 }
 

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(entries_with_a_last_answer_leave_during_a_write) {
   BOOST_TEST(read_all() == many);
   BOOST_TEST(sut->counts().spent == many);
   BOOST_TEST((code_of(sut->state(1, 5)) == ec::not_found));
-  BOOST_TEST(sut->near("k", "a red fox", 5).empty());
+  BOOST_TEST(sut->near("k", "a red fox", {5}).empty());
   // Their files leave after the write. They count until then.
   BOOST_TEST(folder.files().size() >= many);
   disk_gate.open();

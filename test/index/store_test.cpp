@@ -69,7 +69,7 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
           sut->keep("k", text,
                     kept_states({1'000, 3'000}, random.below(256),
                                 tenant_id{static_cast<uint32_t>(t)}));
-        for (const auto& x : sut->near("k", text, 3)) {
+        for (const auto& x : sut->near("k", text, {3})) {
           const auto bytes = sut->state(x.entry, 10);
           // The entry may be gone, but returned bytes are complete.
           if (bytes
@@ -83,7 +83,7 @@ void share(const test::store_folder& in, core::eviction_rule rule) {
         if (random.below(20) == 0)
           sut->drop_torn(1 + random.below(4 * n));
         if (random.below(20) == 0)
-          for (const auto& x : sut->near("k", text, 3))
+          for (const auto& x : sut->near("k", text, {3}))
             sut->drop_torn(x.entry);
         if (random.below(20) == 0 && sut->has_unwritten())
           sut->write_back();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
   auto with = options();
   with.encoder = std::make_shared<test::one_vector_encoder>();
   const auto check = [](index::store& sut) {
-    const auto found = sut.near("k", "ghost", 10);
+    const auto found = sut.near("k", "ghost", {10});
     BOOST_TEST_REQUIRE(found.size() == 3u);
     BOOST_TEST(found[0].entry == 2u);
     BOOST_TEST(found[0].similarity == 1);
@@ -158,12 +158,12 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
     BOOST_REQUIRE(sut->keep("k", "a red fox", left));
     BOOST_REQUIRE(sut->keep("k", "a blue fox", kept_states({8})));
     BOOST_REQUIRE(sut->keep("l", "a red fox", kept_states({8})));
-    before = sut->near("k", "a red fox", 10);
+    before = sut->near("k", "a red fox", {10});
     told = sut->counts();
   }
   BOOST_REQUIRE(before.size() == 2u);
   const auto sut = open();
-  BOOST_TEST((sut->near("k", "a red fox", 10) == before));
+  BOOST_TEST((sut->near("k", "a red fox", {10}) == before));
   BOOST_TEST(before.front().depth == 2u);
   BOOST_TEST((before.front().stored == std::vector<uint32_t>{5, 10}));
   const auto entry = before.front().entry;
@@ -177,6 +177,51 @@ BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {
   // The numbers continue.
   BOOST_REQUIRE(sut->keep("k", "one cat", kept_states({8})));
   BOOST_TEST(nearest_of(*sut, "one cat") == 4u);
+}
+
+// After a change of policy the nearest entries may be of no use.
+BOOST_AUTO_TEST_CASE(entries_without_what_is_needed_take_no_places) {
+  using part = planning::needed_work::part;
+  std::shared_ptr<index::store> sut = open();
+  auto image = kept_states({});
+  image.image = filled_bytes(192, 4);
+  image.px = kept_px;
+  BOOST_REQUIRE(sut->keep("k", "a red fox in snow", image));
+  image.depth = 1;
+  BOOST_REQUIRE(sut->keep("k", "a red fox", image));
+  for (int i = 0; i < 10; ++i)
+    BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({8, 8})));
+  const auto found = [&](part holds, uint32_t least, uint32_t depth) {
+    std::vector<uint64_t> out;
+    for (const auto& x :
+         sut->near("k", "a red fox", {3, {holds, least, depth}}))
+      out.push_back(x.entry);
+    return out;
+  };
+  constexpr uint32_t any = 9;
+  using numbers = std::vector<uint64_t>;
+  for (const bool restarted : {false, true})
+    BOOST_TEST_CONTEXT(restarted) {
+      if (restarted) {
+        sut.reset();
+        sut = open();
+      }
+      BOOST_TEST((found(part::image, 0, 0) == numbers{1}));
+      BOOST_TEST((found(part::image, 0, any) == numbers{2, 1}));
+      BOOST_TEST((found(part::state, 10, any) == numbers{12, 11, 10}));
+      BOOST_TEST(found(part::state, 11, any).empty());
+    }
+}
+
+// One word in common is no hit.
+BOOST_AUTO_TEST_CASE(a_search_hits_from_the_similarity_that_is_of_use) {
+  const auto sut = open();
+  BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({8})));
+  sut->near("k", "a red owl", {1, {}, 0.99});
+  BOOST_TEST(sut->counts().hits == 0u);
+  BOOST_TEST(sut->counts().misses == 1u);
+  sut->near("k", "a red fox", {1, {}, 0.99});
+  BOOST_TEST(sut->counts().hits == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_number_is_never_given_twice) {
@@ -533,7 +578,7 @@ BOOST_AUTO_TEST_CASE(rows_that_cannot_be_written_leave_no_file) {
   BOOST_TEST(sut->counts().entries == 1u);
   BOOST_TEST(sut->counts().evicted == 0u);
   BOOST_TEST(files().size() == 1u);
-  BOOST_TEST(sut->near("k", "a red fox", 10).size() == 1u);
+  BOOST_TEST(sut->near("k", "a red fox", {10}).size() == 1u);
   BOOST_TEST(sut->keep("k", "a red fox", kept_states({100})));
 }
 
@@ -672,7 +717,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
                          > std::pair{b.similarity, b.entry};
                   });
         wanted.resize(std::min<size_t>(wanted.size(), 5));
-        BOOST_REQUIRE((sut->near(key, text, 5) == wanted));
+        BOOST_REQUIRE((sut->near(key, text, {5}) == wanted));
         break;
       }
       case 5: {

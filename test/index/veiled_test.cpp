@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   drawn.image = test::filled_bytes(8, 2);
   drawn.px = test::kept_px;
   BOOST_TEST(sut.keep("k", "a red fox", drawn));
-  const auto found = sut.near("k", "a red fox", 10);
+  const auto found = sut.near("k", "a red fox", {10});
   BOOST_TEST_REQUIRE(found.size() == 2u);
   const auto last = found[0].entry;
   const auto first = found[1].entry;

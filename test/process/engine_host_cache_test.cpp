@@ -35,10 +35,10 @@ public:
   }
 
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override {
+                                    const index::search_terms& how) override {
     ++searches;
     check();
-    auto found = inner_->near(key, text, most);
+    auto found = inner_->near(key, text, how);
     for (auto& x : found)
       x.similarity = 0.95;
     return found;

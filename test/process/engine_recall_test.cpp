@@ -3,6 +3,7 @@
 // Requests that start from the work of earlier ones, on a running engine.
 
 #include <atelier/core/image/codec.hpp>
+#include <atelier/index/forwarding.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
 
@@ -32,6 +33,25 @@ namespace {
 
 constexpr auto steps = test::recall_steps;
 constexpr auto kept = test::recall_kept;
+
+/// Counts the reads of what is kept.
+class counted_reads final : public index::forwarding_work {
+public:
+  using forwarding_work::forwarding_work;
+
+  core::result<index::payload> state(uint64_t entry, uint32_t after) override {
+    ++reads;
+    return forwarding_work::state(entry, after);
+  }
+
+  core::result<index::payload> image(uint64_t entry, core::extent px,
+                                     uint32_t skips) override {
+    ++reads;
+    return forwarding_work::image(entry, px, skips);
+  }
+
+  std::atomic<uint64_t> reads{0};
+};
 
 struct fixture : test::recall_rig {
   // The files differ in their metadata about the cache, so their pixels are
@@ -509,6 +529,78 @@ BOOST_AUTO_TEST_CASE(states_and_images_share_a_cache) {
     BOOST_TEST(made.reused.value().kind == "latent");
     BOOST_TEST(sut->stop(10s));
   }
+}
+
+// After a change of policy on one folder, ten entries that are nearer than the
+// useful one lack what the policy starts from.
+BOOST_AUTO_TEST_CASE(entries_of_another_policy_hide_none) {
+  const std::string asked = "a red ball on a wooden table";
+
+  struct turn {
+    std::string keeps;
+    std::string hides;
+    std::string route;
+  };
+
+  folder.write("measured.json", planning::to_json(test::with_reuse(0.5)));
+  for (const auto& each : {turn{"gptcache", "nirvana", "picture"},
+                           turn{"pinecone", "nirvana", "picture"},
+                           turn{"modm", "nirvana", "hit, k=5"},
+                           turn{"nirvana", "gptcache", "latent, K=5"},
+                           turn{"nirvana", "modm", "latent, K=5"}})
+    BOOST_TEST_CONTEXT(each.keeps << " after " << each.hides) {
+      const auto cache =
+        "cache.folder='"
+        + (folder.path / (each.keeps + "_" + each.hides)).string() + "'";
+      const auto with = [&](const std::string& policy) {
+        auto out = settings(policy);
+        out.push_back(cache);
+        return out;
+      };
+      const auto keep = [&](const std::string& policy, const std::string& text,
+                            size_t entries, size_t times) {
+        auto sut = test::start(mode::single, with(policy));
+        auto x = wanted(text);
+        x.cache = "write";
+        for (size_t i = 0; i < times; ++i)
+          test::answers_to(*sut, {x});
+        remembered(*sut, entries);
+        BOOST_TEST(sut->stop(10s));
+      };
+      keep(each.keeps, asked + " today", 1, 1);
+      keep(each.hides, asked, 11, 10);
+      auto options = test::options_of(mode::single, with(each.keeps));
+      std::shared_ptr<counted_reads> reads;
+      options.extend.cache = [&](std::shared_ptr<index::kept_work> inner) {
+        reads = std::make_shared<counted_reads>(std::move(inner));
+        return reads;
+      };
+      auto sut = test::start(options);
+      auto x = wanted(asked);
+      x.cache = "read";
+      const auto made = repeated(*sut, x, each.route);
+      BOOST_TEST(made.route == each.route);
+      BOOST_TEST_REQUIRE(made.reused.has_value());
+      BOOST_TEST(made.reused->similarity < 1);
+      BOOST_TEST(reads->reads == 1u);
+      BOOST_TEST(test::comes_to_rest(*sut));
+      BOOST_TEST(sut->status().cache.value().hits == 1u);
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+// A search counts as a hit from the similarity on from which its policy reuses.
+BOOST_AUTO_TEST_CASE(a_word_in_common_is_no_hit) {
+  auto sut = start(mode::single, "modm");
+  test::answers_to(*sut, {wanted("a red ball on a table")});
+  remembered(*sut);
+  const auto made = test::answers_to(*sut, {wanted("a red fox in the snow")});
+  BOOST_TEST(test::image_in(made.front()).route == "miss");
+  BOOST_TEST(test::comes_to_rest(*sut));
+  const auto told = sut->status().cache.value();
+  BOOST_TEST(told.hits == 0u);
+  BOOST_TEST(told.misses == 2u);
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(remembering_needs_slots_to_remember_through) {

@@ -59,7 +59,7 @@ struct fixture {
   }
 
   double similarity(std::string_view text) {
-    const auto found = kept->near(key(), text, 1);
+    const auto found = kept->near(key(), text, {1});
     return found.empty() ? 0 : found.front().similarity;
   }
 

@@ -33,6 +33,20 @@ std::filesystem::path payloads_of(const std::filesystem::path& folder) {
 
 } // namespace detail
 
+namespace {
+
+held_parts held_in(std::span<const part_row> parts, uint32_t depth) {
+  held_parts out;
+  out.depth = held_parts::counted_depth(depth);
+  for (const auto& x : parts) {
+    out.last_steps = std::max(out.last_steps, x.steps);
+    out.image = out.image || x.steps == 0;
+  }
+  return out;
+}
+
+} // namespace
+
 bool store::impl::kept::has_gaps() const {
   uint64_t bytes = 0;
   for (const auto& x : parts)
@@ -44,6 +58,10 @@ const part_row* store::impl::kept::part_of(uint32_t steps) const {
   const auto at = std::find_if(parts.begin(), parts.end(),
                                [&](const auto& x) { return x.steps == steps; });
   return at == parts.end() ? nullptr : &*at;
+}
+
+held_parts store::impl::kept::holds() const {
+  return held_in(parts, depth);
 }
 
 store::impl::impl(store_options options, detail::folder_lock its,
@@ -147,7 +165,8 @@ core::result<void> store::impl::read_folder() {
   counts.dropped_torn = leaving.size();
   std::map<std::string, std::vector<loaded_vector>, std::less<>> by_key;
   for (auto& [number, vector] : found)
-    by_key[by_number.at(number)->key].push_back({number, std::move(vector)});
+    by_key[by_number.at(number)->key].push_back(
+      {number, std::move(vector), by_number.at(number)->holds()});
   found.clear();
   for (auto& [key, all] : by_key)
     vectors.fill(key, std::move(all));
@@ -306,7 +325,7 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
     for (auto& part : row.parts)
       part.uses.last = last_use;
   }
-  if (!vectors.add(row.key, row.number, vector))
+  if (!vectors.add(row.key, row.number, vector, held_in(row.parts, row.depth)))
     return false;
   if (!evict(*leaving) || !write(row, payloads)) {
     vectors.remove(row.key, row.number);
@@ -563,6 +582,7 @@ store::impl::kept_ptr store::impl::take_out(const detail::victim& which) {
     hot.drop(tenant_part(rest->key), which.number, steps);
   }
   shares.remove(which.number, which.steps);
+  vectors.note_held(rest->key, which.number, rest->holds());
   return entry = std::move(rest);
 }
 

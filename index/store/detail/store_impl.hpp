@@ -46,6 +46,7 @@ struct store::impl {
     const detail::part_row* part_of(uint32_t steps) const;
     /// Whether payloads of the file have left.
     bool has_gaps() const;
+    held_parts holds() const;
   };
 
   using kept_ptr = std::shared_ptr<const kept>;

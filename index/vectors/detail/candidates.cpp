@@ -37,7 +37,8 @@ private:
 } // namespace
 
 bool add_nearest(std::vector<candidate> all, std::span<const float> unit,
-                 size_t most, std::vector<near_vector>& to) {
+                 size_t most, const planning::needed_work& needs,
+                 std::vector<near_vector>& to) {
   best_of best{most};
   for (const auto& x : to)
     best.add(x.similarity);
@@ -52,7 +53,8 @@ bool add_nearest(std::vector<candidate> all, std::span<const float> unit,
       return true;
     const auto likeness = similarity(unit, next.what->unit);
     all_alike = all_alike && likeness > 0;
-    if (likeness > 0 && !next.what->gone.load(std::memory_order_acquire)) {
+    if (likeness > 0 && !next.what->gone.load(std::memory_order_acquire)
+        && serves(next.what->holds, needs)) {
       to.push_back({next.what->number, likeness});
       best.add(likeness);
     }

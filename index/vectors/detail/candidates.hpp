@@ -16,13 +16,14 @@ struct candidate {
   const entry* what = nullptr;
 };
 
-/// Adds the candidates that are not gone, whose similarity is not 0, and that
-/// are among the `most` nearest of them and of `to`, with all that are equally
-/// near; others may be added too. Compares the numbers of no more candidates
-/// than their limits require. Returns false if fewer than `most` were found and
-/// each candidate is similar, so that further entries can be as well.
-/// Threads: any.
+/// Adds the candidates that are not gone, that serve `needs`, whose similarity
+/// is not 0, and that are among the `most` nearest of them and of `to`, with
+/// all that are equally near; others may be added too. Compares the numbers of
+/// no more candidates than their limits require. Returns false if fewer than
+/// `most` were found and each candidate is similar, so that further entries can
+/// be as well. Threads: any.
 bool add_nearest(std::vector<candidate> all, std::span<const float> unit,
-                 size_t most, std::vector<near_vector>& to);
+                 size_t most, const planning::needed_work& needs,
+                 std::vector<near_vector>& to);
 
 } // namespace atelier::index::detail

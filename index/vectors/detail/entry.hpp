@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/index/vectors/held_parts.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,8 @@ struct entry {
   /// Rises in the order in which entries are added.
   uint64_t sequence = 0;
   std::vector<float> unit;
+  /// What searches ask for; parts may leave.
+  mutable std::atomic<held_parts> holds{held_parts{}};
   /// Whether the entry was removed. If so, no search returns it.
   mutable std::atomic<bool> gone{false};
 };

@@ -70,21 +70,27 @@ std::vector<entry_ptr> segment::live_after(size_t slots) const {
   return out;
 }
 
-void segment::near(std::span<const float> unit, size_t most,
-                   std::vector<near_vector>& to) const {
+size_t segment::near(std::span<const float> unit, size_t most,
+                     const planning::needed_work& needs,
+                     std::vector<near_vector>& to) const {
   std::vector<int8_t> codes(unit.size());
   const auto scale = encode(unit, codes.data());
   const auto of_codes = chosen_products().of_codes;
   std::vector<candidate> all;
   all.reserve(slots());
+  const bool all_serve = takes_all(needs);
   for (const auto& some : chunks_)
     for (size_t i = 0; i < some->entries.size(); ++i) {
+      if (!all_serve && !serves(some->entries[i]->holds, needs))
+        continue;
       const auto& theirs = some->scales[i];
       const auto product = of_codes(
         codes.data(), some->codes.data() + i * codes.size(), codes.size());
       all.push_back({limit_of(product, scale, theirs), some->entries[i].get()});
     }
-  add_nearest(std::move(all), unit, most, to);
+  const auto compared = all.size();
+  add_nearest(std::move(all), unit, most, needs, to);
+  return compared;
 }
 
 uint64_t segment::bytes_of(size_t entries, size_t dimensions) {

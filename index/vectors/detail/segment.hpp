@@ -31,11 +31,13 @@ public:
   /// Returns the entries that are not gone, without the first `slots`.
   std::vector<entry_ptr> live_after(size_t slots) const;
 
-  /// Adds the entries that are not gone, whose similarity is not 0, and that
-  /// are among the `most` nearest of them and of `to`, with all that are
-  /// equally near, in any order; others may be added too.
-  void near(std::span<const float> unit, size_t most,
-            std::vector<near_vector>& to) const;
+  /// Adds the entries that are not gone, that serve `needs`, whose similarity
+  /// is not 0, and that are among the `most` nearest of them and of `to`, with
+  /// all that are equally near, in any order; others may be added too. Returns
+  /// the number of entries that were compared.
+  size_t near(std::span<const float> unit, size_t most,
+              const planning::needed_work& needs,
+              std::vector<near_vector>& to) const;
 
   /// Returns a bound of the memory of that many entries, without the entries
   /// themselves.

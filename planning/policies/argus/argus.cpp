@@ -44,6 +44,8 @@ constexpr double drain_seconds = 60;
 constexpr double settled_serves = 0.95;
 constexpr double settled_head_room = 1.1;
 
+constexpr double above_every_similarity = 2;
+
 // Returns the similarities from which on steps may be skipped; none: the
 // profile says nothing of them, and any state will do.
 std::optional<skip_table> thresholds_in(const profile& known) {
@@ -346,12 +348,19 @@ choice argus_policy::choose(const decision_context& by) const {
     return go{core::route_id{at}, {}};
   if (!detail::may_reuse(by.wanted))
     return go{core::route_id{memory->first_route}, {}};
+  const auto thresholds = thresholds_in(by.costs);
   if (!by.known.near) {
     need n;
     n.near = true;
+    n.holds.holds = needed_work::part::state;
+    if (!thresholds)
+      n.hit_from = 0;
+    else if (!thresholds->empty())
+      n.hit_from = thresholds->front().similarity;
+    else
+      n.hit_from = above_every_similarity;
     return n;
   }
-  const auto thresholds = thresholds_in(by.costs);
   for (uint32_t i = 0; i < by.known.near->size(); ++i) {
     const match& found = (*by.known.near)[i];
     const uint32_t allowed =

@@ -341,6 +341,10 @@ choice atelier_policy::choose(const decision_context& by) const {
       need n;
       n.near = true;
       n.by = unified::compared_by(by.costs);
+      n.hit_from = unified::reused_from(by.costs);
+      n.holds.holds = unified::reuse_of(by.costs) == unified::reuse_kind::images
+                      ? needed_work::part::image
+                      : needed_work::part::state;
       return n;
     }
     skip = unified::allowed_by(by.costs, *by.known.near);

@@ -55,6 +55,10 @@ reuse_kind reuse_of(const profile& known);
 /// at any similarity.
 skip_table reuse_table(const profile& known);
 
+/// Returns the similarity from which on anything is reused: 0 for latents
+/// without a table.
+double reused_from(const profile& known);
+
 /// Returns what is compared to get the similarity in `reuse_table`.
 compared compared_by(const profile& known);
 

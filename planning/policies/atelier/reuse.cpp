@@ -51,6 +51,11 @@ skip_table reuse_table(const profile& known) {
   return out;
 }
 
+double reused_from(const profile& known) {
+  const auto table = reuse_table(known);
+  return table.empty() ? 0 : std::max(0.0, table.front().similarity);
+}
+
 compared compared_by(const profile& known) {
   if (reuse_of(known) == reuse_kind::images)
     return images_compared(*known.reuse);

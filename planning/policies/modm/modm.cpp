@@ -205,13 +205,17 @@ choice modm_policy::choose(const decision_context& by) const {
   const uint32_t miss = miss_route(by.costs);
   if (!detail::may_reuse(by.wanted))
     return go{core::route_id{miss}, {}};
+  const auto table = modm::table_in(*by.costs.reuse);
   if (!by.known.near) {
     need n;
     n.near = true;
     n.by = images_compared(*by.costs.reuse);
+    n.hit_from = table.front().similarity;
+    n.holds.holds = needed_work::part::image;
+    if (rules_.most_depth > 0)
+      n.holds.most_depth = rules_.most_depth - 1;
     return n;
   }
-  const auto table = modm::table_in(*by.costs.reuse);
   for (uint32_t m = 0; m < by.known.near->size(); ++m) {
     const match& near = (*by.known.near)[m];
     if (rules_.most_depth > 0 && near.depth >= rules_.most_depth)

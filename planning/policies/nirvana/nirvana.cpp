@@ -30,6 +30,9 @@ using reuse = nirvana_rules::reuse_rule;
 constexpr double published_precision = 0.96;
 constexpr double published_recall = 0.95;
 
+// Above every similarity.
+constexpr double never_similar = 2;
+
 // Returns the route from noise; it is followed by one for each skip of the
 // table, then by that of the found image.
 uint32_t scratch_route(const profile& costs) {
@@ -251,8 +254,16 @@ choice nirvana_policy::choose(const decision_context& by) const {
   need n;
   n.by = rules_.by;
   n.predicts = rules_.predicts;
-  if (n.predicts != predicted_from::nothing)
-    n.hit_from = table.empty() ? rules_.image_from : table.front().similarity;
+  if (rules_.reuse == reuse::image) {
+    n.holds.holds = needed_work::part::image;
+    // The answer counts as an image that the whole run drew.
+    n.holds.most_depth = 0;
+    n.hit_from = image_from(rules_, *by.costs.reuse).value_or(never_similar);
+  } else {
+    n.holds.holds = needed_work::part::state;
+    n.holds.least_steps = table.front().skip;
+    n.hit_from = table.front().similarity;
+  }
   if (memory->asks_predictor) {
     n.hit_likely = !by.known.hit_likely;
     if (n.hit_likely)
@@ -266,7 +277,6 @@ choice nirvana_policy::choose(const decision_context& by) const {
   if (rules_.reuse == reuse::image) {
     const auto image = static_cast<uint32_t>(by.in_force.routes.size() - 1);
     const auto from = image_from(rules_, *by.costs.reuse);
-    // The answer counts as an image that the whole run drew.
     const auto drawn = std::ranges::find(*by.known.near, 0u, &match::depth);
     if (from && drawn != by.known.near->end() && drawn->similarity >= *from)
       return go{core::route_id{image},

@@ -244,7 +244,8 @@ public:
     gauge(to_, "atelier_cache_bytes", "Memory of the cache.")
       .add(number(c.bytes));
     counter(to_, "atelier_cache_searches_total",
-            "Searches in the cache, by whether they found a similar request.")
+            "Searches in the cache, by whether they found work that the policy "
+            "can use.")
       .add(number(c.hits), {{"outcome", "hit"}})
       .add(number(c.misses), {{"outcome", "miss"}});
     counter(to_, "atelier_cache_evictions_total",

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_nearest_are_those_of_comparing_all) {
         expected.push_back({x->number, likeness});
     const auto most = random.below(10);
     auto found = elsewhere;
-    of.near(wanted, most, found);
+    of.near(wanted, most, {}, found);
     BOOST_TEST_REQUIRE((best_of(found, most) == best_of(expected, most)));
     std::set<uint64_t> once;
     for (const auto& x : found)

@@ -121,6 +121,76 @@ BOOST_AUTO_TEST_CASE(the_nearest_of_many_is_found) {
   BOOST_TEST(right >= 297u);
 }
 
+// Entries of other kinds take no places: not among those that are compared one
+// by one, and not in a graph.
+BOOST_AUTO_TEST_CASE(entries_that_serve_are_found_among_nearer_ones) {
+  using part = planning::needed_work::part;
+  auto random = random_of(7);
+  test::clustered from{24, 10, random};
+  auto how = with_segment(300);
+  how.check_every = 1;
+  for (const size_t every : {2u, 40u}) {
+    BOOST_TEST_CONTEXT("one image in " << every) {
+      nearest_by_key n{24, how};
+      model images;
+      model late;
+      std::map<uint64_t, index::held_parts> held;
+      for (uint64_t i = 1; i <= 800; ++i) {
+        const auto unit = from.draw();
+        index::held_parts x;
+        x.image = i % every == 0;
+        x.last_steps = x.image ? 0 : static_cast<uint32_t>(1 + i % 30);
+        x.depth = static_cast<uint16_t>(i % 3);
+        BOOST_REQUIRE(n.add("k", i, unit, held[i] = x));
+        if (x.image && x.depth == 0)
+          images[i] = unit;
+        if (x.last_steps >= 25)
+          late[i] = unit;
+        // The last ones stay outside of the graph.
+        if (i == 700)
+          n.settle();
+      }
+      n.settle();
+      BOOST_TEST(n.counts().builds > 0u);
+      planning::needed_work drawn;
+      drawn.holds = part::image;
+      drawn.most_depth = 0;
+      planning::needed_work state;
+      state.holds = part::state;
+      state.least_steps = 25;
+      size_t right = 0;
+      constexpr size_t searches = 50;
+      const auto agrees = [&](const model& all,
+                              const planning::needed_work& needs) {
+        const auto wanted = from.draw();
+        const auto found = n.near("k", wanted, 5, needs);
+        for (const auto& x : found)
+          BOOST_REQUIRE(all.contains(x.number));
+        const auto expected = near(all, wanted, 5);
+        BOOST_REQUIRE(found.size() == expected.size());
+        return expected.empty() || found.front() == expected.front();
+      };
+      for (size_t i = 0; i < searches; ++i)
+        right +=
+          (agrees(images, drawn) ? 1u : 0u) + (agrees(late, state) ? 1u : 0u);
+      // A way through a graph may miss one of them.
+      BOOST_TEST(right >= 2 * searches - 5);
+      n.settle();
+      BOOST_TEST(100 * n.counts().agreed >= 95 * n.counts().checked);
+      // Parts leave, in the graph and outside of it.
+      while (!images.empty()) {
+        const auto i = images.begin()->first;
+        held[i].image = false;
+        BOOST_REQUIRE(n.note_held("k", i, held[i]));
+        images.erase(i);
+      }
+      BOOST_TEST(n.near("k", from.draw(), 5, drawn).empty());
+      BOOST_TEST(!n.note_held("k", 801, {}));
+      BOOST_TEST(!n.note_held("l", 1, {}));
+    }
+  }
+}
+
 // Searches while nothing is being built, and waits for the check of the search.
 void check_one(nearest_by_key& n, const std::vector<float>& unit) {
   n.settle();

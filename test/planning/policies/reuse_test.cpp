@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_fiftieth_starts_from_scratch_whatever_is_near) {
 BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
   const auto asks = [](bool hit_likely, predicted_from predicts) {
     return need{false, hit_likely, !hit_likely, compared::prompts,
-                false, predicts,   0.65};
+                false, predicts,   0.65,        {needed_work::part::state, 5}};
   };
   const auto paper = scene_of("nirvana-paper");
   BOOST_TEST((std::get<need>(paper.choose({}, {}, usual()))
@@ -192,7 +192,28 @@ BOOST_AUTO_TEST_CASE(the_predictor_is_asked_always_or_while_it_gains) {
               == asks(true, predicted_from::outcomes)));
   const auto none = scene_of("nirvana-no-predictor");
   BOOST_TEST((std::get<need>(none.choose({}, {}, usual()))
-              == need{false, false, true, compared::prompts, false}));
+              == asks(false, predicted_from::nothing)));
+}
+
+// What a search finds must be of use to the policy that asked.
+BOOST_AUTO_TEST_CASE(policies_say_what_earlier_work_must_hold) {
+  using part = needed_work::part;
+  const auto asked = [](const char* policy) {
+    return std::get<need>(scene_of(policy).choose({}, {}, usual()));
+  };
+  for (const auto* const policy : {"gptcache", "pinecone", "crs"}) {
+    const auto n = asked(policy);
+    // An image of depth 0 was drawn by a whole run.
+    BOOST_TEST((n.holds == needed_work{part::image, 0, 0}), policy);
+    BOOST_TEST(n.near);
+    BOOST_TEST_REQUIRE(n.hit_from.has_value());
+    BOOST_TEST(*n.hit_from > 0.2);
+  }
+  const auto refines = asked("modm");
+  BOOST_TEST((refines.holds == needed_work{part::image}));
+  BOOST_TEST(*refines.hit_from == 0.25);
+  BOOST_TEST((asked("nirvana").holds == needed_work{part::state, 5}));
+  BOOST_TEST(*asked("nirvana").hit_from == 0.65);
 }
 
 // With the published rates it would gain.

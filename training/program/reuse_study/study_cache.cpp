@@ -36,8 +36,8 @@ planning::compared study_cache::compares() const {
 
 std::vector<planning::match> study_cache::near(std::string_view key,
                                                std::string_view text,
-                                               size_t most) {
-  auto out = find(key, text, most);
+                                               const index::search_terms& by) {
+  auto out = find(key, text, by);
   if (!out.empty()) {
     const std::lock_guard hold{lock_};
     nearest_ = out.front().similarity;
@@ -83,8 +83,8 @@ index::kept_counts study_cache::counts() const {
 
 std::vector<planning::match> study_cache::find(std::string_view key,
                                                std::string_view text,
-                                               size_t most) {
-  return inner_->near(key, text, most);
+                                               const index::search_terms& by) {
+  return inner_->near(key, text, by);
 }
 
 void study_cache::learn(std::string_view, std::string_view) {}
@@ -100,14 +100,16 @@ void any_entry_cache::expect(uint64_t request,
   similarity_ = similarity;
 }
 
-std::vector<planning::match> any_entry_cache::find(std::string_view key,
-                                                   std::string_view, size_t) {
+std::vector<planning::match> any_entry_cache::find(
+  std::string_view key, std::string_view, const index::search_terms& by) {
   const std::lock_guard hold{lock_};
   if (!similarity_ || texts_.empty())
     return {};
   core::philox random{seed_, core::purpose::sampling,
                       core::request_id{request_ + 1}};
-  auto found = inner().near(key, texts_[random.below(texts_.size())], 1);
+  auto one = by;
+  one.most = 1;
+  auto found = inner().near(key, texts_[random.below(texts_.size())], one);
   for (auto& x : found)
     x.similarity = *similarity_;
   return found;

@@ -38,7 +38,7 @@ public:
 
   planning::compared compares() const override;
   std::vector<planning::match> near(std::string_view key, std::string_view text,
-                                    size_t most) override;
+                                    const index::search_terms& by) override;
   core::result<index::payload> state(uint64_t entry, uint32_t steps) override;
   core::result<index::payload> image(uint64_t entry, core::extent px,
                                      uint32_t skips) override;
@@ -50,7 +50,8 @@ public:
 protected:
   /// Returns the entries that a search finds; by default the nearest ones.
   virtual std::vector<planning::match> find(std::string_view key,
-                                            std::string_view text, size_t most);
+                                            std::string_view text,
+                                            const index::search_terms& by);
 
   /// Learns that a text's work was kept under a key.
   virtual void learn(std::string_view key, std::string_view text);
@@ -84,7 +85,7 @@ public:
 
 private:
   std::vector<planning::match> find(std::string_view key, std::string_view text,
-                                    size_t most) override;
+                                    const index::search_terms& by) override;
   void learn(std::string_view key, std::string_view text) override;
 
   const uint64_t seed_;

@@ -343,6 +343,11 @@ const option all_options[] = {
    "made of the last of the chain is answered, but not kept, because each pass "
    "loses quality. 0: only work that began with noise is kept.",
    ATELIER_AT(cache.depth), 0, 1'000},
+  {"cache", "fresh",
+   "Share of the requests that are drawn in full although similar work may be "
+   "kept, so that the cache is renewed and what reuse costs and saves stays "
+   "measured; some policies draw a share of their own so besides.",
+   ATELIER_AT(cache.fresh), 0, 1},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "
    "that was unused for longest) or lcbfu (the state or image whose uses "

@@ -195,6 +195,8 @@ struct cache_settings {
   /// How many times reuse may be chained in work that is kept; 0: only work
   /// that began with noise is.
   uint32_t depth = 2;
+  /// The share of requests that are drawn in full whatever is kept.
+  double fresh = 0;
   /// What leaves a full cache first: fifo, lru or lcbfu.
   std::string eviction = "lru";
   /// How requests that do not say it use the cache: off, read, write or on.

@@ -179,8 +179,8 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
       return core::fail(core::ec::bad_config,
                         "cache.memory_mib: the cache needs capture slots, but "
                         "arena.capture_slots is 0");
-    add(from.facts,
-        actors::search_stage{kept, predicts, pace.facts, pace.facts_share});
+    add(from.facts, actors::search_stage{kept, predicts, pace.facts,
+                                         pace.facts_share, x.cache.fresh});
     add(from.earlier, actors::fetch_stage{kept});
     add(from.afterwards, actors::remember_stage{kept, x.cache.depth});
   }

@@ -23,12 +23,21 @@ bool is_sampled(const core::request& x) {
   return random.below(planning::predicted_misses_per_search) == 0;
 }
 
+/// Whether a request is drawn in full.
+bool is_fresh(const core::request& x, double share) {
+  core::philox random{x.seed, core::purpose::routing, x.id};
+  // Behind the words that decide on samples.
+  random.seek(2048);
+  return random.uniform() < share;
+}
+
 } // namespace
 
 search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
                            std::shared_ptr<index::match_prediction> predicts,
-                           core::timespan budget, double budget_share)
-  : kept_(std::move(kept)), predicts_(std::move(predicts)) {
+                           core::timespan budget, double budget_share,
+                           double fresh)
+  : kept_(std::move(kept)), predicts_(std::move(predicts)), fresh_(fresh) {
   row_.name = "search";
   row_.version = 4;
   row_.place = planning::place::background;
@@ -46,6 +55,10 @@ std::optional<search_stage::work> search_stage::begin(
       || (asked.by != planning::compared::nothing
           && asked.by != kept_->compares())
       || !of.costs.reuse || !index::is_searched_for(of.wanted))
+    return std::nullopt;
+  // A probe measures how long a search takes.
+  if (of.wanted.kind != core::request_kind::probe
+      && is_fresh(of.wanted, fresh_))
     return std::nullopt;
   work order;
   order.key = index::key_for(of.wanted, of.costs);

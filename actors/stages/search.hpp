@@ -19,7 +19,9 @@ namespace atelier::actors {
 /// predictor without a search; without a predictor by searching. The predictor
 /// learns from each search and is checked by it. To know the hits that it
 /// misses, one in planning::predicted_misses_per_search of the predicted misses
-/// is answered with yes, and may use what its search then finds.
+/// is answered with yes, and may use what its search then finds. A share of the
+/// requests is not searched for, so that policies draw them in full; which ones
+/// depends on nothing but the request.
 ///
 /// Work that lacks what the policy needs of it is not found, so that work of
 /// other policies takes no places. A search counts as a hit from the similarity
@@ -79,9 +81,11 @@ public:
   /// @param predicts null: there is no predictor
   /// @param budget, budget_share bounds on the time of a search: absolute, and
   ///        as a share of the time until a request's deadline
+  /// @param fresh the share of requests, 0..1, that are not searched for, so
+  ///        that they are drawn in full
   search_stage(std::shared_ptr<index::kept_work> kept,
                std::shared_ptr<index::match_prediction> predicts,
-               core::timespan budget, double budget_share);
+               core::timespan budget, double budget_share, double fresh = 0);
 
   const planning::stage_row& row() const {
     return row_;
@@ -99,6 +103,7 @@ private:
 
   std::shared_ptr<index::kept_work> kept_;
   std::shared_ptr<index::match_prediction> predicts_;
+  double fresh_;
   planning::stage_row row_;
 };
 

@@ -153,6 +153,29 @@ BOOST_AUTO_TEST_CASE(a_request_may_want_more_similar_work) {
   BOOST_TEST(nearest().empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_share_of_the_requests_is_drawn_in_full) {
+  keep(one_state());
+  const search_stage some{kept, predicts, budget, 0.2, 0.25};
+  constexpr uint64_t requests = 1'600;
+  size_t fresh = 0;
+  for (uint64_t id = 1; id <= requests; ++id) {
+    wanted.id = core::request_id{id};
+    const bool searches = some.begin(asking()).has_value();
+    // The answer depends on nothing but the request.
+    BOOST_REQUIRE(some.begin(asking()).has_value() == searches);
+    BOOST_REQUIRE(stage.begin(asking()).has_value());
+    fresh += searches ? 0u : 1u;
+  }
+  // A quarter, within five standard deviations.
+  BOOST_TEST(fresh > 313u);
+  BOOST_TEST(fresh < 487u);
+  const search_stage all{kept, predicts, budget, 0.2, 1};
+  BOOST_TEST((all.begin(asking()) == std::nullopt));
+  // A probe measures how long a search takes.
+  wanted.kind = core::request_kind::probe;
+  BOOST_TEST(all.begin(asking()).has_value());
+}
+
 // Ten entries of another policy are as near as can be.
 BOOST_AUTO_TEST_CASE(work_without_what_the_policy_needs_is_not_found) {
   index::leftover image;

@@ -62,6 +62,7 @@ BOOST_AUTO_TEST_CASE(what_a_program_got_wrong_is_told) {
      }},
     {"cache.folder", [](auto& x) { x.cache.folder = "cache"; }},
     {"cache.disk_mib", [](auto& x) { x.cache.disk_bytes = 0; }},
+    {"cache.fresh", [](auto& x) { x.cache.fresh = 1.5; }},
     {"cache.tenant_floor", [](auto& x) { x.cache.tenant_floor = 1.5; }},
     {"cache.tenants", [](auto& x) { x.cache.tenants = x.cache.entries + 1; }},
     {"cache.disk_wait_ms", [](auto& x) { x.cache.disk_wait = 0ns; }},

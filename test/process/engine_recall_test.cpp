@@ -589,6 +589,27 @@ BOOST_AUTO_TEST_CASE(entries_of_another_policy_hide_none) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_share_of_the_requests_is_drawn_in_full) {
+  auto set = settings("modm");
+  set.push_back("cache.fresh=0.5");
+  auto sut = test::start(mode::single, set);
+  auto x = wanted("a red ball on a table");
+  test::answers_to(*sut, {x});
+  remembered(*sut);
+  x.cache = "read";
+  size_t hits = 0;
+  constexpr size_t requests = 40;
+  for (const auto& answer :
+       test::answers_to(*sut, std::vector<generation>(requests, x)))
+    hits += test::image_in(answer).route == "miss" ? 0u : 1u;
+  // Both occur, but by a chance of two in 2^40.
+  BOOST_TEST(hits > 0u);
+  BOOST_TEST(hits < requests);
+  BOOST_TEST(test::comes_to_rest(*sut));
+  BOOST_TEST(sut->status().cache.value().hits == hits);
+  BOOST_TEST(sut->stop(10s));
+}
+
 // A search counts as a hit from the similarity on from which its policy reuses.
 BOOST_AUTO_TEST_CASE(a_word_in_common_is_no_hit) {
   auto sut = start(mode::single, "modm");

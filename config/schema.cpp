@@ -371,8 +371,9 @@ const option all_options[] = {
    ATELIER_AT(cache.compares), 0, 0, form::any, comparisons},
   {"cache", "encoder_memo",
    "Maximum number of prompts whose vectors stay in memory, so that "
-   "cache.encoder runs once for the search and the storing of a prompt. 0: "
-   "none.",
+   "cache.encoder runs once for the search and the storing of a prompt. "
+   "However long a prompt is, it takes 4 bytes for each number of its vector "
+   "and about 200 more. 0: none.",
    ATELIER_AT(cache.encoder_memo), 0, 1'000'000},
   {"cache", "folder",
    "Folder in which the cache outlives the server, with its prompts; its "

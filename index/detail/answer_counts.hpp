@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/sha256.hpp>
 #include <atelier/index/text_vector.hpp>
 
 #include <cstdint>
 #include <map>
-#include <string>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -15,7 +16,8 @@ namespace atelier::index::detail {
 
 /// Counts the requests that entries answer: together for all entries of the
 /// same words under one key, so that copies of an entry do not answer as often
-/// each. Threads: one at a time.
+/// each. Keys and texts are known by their digest, so that long ones need no
+/// more memory than short ones. Threads: one at a time.
 class answer_counts {
 public:
   /// @param most the number of answers with which all entries of a text leave;
@@ -24,9 +26,7 @@ public:
 
   /// @pre the entry is new
   void enter(uint64_t entry, std::string_view key, const words_digest& words) {
-    std::string name{key};
-    name.append(words.begin(), words.end());
-    const auto text = by_text_.try_emplace(std::move(name)).first;
+    const auto text = by_text_.try_emplace(digest_of(key, words)).first;
     text->second.entries.push_back(entry);
     by_entry_.emplace(entry, counted{0, text});
   }
@@ -65,7 +65,15 @@ private:
     std::vector<uint64_t> entries;
   };
 
-  using texts = std::map<std::string, entries_of_text>;
+  using texts = std::map<core::sha256_digest, entries_of_text>;
+
+  static core::sha256_digest digest_of(std::string_view key,
+                                       const words_digest& words) {
+    core::sha256_stream out;
+    out.update(std::as_bytes(std::span{key}));
+    out.update(std::as_bytes(std::span{words}));
+    return out.finish();
+  }
 
   struct counted {
     uint64_t answers = 0;
@@ -73,7 +81,7 @@ private:
   };
 
   uint64_t most_;
-  /// By the key and the digest of the words.
+  /// By the digest of the key and of the words.
   texts by_text_;
   std::unordered_map<uint64_t, counted> by_entry_;
 };

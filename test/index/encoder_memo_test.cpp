@@ -146,6 +146,8 @@ BOOST_AUTO_TEST_CASE(long_texts_need_no_more_memory_than_short_ones) {
     return test::counted_memory::live() - before;
   };
   BOOST_TEST(memory_of(size_t{128} << 10) == memory_of(1));
+  // What cache.encoder_memo says of it: these vectors have one number.
+  BOOST_TEST(memory_of(1) <= 100 * (sizeof(float) + 220));
 }
 
 BOOST_AUTO_TEST_CASE(threads_get_the_vectors_of_their_own_texts) {

@@ -21,7 +21,8 @@ struct candidate {
 /// all that are equally near; others may be added too. Compares the numbers of
 /// no more candidates than their limits require. Returns false if fewer than
 /// `most` were found and each candidate is similar, so that further entries can
-/// be as well. Threads: any.
+/// be as well.
+/// Threads: any.
 bool add_nearest(std::vector<candidate> all, std::span<const float> unit,
                  size_t most, const planning::needed_work& needs,
                  std::vector<near_vector>& to);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stages_rig.hpp"
+#include "support/seed.hpp"
 #include <atelier/actors/stages/search.hpp>
+#include <atelier/core/philox.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -307,6 +310,68 @@ BOOST_AUTO_TEST_CASE(a_search_checks_its_prediction) {
   BOOST_TEST(all.right_hits == 2u);
   BOOST_TEST(all.right_misses == 1u);
   BOOST_TEST(all.checked == 3u);
+}
+
+// Otherwise a predictor that works would hear of one in sixteen of the misses
+// that it predicts, and of every hit, and would drift to hits.
+BOOST_AUTO_TEST_CASE(a_sampled_search_teaches_what_it_stands_for) {
+  using planning::predicted_from;
+  keep(one_state());
+  const auto made = [&] {
+    return std::make_unique<index::match_prediction>(
+      kept, std::make_unique<at_once>(), 0);
+  };
+  predicts = made();
+  const auto weighed = made();
+  const auto unweighed = made();
+  const auto vector = [&](const std::string& text) {
+    return kept->vector_of(key(), text);
+  };
+  for (auto* const x : {predicts.get(), weighed.get(), unweighed.get()})
+    for (int i = 0; i < 40; ++i) {
+      const auto number = std::to_string(i);
+      x->learn(predicted_from::outcomes, key(),
+               vector("red ball thing " + number), true);
+      x->learn(predicted_from::outcomes, key(),
+               vector("grey stone object " + number), false);
+    }
+  const search_stage sut{kept, predicts, budget, 0.2};
+  auto view = asking();
+  known.hit_likely = true;
+  view.asked.predicts = predicted_from::outcomes;
+  view.asked.hit_from = 0.9;
+  size_t sampled = 0;
+  for (uint64_t id = 1; sampled < 20; ++id) {
+    wanted.id = core::request_id{id};
+    wanted.text.positive = "grey stone object of " + std::to_string(id);
+    const auto order = sut.begin(view);
+    if (order->stands_for == 0)
+      continue;
+    ++sampled;
+    const auto found = sut.run(*order, here);
+    BOOST_REQUIRE(found);
+    BOOST_REQUIRE(!found->prediction.said_hit);
+    const auto text = vector(wanted.text.positive);
+    weighed->learn(predicted_from::outcomes, key(), text, false, 16);
+    unweighed->learn(predicted_from::outcomes, key(), text, false, 1);
+  }
+  // Words of both kinds decide by how much each kind weighs.
+  const std::vector<std::string> words{"red",  "ball",  "thing",
+                                       "grey", "stone", "object"};
+  core::philox random{test::seed(), core::purpose::test};
+  size_t differ = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::string text;
+    for (int n = 0; n < 6; ++n)
+      text += words[random.below(words.size())] + ' ';
+    const auto said = [&](index::match_prediction& x) {
+      return x.ask(predicted_from::outcomes, key(), vector(text));
+    };
+    const bool expected = said(*weighed);
+    BOOST_TEST(said(*predicts) == expected);
+    differ += said(*unweighed) == expected ? 0u : 1u;
+  }
+  BOOST_TEST(differ > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_late_answer_of_the_predictor_leads_to_a_search) {

@@ -9,6 +9,7 @@
 #include <support/eventually.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -142,6 +143,54 @@ BOOST_AUTO_TEST_CASE(outcomes_of_searches_train_the_default_predictor) {
   BOOST_TEST(p.trainings > 1u);
   BOOST_TEST(p.recall.has_value());
   BOOST_TEST(p.false_alarms.has_value());
+  BOOST_TEST(sut->stop(10s));
+}
+
+// One in sixteen predicted misses is searched for, and counts for all of them.
+BOOST_AUTO_TEST_CASE(a_search_of_a_predicted_miss_stands_for_sixteen) {
+  auto profile = test::with_reuse(0.5);
+  // The predictor is worth asking if searches take long.
+  profile.reuse->retrieval = 1s;
+  folder.write("measured.json", planning::to_json(profile));
+  auto sut = start_fast(mode::single, "nirvana");
+  auto first = wanted("a red ball on a table");
+  first.cache = "write";
+  test::answers_to(*sut, {first});
+  remembered(*sut);
+  size_t number = 0;
+  const auto ask = [&](const std::string& prompt) {
+    test::answers_to(*sut, {only_read(prompt + std::to_string(++number))});
+    return told(*sut).predictor;
+  };
+  // The first searches train nothing yet, and each counts as a predicted hit.
+  constexpr uint64_t untrained = 31;
+  while (told(*sut).predictor.checked < untrained)
+    ask(number % 2 == 0 ? "a red ball on a table " : "xylophone quartet ");
+  const auto before = told(*sut).predictor;
+  BOOST_TEST_REQUIRE(before.trained_keys == 0u);
+  BOOST_TEST_REQUIRE(before.false_alarms.value() == 1.0);
+  const auto false_hits =
+    std::round((1 - before.precision.value()) * untrained);
+  BOOST_TEST_REQUIRE(false_hits > 5);
+  while (told(*sut).predictor.checked == untrained)
+    ask("a red ball on a table ");
+  BOOST_TEST_REQUIRE(
+    test::eventually([&] { return told(*sut).predictor.trained_keys == 1; }));
+  BOOST_TEST_REQUIRE(test::eventually([&] {
+                       return reason(*sut).find("asked, as it gains")
+                           != std::string::npos;
+                     }),
+                     reason(*sut));
+  const auto trained = told(*sut).predictor;
+  auto after = trained;
+  for (int i = 0; i < 500 && after.checked < trained.checked + 3; ++i)
+    after = ask("xylophone quartet of ");
+  const auto searched = static_cast<double>(after.checked - trained.checked);
+  BOOST_TEST(searched == 3);
+  BOOST_TEST_REQUIRE(after.said_hits == trained.said_hits);
+  BOOST_TEST(std::abs(after.false_alarms.value()
+                      - false_hits / (false_hits + 16 * searched))
+             < 1e-9);
   BOOST_TEST(sut->stop(10s));
 }
 

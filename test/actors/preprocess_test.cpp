@@ -244,8 +244,8 @@ BOOST_AUTO_TEST_CASE(an_autoencoder_without_a_distribution_draws_nothing) {
   work.how.samples_source = false;
   const auto image = file_of(gradient({8, 8}));
   for (const auto& mask : {std::vector<uint8_t>{}, image}) {
-    slots.open(state_slot);
-    slots.open(source_slot);
+    for (const auto& slot : {state_slot, files_slot, source_slot})
+      slots.open(slot);
     BOOST_TEST((prepare(image, mask).failure.code == ec::none));
     BOOST_TEST(std::ranges::equal(state().latent, drawn));
     BOOST_TEST(state().head.generator_counter == 64u);

@@ -7,6 +7,7 @@
 #include <atelier/planning/policies/atelier/offers.hpp>
 #include <atelier/planning/question_budget.hpp>
 #include <atelier/planning/reuse/scaled_table.hpp>
+#include <atelier/planning/runnable_route.hpp>
 
 #include <fmt/format.h>
 
@@ -43,7 +44,8 @@ void fill_unknown(planning::facts& known, const planning::need& asked) {
 void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
     core::philox random{config_.seed, core::purpose::routing, id};
-    auto choice = config_.policy->choose(
+    auto choice = planning::choose_runnable(
+      *config_.policy,
       {*r.request, r.known, *forecast_.profile(), *plan_, cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (r.asked++ >= most_questions)

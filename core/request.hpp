@@ -124,6 +124,9 @@ struct request : settled_parameters {
   std::vector<note> notes;
   time_point arrived;
   time_point deadline = never;
+  /// The variants that cannot run the request with the client's values: no
+  /// route that it takes runs on one of them.
+  std::vector<variant_id> unable;
 };
 
 /// Returns the member that holds a parameter's requested value.

@@ -202,12 +202,28 @@ core::result<void> leaves_steps(const core::request& x,
                     *x.fixed.strength, steps, least);
 }
 
+/// Refuses a layer that the model's text encoders do not have. Without
+/// clip_skip an encoder of any depth does.
+core::result<void> has_layer(const core::request& x,
+                             const known_variants& known,
+                             core::variant_id variant) {
+  const auto most = known.text_layers[variant.value];
+  if (x.clip_skip == 1 || most == 0 || x.clip_skip <= most)
+    return {};
+  return core::fail(ec::invalid_argument,
+                    "clip_skip {} outside 1..{}, the layers of the model's "
+                    "text encoder",
+                    x.clip_skip, most);
+}
+
 /// Refuses requests that the variant's noise schedule cannot run. Returns the
 /// bytes that a state carries in addition to its latent.
 core::result<size_t> runs(const core::request& x, const known_variants& known,
                           core::variant_id variant) {
   const auto& v = known.costs.variants[variant.value];
   if (auto good = leaves_steps(x, v); !good)
+    return good.why();
+  if (auto good = has_layer(x, known, variant); !good)
     return good.why();
   const auto& schedule = known.schedules[variant.value];
   if (!schedule)
@@ -240,6 +256,41 @@ core::result<void> fits(const core::request& x, const config::settings& within,
                       px.width, px.height, image,
                       within.arena.image_slot_bytes);
   return x.source ? source_fits(x, drawn, within.arena) : core::result<void>{};
+}
+
+/// Returns whether the client named a value that some variants cannot run.
+bool names_values(const core::request& x) {
+  core::settled_parameters settled = x;
+  // These say nothing of a run.
+  settled.deterministic = false;
+  settled.cache = {};
+  settled.cache_similarity = 0;
+  core::settled_parameters plain;
+  plain.cache = {};
+  return core::asks_for_any(x.fixed) || settled != plain;
+}
+
+/// Returns the variants that a policy must not choose for a request.
+std::vector<core::variant_id> unable_to_run(const core::request& x,
+                                            const config::settings& within,
+                                            const known_variants& known,
+                                            core::variant_id first) {
+  std::vector<core::variant_id> out;
+  // No policy chooses another variant for these.
+  if (x.fixed.model || x.fixed.variant)
+    return out;
+  const bool planned = names_values(x);
+  const auto& all = known.costs.variants;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    const core::variant_id variant{i};
+    if (variant == first)
+      continue;
+    const auto history =
+      planned ? runs(x, known, variant) : core::result<size_t>{size_t{0}};
+    if (!history || !fits(x, within, all[i], *history))
+      out.push_back(variant);
+  }
+  return out;
 }
 
 /// Returns the notes of the client's own host, unchanged.
@@ -347,6 +398,7 @@ core::result<core::request> to_request(const generation& wanted,
   const auto& v = known.costs.variants[variant.value];
   if (auto good = fits(x, within, v, *history); !good)
     return good.why();
+  x.unable = unable_to_run(x, within, known, variant);
   return x;
 }
 

@@ -13,10 +13,11 @@ namespace atelier::runtime {
 /// Turns a client's parameters into a request and validates everything that is
 /// known on submission: the limits, the variants, the range of the model's
 /// noise schedule, the arena's slots. The variant is the one that the client
-/// names, otherwise the first. Only the headers of images are read. The seed is
-/// the client's, otherwise `fresh_seed`.
-/// Errors: ec::invalid_argument, ec::not_found, ec::bad_payload (not an image);
-/// the text names the field, the value and the range.
+/// names, otherwise the first; others that cannot run the request are listed in
+/// it, so that no policy chooses them. Only the headers of images are read. The
+/// seed is the client's, otherwise `fresh_seed`. Errors: ec::invalid_argument,
+/// ec::not_found, ec::bad_payload (not an image); the text names the field, the
+/// value and the range.
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const known_variants& known,

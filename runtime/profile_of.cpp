@@ -130,6 +130,7 @@ struct guess {
   /// Null where it is the test card.
   std::shared_ptr<const gpu::scheduler_config> schedule;
   gpu::model_traits traits;
+  uint32_t text_layers = 0;
 };
 
 /// Guesses what variants take; opens each model once.
@@ -181,6 +182,7 @@ public:
                    planning::device_kind_of(device.name) == "cpu", out.costs);
     out.schedule = known->second.schedule;
     out.traits = known->second.facts.traits;
+    out.text_layers = known->second.facts.text_layers;
     return out;
   }
 
@@ -418,6 +420,7 @@ core::result<known_variants> know_variants(const config::settings& x,
       known.variants.push_back(std::move(v->costs));
       out.schedules.push_back(std::move(v->schedule));
       out.traits.push_back(v->traits);
+      out.text_layers.push_back(v->text_layers);
     }
   take_sections(*measured, known);
   auto kinds = kinds_of(x, *measured, known, guessed);

@@ -23,6 +23,8 @@ struct known_variants {
   std::vector<std::shared_ptr<const gpu::scheduler_config>> schedules;
   /// The model's preferred parameters, by variant.
   std::vector<gpu::model_traits> traits;
+  /// The most that clip_skip may be, by variant; 0: the model accepts any.
+  std::vector<uint32_t> text_layers;
 };
 
 /// What to do with a model whose files cannot be read.

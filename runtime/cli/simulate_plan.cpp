@@ -58,9 +58,10 @@ result<void> read_mix(const std::vector<std::string>& texts, scenario& x) {
   for (const auto& text : texts)
     if (auto ok = mix->add(text, settings.limits); !ok)
       return ok;
-  known_variants known{*x.profile, {}, {}};
+  known_variants known{*x.profile, {}, {}, {}};
   known.schedules.resize(known.costs.variants.size());
   known.traits.resize(known.costs.variants.size());
+  known.text_layers.resize(known.costs.variants.size());
   const auto made = [settings, known](generation with, core::request_id id,
                                       core::time_point now) {
     // The content of images is not simulated.

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
 #include <process/engine_fixture.hpp>
+#include <process/host_code.hpp>
 #include <support/eventually.hpp>
 #include <support/scale.hpp>
 #include <support/seed.hpp>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <variant>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -156,6 +158,39 @@ struct fixture {
     return test::start(how, std::move(set));
   }
 
+  /// Starts an engine whose variants are those of two models. The sampler of
+  /// `light` has a spacing of its own. What a model draws does not matter, so
+  /// the images are the test card's.
+  std::unique_ptr<engine> start_models(const std::string& policy) const {
+    for (const auto* name : {"heavy", "light"})
+      if (!std::filesystem::exists(folder.path / name))
+        std::filesystem::copy(ATELIER_SOURCE_DIR "/models/tiny",
+                              folder.path / name,
+                              std::filesystem::copy_options::recursive);
+    folder.write("light/scheduler/scheduler_config.json",
+                 R"({"_class_name": "LCMScheduler",
+                   "num_train_timesteps": 1000, "beta_start": 0.00085,
+                   "beta_end": 0.012, "beta_schedule": "scaled_linear",
+                   "prediction_type": "v_prediction", "clip_sample": false,
+                   "steps_offset": 1})");
+    const auto model = [&](const std::string& name) {
+      return "{name='" + name + "',path='" + (folder.path / name).string()
+           + "'}";
+    };
+    const std::string device =
+      "executor='painter',variants=['heavy@10','light@2'],max_batch=4}";
+    auto options = test::options_of(
+      mode::single,
+      {"models=[" + model("heavy") + "," + model("light") + "]",
+       "devices=[{name='cpu:0'," + device + ",{name='cpu:1'," + device + "]",
+       "policy.name='" + policy + "'",
+       "policy.judges='" + folder.path.string() + "'",
+       "planner.profile='" + (folder.path / "measured.json").string() + "'",
+       "planner.period_s=0.5", "monitor.window_s=1"});
+    options.extend.executors = {test::painting()};
+    return test::start(options);
+  }
+
   static generation wanted(uint64_t seed) {
     generation x;
     x.prompt = "card";
@@ -190,6 +225,36 @@ BOOST_AUTO_TEST_CASE(one_policy_of_each_system_decides) {
                       [&](const auto& r) { return r.name == p.route; }),
           p.route);
       }
+      BOOST_TEST(sut->stop(10s));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_policy_chooses_what_cannot_run_a_requests_values) {
+  // Each prefers the light model, alone or before the heavy one.
+  for (const auto* policy :
+       {"clipper-light", "light-aimd", "small-model", "diffserve"})
+    BOOST_TEST_CONTEXT(policy) {
+      auto sut = start_models(policy);
+      BOOST_TEST_REQUIRE(eventually([&] {
+        const auto s = sut->status();
+        return s.plan_version > 0 && s.routes.size() > first_own;
+      }));
+      const auto plain = test::answers_to(*sut, {wanted(1)});
+      BOOST_TEST(test::image_in(plain.front()).route != "heavy@10");
+      auto spaced = wanted(2);
+      spaced.spacing = "leading";
+      const auto made = test::answers_to(*sut, {spaced, spaced});
+      for (const auto& x : made) {
+        BOOST_TEST(test::image_in(x).variant == "heavy@10");
+        BOOST_TEST(test::image_in(x).route == "heavy@10");
+        BOOST_TEST(test::image_in(x).spacing == "leading");
+      }
+      // Who names the light model learns at once that it cannot.
+      spaced.variant = "light@2";
+      const auto refused = sut->submit(spaced);
+      BOOST_TEST_REQUIRE(std::holds_alternative<failure>(refused));
+      BOOST_TEST(std::get<failure>(refused).text.starts_with(
+        "spacing leading: sampler lcm has its own; "));
       BOOST_TEST(sut->stop(10s));
     }
 }

@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <limits>
+#include <memory>
+#include <vector>
 
 using namespace atelier;
 using test::claim_of;
@@ -240,6 +242,55 @@ BOOST_AUTO_TEST_CASE(options_of_sampling_are_taken_over) {
   BOOST_TEST((got->fixed.eta == 1.0f));
   BOOST_TEST((got->fixed.karras == false));
   BOOST_TEST((got->fixed.strength == 0.25f));
+}
+
+BOOST_AUTO_TEST_CASE(variants_that_cannot_run_a_value_are_listed) {
+  const auto within = two_variants();
+  auto known = *runtime::know_variants(within);
+  // The encoder of the second model is shallow, and its sampler has neither a
+  // spacing to change nor noise to add.
+  known.text_layers = {12, 12, 4};
+  const auto config = [](core::sampler with) {
+    auto out = std::make_shared<gpu::scheduler_config>();
+    out->sampler = with;
+    return out;
+  };
+  known.schedules = {config(core::sampler::ddim), config(core::sampler::ddim),
+                     config(core::sampler::lcm)};
+  known.costs.variants[2].sampler = core::sampler::lcm;
+  const auto unable = [&](const generation& wanted) {
+    const auto got = runtime::to_request(
+      wanted, within, known, core::request_id{9}, fresh_seed, entered);
+    BOOST_TEST_REQUIRE(got.operator bool());
+    return got->unable;
+  };
+  const std::vector<core::variant_id> other{core::variant_id{2}};
+  BOOST_TEST(unable({}).empty());
+  generation wanted;
+  wanted.spacing = "trailing";
+  BOOST_TEST((unable(wanted) == other));
+  wanted.sampler = "euler";
+  BOOST_TEST(unable(wanted).empty());
+  wanted = {};
+  wanted.clip_skip = 4;
+  BOOST_TEST(unable(wanted).empty());
+  wanted.clip_skip = 5;
+  BOOST_TEST((unable(wanted) == other));
+  wanted = {};
+  wanted.eta = 0.5f;
+  BOOST_TEST((unable(wanted) == other));
+  // A named variant is checked itself.
+  wanted = {};
+  wanted.clip_skip = 5;
+  wanted.variant = "card@4";
+  BOOST_TEST(unable(wanted).empty());
+  wanted.variant = "other@8/bf16";
+  const auto refused = runtime::to_request(
+    wanted, within, known, core::request_id{9}, fresh_seed, entered);
+  BOOST_TEST_REQUIRE(!refused.operator bool());
+  BOOST_TEST(refused.why().text
+             == "clip_skip 5 outside 1..4, the layers of the model's text "
+                "encoder");
 }
 
 BOOST_AUTO_TEST_CASE(an_image_makes_it_start_there_and_a_mask_an_edit) {

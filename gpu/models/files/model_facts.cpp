@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/guarded.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
+
+#include <algorithm>
 
 namespace atelier::gpu {
 
@@ -84,8 +87,15 @@ core::result<model_facts> facts_of(const model_files& model) {
   out.schedule = *std::move(schedule);
   std::vector<const component*> parts{&model.denoiser, &model.vae};
   for (const auto* part : {&model.text_encoder, &model.text_encoder_2})
-    if (*part)
+    if (*part) {
       parts.push_back(&**part);
+      // A host's family may encode texts by something else.
+      if (const auto text = read_clip_text_config(**part)) {
+        const auto layers = static_cast<uint32_t>(text->layers);
+        out.text_layers =
+          out.text_layers == 0 ? layers : std::min(out.text_layers, layers);
+      }
+    }
   for (const auto* part : parts) {
     if (auto good = detail::check_network(*part); !good)
       return good.why();

@@ -24,6 +24,9 @@ struct model_facts {
   uint32_t steps = 50;
   /// Its recommended use.
   model_traits traits;
+  /// The layers that each of its CLIP text encoders has at least, so the most
+  /// that a request's clip_skip may be; 0: it has none.
+  uint32_t text_layers = 0;
   /// The number of parameters in its denoiser, and in all networks together.
   uint64_t denoiser_parameters = 0;
   uint64_t parameters = 0;

@@ -164,6 +164,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   reply.steps_done = e.steps_done;
   reply.steps_run = e.steps_run;
   reply.text = e.opening;
+  reply.encode = e.encoding;
   reply.denoise = e.denoising;
   reply.first_step_ns = e.first_step_ns;
   reply.notes = std::move(e.notes);
@@ -276,6 +277,10 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     sign.ended_ns = x.ended.time_since_epoch().count();
   sign.took = x.took - x.opening;
   sign.opening = x.opening;
+  core::timespan texts = x.opening;
+  for (const auto& r : x.rows)
+    texts -= r.encoding;
+  texts = std::max(texts, core::timespan{0});
   if (opens > 0)
     opening_each = x.opening / opens;
   if (x.steps > 0)
@@ -295,7 +300,9 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     }
     const auto first = e.steps_run == 0 && e.steps_done == 0;
     if (first) {
-      e.opening = opening_each;
+      // A report of a row that was opened before may begin it.
+      e.opening = opens > 0 ? texts / opens : opening_each;
+      e.encoding = r.encoding;
       if (x.first_step != core::never)
         e.first_step_ns = x.first_step.time_since_epoch().count();
     }

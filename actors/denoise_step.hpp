@@ -67,7 +67,9 @@ struct denoise_step_state {
     uint32_t steps_run = 0;
     std::vector<core::note> notes;
     std::vector<uint32_t> captured;
+    /// Without `encoding`.
     core::timespan opening{0};
+    core::timespan encoding{0};
     core::timespan denoising{0};
     int64_t first_step_ns = 0;
   };

@@ -296,7 +296,7 @@ void hub::on(const denoised& x, core::time_point now) {
   note_returned(x.ticket.id, done, x.failure, now);
   records_.parts_of(x.ticket.id, done.since, x, now);
   uncount_work(*r);
-  r->took.text += x.text;
+  r->took.text += x.text + x.encode;
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
   if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
@@ -307,8 +307,8 @@ void hub::on(const denoised& x, core::time_point now) {
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     forecast_.ended(r->recipe.variant,
-                    workers_.at(done.worker).view.device_kind, x.text,
-                    x.decode);
+                    workers_.at(done.worker).view.device_kind, x.text, x.decode,
+                    x.encode);
     tell_costs();
   }
   const bool unreadable = may_be_unreadable(x, done.steps_before);

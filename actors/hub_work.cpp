@@ -208,6 +208,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   std::vector<core::variant_id> variants;
   core::variant_id weights;
   core::extent px;
+  double rows = 0;
   for (auto i = w.batch.rbegin();
        i != w.batch.rend() && variants.size() < x.batch; ++i) {
     if (requests_.last(*i) == nullptr)
@@ -218,8 +219,10 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
       weights = own;
       px = how.px;
     }
-    if (own == weights && how.px == px)
-      variants.push_back(how.variant);
+    if (own != weights || how.px != px)
+      continue;
+    variants.push_back(how.variant);
+    rows += forecast_.rows_of(how);
   }
   if (variants.empty())
     return;
@@ -227,8 +230,10 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
     const auto* r = requests_.find(who.id);
     return r == nullptr || r->masked >= 1;
   });
+  // The rows that are no longer known count as the others do.
+  rows *= static_cast<double>(x.batch) / static_cast<double>(variants.size());
   forecast_.ran({w.view, std::move(variants), weights, px, x.batch, x.steps,
-                 x.took, whole, w.slow},
+                 x.took, whole, w.slow, rows},
                 now);
 }
 

@@ -259,6 +259,9 @@ struct denoised {
   /// The steps of the captures whose slots hold their states, ascending; also
   /// set if the leg failed or was cancelled after them.
   std::vector<uint32_t> captured = {};
+  /// Time spent on encoding the image that the leg started from; not part of
+  /// `text`. 0: none was encoded.
+  core::timespan encode{0};
 
   friend bool operator==(const denoised&, const denoised&) = default;
 
@@ -266,7 +269,7 @@ struct denoised {
   friend typename Inspector::result_type inspect(Inspector& f, denoised& x) {
     return f(x.ticket, x.failure, x.steps_done, x.steps_run, x.text, x.denoise,
              x.decode, x.bytes, x.first_step_ns, x.notes,
-             core::float_bits{x.score}, x.decoded_ns, x.captured);
+             core::float_bits{x.score}, x.decoded_ns, x.captured, x.encode);
   }
 };
 

@@ -181,10 +181,11 @@ core::timespan measured_pace::corrected(core::variant_id variant,
 }
 
 core::timespan device_work(const variant_profile& v, const step_table& steps,
-                           core::extent px, uint32_t steps_left,
+                           const row_work& of, uint32_t steps_left,
                            uint32_t batch) {
-  return v.text + v.decode
-       + times(steps.at(batch, px), static_cast<double>(steps_left) / batch);
+  return time_beside_steps(v, of)
+       + times(steps.at(batch, of.px),
+               of.rows * static_cast<double>(steps_left) / batch);
 }
 
 core::timespan come_back_after(core::timespan wait, double share) {
@@ -193,14 +194,15 @@ core::timespan come_back_after(core::timespan wait, double share) {
 }
 
 core::timespan predicted_completion(const variant_profile& v,
-                                    const step_table& steps, core::extent px,
+                                    const step_table& steps, const row_work& of,
                                     uint32_t steps_left,
                                     const worker_view& worker,
                                     core::timespan after) {
   const auto most = std::max(worker.max_batch, 1u);
   const auto taken = worker.seats_taken;
   const auto batch = std::min(most, taken + 1);
-  const auto step = steps.at(batch, px);
+  // Nothing is known of the other rows' guidance.
+  const auto step = steps.at_rows(batch - 1 + of.rows, of.px);
   core::timespan place{0};
   if (taken >= most) {
     // The rows ahead of it share their steps, one batch at a time.
@@ -208,7 +210,7 @@ core::timespan predicted_completion(const variant_profile& v,
     const auto before_it = static_cast<double>(taken - most + 1) / taken;
     place = times(step, ahead * before_it);
   }
-  return place + v.text + steps_left * step + v.decode + after;
+  return place + steps_left * step + time_beside_steps(v, of) + after;
 }
 
 } // namespace atelier::planning

@@ -5,6 +5,7 @@
 #include <atelier/core/time.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/profile.hpp>
+#include <atelier/planning/row_work.hpp>
 #include <atelier/planning/step_table.hpp>
 
 #include <cstddef>
@@ -109,11 +110,12 @@ private:
   std::vector<std::pair<std::string, factors>> kinds_;
 };
 
-/// Returns a row's share of the device's time in steps shared by `batch` rows,
-/// for `steps_left` steps, and for its text and its image. `steps` is of `v`.
+/// Returns a row's share of the device's time in steps shared by `batch` rows
+/// of the variant's own guidance, for `steps_left` steps, and for its text and
+/// its images. `steps` is of `v`.
 /// @pre batch > 0
 core::timespan device_work(const variant_profile& v, const step_table& steps,
-                           core::extent px, uint32_t steps_left,
+                           const row_work& of, uint32_t steps_left,
                            uint32_t batch);
 
 /// Returns the retry time: the time after which `share` of the work that takes
@@ -125,7 +127,7 @@ core::timespan come_back_after(core::timespan wait, double share);
 /// batch that it joins, and then needs `after`. `v` and `steps` are of the
 /// worker's kind of device.
 core::timespan predicted_completion(const variant_profile& v,
-                                    const step_table& steps, core::extent px,
+                                    const step_table& steps, const row_work& of,
                                     uint32_t steps_left,
                                     const worker_view& worker,
                                     core::timespan after);

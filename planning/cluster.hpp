@@ -88,6 +88,7 @@ struct variant_cost {
   std::vector<double> pace_of_batch{};
   core::timespan text{0};
   core::timespan decode{0};
+  core::timespan encode{0};
   core::timespan load{0};
 
   friend bool operator==(const variant_cost&, const variant_cost&) = default;

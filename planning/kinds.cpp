@@ -60,6 +60,7 @@ running_costs mean_costs(std::span<const weighed> all) {
   };
   out.text = time(&running_costs::text);
   out.decode = time(&running_costs::decode);
+  out.encode = time(&running_costs::encode);
   out.loads.reset();
   double devices = 0;
   double load = 0;

@@ -44,7 +44,7 @@ bool differs(const variant_cost& a, const variant_cost& b) {
       return true;
   return differs(a.pace, b.pace)
       || differs(a.text + a.decode, b.text + b.decode)
-      || differs(a.load, b.load);
+      || differs(a.encode, b.encode) || differs(a.load, b.load);
 }
 
 // Costs are 0 for a variant that was never reported.
@@ -75,6 +75,8 @@ void correct(running_costs& of, const variant_cost& by) {
     of.text = by.text;
   if (by.decode.count() > 0)
     of.decode = by.decode;
+  if (by.encode.count() > 0)
+    of.encode = by.encode;
   // A distribution was measured before.
   if (by.load.count() > 0 && !of.loads)
     of.load = by.load;
@@ -146,10 +148,13 @@ void measured_costs::ran(core::variant_id variant, std::string_view kind,
 }
 
 void measured_costs::ended(core::variant_id variant, std::string_view kind,
-                           core::timespan text, core::timespan decode) {
+                           core::timespan text, core::timespan decode,
+                           core::timespan encode) {
   note(variant, kind, [&](measured& m) {
     m.text.add(core::to_seconds(text));
     m.decode.add(core::to_seconds(decode));
+    if (encode.count() > 0)
+      m.encode.add(core::to_seconds(encode));
   });
 }
 
@@ -171,6 +176,7 @@ std::vector<variant_cost> measured_costs::costs_of(const by_variant& of) const {
       c.pace = middle;
     c.text = core::from_seconds(m.text.median(least_runs));
     c.decode = core::from_seconds(m.decode.median(least_runs));
+    c.encode = core::from_seconds(m.encode.median(least_runs));
     c.load = core::from_seconds(m.load.median(1));
     out.push_back(c);
   }

@@ -36,9 +36,11 @@ public:
   void ran(core::variant_id variant, std::string_view kind, uint32_t batch,
            core::timespan predicted, core::timespan took);
 
-  /// Notes the times of encoding a text and of decoding an image.
+  /// Notes the times of encoding a text, of decoding an image and of encoding
+  /// the image that it started from; the last is 0 if none was encoded.
   void ended(core::variant_id variant, std::string_view kind,
-             core::timespan text, core::timespan decode);
+             core::timespan text, core::timespan decode,
+             core::timespan encode = core::timespan{0});
 
   /// Notes the time of loading it without other work.
   void loaded(core::variant_id variant, std::string_view kind,
@@ -66,6 +68,7 @@ private:
     std::vector<samples> pace_of_batch;
     samples text;
     samples decode;
+    samples encode;
     samples load;
   };
 

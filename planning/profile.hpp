@@ -54,7 +54,11 @@ struct running_costs {
   std::vector<step_cost> step;
   /// Once per request.
   core::timespan text{0};
+  /// Once per image of the variant's own size; for other sizes see
+  /// row_work.hpp.
   core::timespan decode{0};
+  /// The same for encoding the image that a run starts from; 0: not measured.
+  core::timespan encode{0};
   /// The mean if `loads` is known.
   core::timespan load{0};
   std::optional<load_times> loads{};
@@ -96,6 +100,9 @@ struct variant_profile : running_costs {
   core::sampler sampler = core::sampler::ddim;
   float guidance = 7.5f;
   bool karras = false;
+  /// The guidance is an input of its denoiser: a row takes one place of a pass,
+  /// guided or not.
+  bool embeds_guidance = false;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;

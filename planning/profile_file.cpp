@@ -67,6 +67,8 @@ json variant_json(const variant_profile& v) {
     {"load_ms", v.loads ? loads_json(*v.loads) : ms_of(v.load)},
     {"memory_bytes", v.memory_bytes},
     {"step", std::move(steps)}};
+  if (v.encode.count() != 0)
+    out["encode_ms"] = ms_of(v.encode);
   if (v.rated)
     out["quality"] = v.quality;
   if (v.quality_images != 0)
@@ -118,7 +120,8 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   r.expect_keys(x, at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
                  "quality", "quality_pictures", "quality_deviation", "text_ms",
-                 "decode_ms", "load_ms", "memory_bytes", "busy_watts", "step"});
+                 "decode_ms", "encode_ms", "load_ms", "memory_bytes",
+                 "busy_watts", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
     auto parsed = name->is_string()
@@ -176,6 +179,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
            v.quality_images, v.quality_deviation);
   r.span(x, at, "text_ms", v.text);
   r.span(x, at, "decode_ms", v.decode);
+  r.span(x, at, "encode_ms", v.encode);
   read_load(r, x, at, v);
   r.whole(x, at, "memory_bytes", 0, most_memory, v.memory_bytes, false);
   r.real(x, at, "busy_watts", 0, 1e6, v.busy_watts, false);

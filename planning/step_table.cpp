@@ -85,12 +85,20 @@ step_table::step_table(const std::vector<step_cost>& points) {
 
 core::timespan step_table::at(uint32_t batch, uint64_t pixels) const {
   ATELIER_EXPECTS(batch > 0, "a step has a row");
-  const auto px = static_cast<double>(pixels);
+  return predicted(batch, static_cast<double>(pixels));
+}
+
+core::timespan step_table::at_rows(double rows, core::extent px) const {
+  ATELIER_EXPECTS(rows > 0, "a step has a part of a row");
+  return predicted(rows, static_cast<double>(px.pixels()));
+}
+
+core::timespan step_table::predicted(double rows, double px) const {
   const double took =
-    alone_ ? static_cast<double>(alone_->took.count()) * batch * px
+    alone_ ? static_cast<double>(alone_->took.count()) * rows * px
                / std::max(alone_->batch, 1u)
                / static_cast<double>(std::max<uint64_t>(alone_->px, 1))
-           : grid_at(batch, px);
+           : grid_at(rows, px);
   constexpr auto most =
     static_cast<double>(std::numeric_limits<int64_t>::max()) / 2;
   return core::timespan{std::llround(std::clamp(took, 0.0, most))};
@@ -163,11 +171,11 @@ const variant_table& kind_tables::of(core::variant_id variant,
 }
 
 core::timespan kind_tables::shared_step(std::span<const core::variant_id> rows,
-                                        std::string_view kind, uint32_t batch,
+                                        std::string_view kind, double batch,
                                         core::extent px) const {
   core::timespan sum{0};
   for (const auto v : rows)
-    sum += of(v, kind).steps.at(batch, px);
+    sum += of(v, kind).steps.at_rows(batch, px);
   return sum / static_cast<int64_t>(rows.size());
 }
 

@@ -36,6 +36,11 @@ public:
   /// Does the same for rows of `pixels` pixels.
   core::timespan at(uint32_t batch, uint64_t pixels) const;
 
+  /// Does the same for a number of rows that need not be whole, because some
+  /// take fewer places (row_work::rows).
+  /// @pre rows > 0
+  core::timespan at_rows(double rows, core::extent px) const;
+
 private:
   struct point {
     double x = 0;
@@ -49,6 +54,7 @@ private:
 
   /// Returns nanoseconds.
   double grid_at(double batch, double px) const;
+  core::timespan predicted(double rows, double px) const;
   double plain_at(double batch, double px) const;
 
   /// The only point; then time is proportional to batch and pixels.
@@ -83,9 +89,10 @@ public:
   /// Returns the predicted time of one step over `batch` rows of `px` that are
   /// of these variants, which have the same weights: the mean of what the
   /// profile says for each row.
-  /// @pre the profile knows the variants, and `rows` is not empty
+  /// @param batch need not be whole (row_work::rows)
+  /// @pre the profile knows the variants, `rows` is not empty, and batch > 0
   core::timespan shared_step(std::span<const core::variant_id> rows,
-                             std::string_view kind, uint32_t batch,
+                             std::string_view kind, double batch,
                              core::extent px) const;
 
 private:

@@ -2,8 +2,10 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/torch_noise.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
+#include <atelier/planning/row_work.hpp>
 #include <atelier/runtime/detail/device_reports.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/measure.hpp>
@@ -60,7 +62,9 @@ public:
       most_rows = std::max(most_rows, x);
     const auto& a = wanted_.settings.arena;
     slots_ = std::make_shared<ipc::heap_store>(
-      1, std::array<uint32_t, ipc::slot_kinds>{2 * most_rows, most_rows, 0},
+      1,
+      // One more image slot is for a source.
+      std::array<uint32_t, ipc::slot_kinds>{2 * most_rows, most_rows + 1, 0},
       std::array<uint64_t, ipc::slot_kinds>{a.state_slot_bytes,
                                             a.image_slot_bytes, 64});
     const auto begin = clock::now();
@@ -116,7 +120,55 @@ public:
     return out;
   }
 
+  // Returns the time of encoding a source; 0 if the device encodes none.
+  core::result<core::timespan> encode(core::variant_id id, core::extent px) {
+    std::vector<core::timespan> took;
+    for (uint32_t i = 0; i < std::max(wanted_.steps, 1u); ++i) {
+      auto job = make_job(id, 0, px);
+      if (!job)
+        return job.why();
+      const auto source = make_source(px);
+      if (!source)
+        return source.why();
+      job->source = *source;
+      job->recipe.from_image = true;
+      device_->open(*job);
+      device_->run({{job->ticket}, 1});
+      const auto did = reports_.run();
+      device_->close(job->ticket);
+      for (const auto& row : did.rows) {
+        if (row.failure.code != core::ec::none)
+          return row.failure;
+        took.push_back(row.encoding);
+      }
+    }
+    return median(took);
+  }
+
 private:
+  // Writes an image of noise, which no other source equals.
+  core::result<ipc::slot_ref> make_source(core::extent px) {
+    uint32_t images = 1;
+    for (const auto x : wanted_.batches)
+      images = std::max(images, x);
+    const auto out = grant(ipc::slot_kind::image, images);
+    const auto into = slots_->buffer(out);
+    if (!into)
+      return into.why();
+    const auto parts = gpu::begin_source(*into, px, false);
+    if (!parts)
+      return parts.why();
+    std::vector<float> noise(parts->pixels.size());
+    core::torch_randn(requests_, noise);
+    std::ranges::transform(noise, parts->pixels.begin(), [](float x) {
+      return static_cast<uint8_t>(std::clamp(128 + 40 * x, 0.f, 255.f));
+    });
+    if (auto done = slots_->publish(out, 1, gpu::source_bytes(px, false));
+        !done)
+      return done.why();
+    return out;
+  }
+
   ipc::slot_ref grant(ipc::slot_kind kind, uint32_t slot) {
     ipc::slot_ref x;
     x.arena = 1;
@@ -258,25 +310,35 @@ core::result<planning::profile> measure(
     std::vector<core::timespan> texts;
     std::vector<core::timespan> native_decodes;
     std::vector<core::timespan> other_decodes;
+    const core::variant_id id{static_cast<uint32_t>(i)};
     for (const auto& px : sizes_for(wanted, v))
       for (const auto batch : batches) {
         const auto what = fmt::format("{}: {}x{}, batch {}", v.name, px.width,
                                       px.height, batch);
         if (!progress(what, done++, points))
           return cancelled;
-        const auto got =
-          on.run(core::variant_id{static_cast<uint32_t>(i)}, batch, px);
+        const auto got = on.run(id, batch, px);
         if (!got)
           return core::fail(got.why().code, "{}, {}x{}, batch {}: {}", v.name,
                             px.width, px.height, batch, got.why().text);
         v.step.push_back({batch, px.pixels(), got->step, wanted.steps});
         texts.push_back(got->text);
         auto& decodes = px == v.native_px ? native_decodes : other_decodes;
-        decodes.insert(decodes.end(), got->decodes.begin(), got->decodes.end());
+        for (const auto took : got->decodes)
+          decodes.push_back(planning::at_native_size(v, px, took));
       }
     v.text = median(texts);
     // For the variant's own size, if that was measured.
     v.decode = median(native_decodes.empty() ? other_decodes : native_decodes);
+    const auto sizes = sizes_for(wanted, v);
+    const bool has_native =
+      std::ranges::find(sizes, v.native_px) != sizes.end();
+    const auto px = has_native ? v.native_px : sizes.front();
+    const auto encoded = on.encode(id, px);
+    if (!encoded)
+      return core::fail(encoded.why().code, "{}, {}x{}, a source: {}", v.name,
+                        px.width, px.height, encoded.why().text);
+    v.encode = planning::at_native_size(v, px, *encoded);
     // Except on the CPU, the size of the weights remains as the estimate.
     const auto peak = status_bytes("VmHWM");
     if (device.name.starts_with("cpu") && peak > before)
@@ -287,6 +349,7 @@ core::result<planning::profile> measure(
     v.step = from.step;
     v.text = from.text;
     v.decode = from.decode;
+    v.encode = from.encode;
     v.load = from.load;
     v.memory_bytes = from.memory_bytes;
   }

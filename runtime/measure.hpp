@@ -25,9 +25,9 @@ struct measurement {
 };
 
 /// Measures every variant of a device at every batch and size on this machine:
-/// steps, text and decoding (medians; decoding only at the variant's own size,
-/// if that is measured), loading, memory. Variants that differ only in their
-/// steps are measured once.
+/// steps, text, decoding and encoding a source (medians; decoding and encoding
+/// only at the variant's own size, if that is measured), loading, memory.
+/// Variants that differ only in their steps are measured once.
 /// @param progress a function called before each point with the point, the
 /// number of completed points and their total; false ends the work Errors:
 /// those of make_executor and of the rows; ec::cancelled. Threads: runs on the

@@ -69,6 +69,7 @@ void describe_model(const config::model_settings& model,
   v.sampler = facts.schedule.sampler;
   v.karras = facts.schedule.use_karras_sigmas;
   v.guidance = model.guidance >= 0 ? model.guidance : facts.guidance;
+  v.embeds_guidance = facts.embeds_guidance;
   const double per_second = on_cpu ? 2e10 : 2e12;
   // A guided step is two passes. A pass of SD 1.5 (860 million parameters) at
   // 64x64 takes about 0.8e12 operations: 0.23 for each parameter and place.
@@ -79,6 +80,8 @@ void describe_model(const config::model_settings& model,
   const auto took = core::from_seconds(std::max(step, least_step_seconds));
   v.step = {{1, facts.native_px.pixels(), took}};
   v.decode = 3 * took + core::from_seconds(decode_seconds);
+  // An encoder has about half of its decoder's operations.
+  v.encode = v.decode / 2;
   v.memory_bytes = facts.parameters * core::bytes_of(v.precision);
 }
 
@@ -216,6 +219,7 @@ void take_measured(const planning::profile& measured,
     v.step = m.step;
     v.text = m.text;
     v.decode = m.decode;
+    v.encode = m.encode;
     v.load = m.load;
     v.memory_bytes = m.memory_bytes;
     v.busy_watts = m.busy_watts;

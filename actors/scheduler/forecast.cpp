@@ -32,10 +32,10 @@ core::timespan forecast::add(const core::recipe& how, uint32_t steps_left,
   const auto variant = how.variant;
   const auto on = [&](std::string_view kind) {
     const auto& x = tables_.of(variant, kind);
-    return pace_.corrected(variant, kind,
-                           planning::device_work(x.costs, x.steps, how.px,
-                                                 steps_left,
-                                                 backlog_.batch_of(variant)));
+    return pace_.corrected(
+      variant, kind,
+      planning::device_work(x.costs, x.steps, planning::work_of(x.costs, how),
+                            steps_left, backlog_.batch_of(variant)));
   };
   const auto& hosts = backlog_.hosts_of(variant);
   core::timespan work{0};
@@ -119,9 +119,11 @@ core::timespan forecast::least_on(const work_left& x,
   if (x.phase == core::phase::finishing)
     return needs;
   const auto& table = tables_.of(x.recipe.variant, kind);
-  needs += pace_.corrected(x.recipe.variant, kind,
-                           table.costs.text + table.costs.decode
-                             + table.steps.at(1, x.recipe.px) * x.steps);
+  const auto work = planning::work_of(table.costs, x.recipe);
+  needs +=
+    pace_.corrected(x.recipe.variant, kind,
+                    planning::time_beside_steps(table.costs, work)
+                      + table.steps.at_rows(work.rows, work.px) * x.steps);
   if (x.phase == core::phase::preparing)
     needs += planning::prepare_time(*profile_, x.request);
   return needs;
@@ -130,10 +132,11 @@ core::timespan forecast::least_on(const work_left& x,
 core::timespan forecast::at(const work_left& x,
                             const planning::worker_view& worker) const {
   const auto& table = tables_.of(x.recipe.variant, worker.device_kind);
-  return pace_.corrected(
-           x.recipe.variant, worker.device_kind,
-           planning::predicted_completion(table.costs, table.steps, x.recipe.px,
-                                          x.steps, worker, {}))
+  return pace_.corrected(x.recipe.variant, worker.device_kind,
+                         planning::predicted_completion(
+                           table.costs, table.steps,
+                           planning::work_of(table.costs, x.recipe), x.steps,
+                           worker, {}))
        + profile_->finish;
 }
 
@@ -149,8 +152,12 @@ core::timespan forecast::silence(const work_left& x,
       break;
   }
   const auto& table = tables_.of(x.recipe.variant, worker.device_kind);
+  // A small image is not decoded in proportion to its pixels: a watch must not
+  // count on it.
+  const auto work = planning::work_of(table.costs, x.recipe);
   return table.steps.at(worker.max_batch, x.recipe.px) * run_steps
-       + table.costs.text + table.costs.decode;
+       + std::max(planning::time_beside_steps(table.costs, work),
+                  table.costs.text + table.costs.decode);
 }
 
 std::optional<core::timespan> forecast::wait_beyond(
@@ -188,12 +195,17 @@ double forecast::extra_work(core::variant_id variant,
   return planning::relative_work(tables_.of(variant), wanted) - 1;
 }
 
+double forecast::rows_of(const core::recipe& how) const {
+  return planning::rows_at(tables_.of(how.variant).costs, how.guidance);
+}
+
 // -- what was measured --------------------------------------------------------
 
 void forecast::ran(const steps_run& x, core::time_point now) {
   const auto& kind = x.worker.device_kind;
   const auto predicted =
-    tables_.shared_step(x.variants, kind, x.batch, x.px) * x.steps;
+    tables_.shared_step(x.variants, kind, x.rows > 0 ? x.rows : x.batch, x.px)
+    * x.steps;
   auto each = x.variants;
   std::sort(each.begin(), each.end());
   each.erase(std::unique(each.begin(), each.end()), each.end());
@@ -211,8 +223,9 @@ void forecast::ran(const steps_run& x, core::time_point now) {
 }
 
 void forecast::ended(core::variant_id variant, std::string_view kind,
-                     core::timespan text, core::timespan decode) {
-  costs_.ended(variant, kind, text, decode);
+                     core::timespan text, core::timespan decode,
+                     core::timespan encode) {
+  costs_.ended(variant, kind, text, decode, encode);
 }
 
 void forecast::loaded(core::variant_id variant, std::string_view kind,

@@ -47,6 +47,9 @@ struct steps_run {
   bool whole = true;
   /// The worker is slow compared with others: its times are not the variant's.
   bool slow = false;
+  /// How many rows of the variants' own guidance take as many places
+  /// (planning/row_work.hpp); 0: `batch` rows.
+  double rows = 0;
 };
 
 /// Predicts the time of requests and devices from the profile, the accepted
@@ -130,13 +133,18 @@ public:
   double extra_work(core::variant_id variant,
                     const core::request& wanted) const;
 
+  /// Returns how many rows of its variant's own guidance a row counts for in a
+  /// step (planning/row_work.hpp).
+  double rows_of(const core::recipe& how) const;
+
   // -- what was measured ------------------------------------------------------
 
   void ran(const steps_run& x, core::time_point now);
 
-  /// Notes the time of encoding a text and of decoding an image.
+  /// Notes the time of encoding a text, of decoding an image and of encoding
+  /// the image that it started from.
   void ended(core::variant_id variant, std::string_view kind,
-             core::timespan text, core::timespan decode);
+             core::timespan text, core::timespan decode, core::timespan encode);
 
   /// Notes the time of loading a variant by itself.
   void loaded(core::variant_id variant, std::string_view kind,

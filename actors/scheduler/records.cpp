@@ -318,6 +318,9 @@ void records::parts_of(core::request_id request, core::time_point since,
   };
   if (told.first_step_ns != 0 && told.text.count() > 0)
     part("text", told.first_step_ns - told.text.count(), told.text);
+  if (told.first_step_ns != 0 && told.encode.count() > 0)
+    part("source", told.first_step_ns - told.text.count() - told.encode.count(),
+         told.encode);
   if (told.decoded_ns != 0)
     part("decode", told.decoded_ns - told.decode.count(), told.decode);
 }

@@ -81,6 +81,9 @@ struct row_report {
   /// The steps of the captures written since the row's last report, in
   /// increasing order. Also set if the row failed.
   std::vector<uint32_t> captured = {};
+  /// Time spent on encoding the row's source, as a part of the run's `opening`;
+  /// reported once. 0: nothing was encoded.
+  core::timespan encoding{0};
 };
 
 /// The result of a run. `steps` is equal for all rows that did not fail.

@@ -5,6 +5,7 @@
 #include <atelier/gpu/device/detail/test_card_rows.hpp>
 #include <atelier/gpu/device/virtual_executor.hpp>
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
+#include <atelier/planning/row_work.hpp>
 #include <atelier/planning/step_table.hpp>
 
 #include <algorithm>
@@ -94,6 +95,8 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   std::vector<planning::instgenie::step_model> edit_seconds;
   /// Time that opening will take, for rows that have not run yet.
   std::unordered_map<core::ticket, core::timespan> opening;
+  /// The part of it that encodes the row's source.
+  std::unordered_map<core::ticket, core::timespan> encoding;
   std::unordered_map<core::ticket, scripted_failure> script;
   std::vector<core::variant_id> resident;
   /// The judges of open rows.
@@ -155,8 +158,15 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
 
   void start(const open_job& job) {
     rows.open(job);
-    if (const auto* variant = variant_of(job.ticket))
-      opening[job.ticket] = vary(variant->text, job.ticket, 0, draw::text);
+    if (const auto* variant = variant_of(job.ticket)) {
+      auto takes = vary(variant->text, job.ticket, 0, draw::text);
+      if (job.recipe.from_image) {
+        auto& source = encoding[job.ticket];
+        source = planning::encode_time(*variant, job.recipe.px);
+        takes += source;
+      }
+      opening[job.ticket] = takes;
+    }
     if (!job.judge.empty())
       judges[job.ticket] = job.judge;
   }
@@ -179,6 +189,7 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   void start(const close_job& job) {
     rows.close(job.ticket);
     opening.erase(job.ticket);
+    encoding.erase(job.ticket);
     script.erase(job.ticket);
     judges.erase(job.ticket);
   }
@@ -186,9 +197,11 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
   void start(decode_job& job) {
     work next{job, now()};
     if (const auto* variant = variant_of(job.ticket)) {
-      next.decode = vary(variant->decode + judging(job.ticket), job.ticket, 0,
-                         draw::decode);
-      next.variant = rows.find(job.ticket)->how().variant;
+      const auto& how = rows.find(job.ticket)->how();
+      next.decode =
+        vary(planning::decode_time(*variant, how.px) + judging(job.ticket),
+             job.ticket, 0, draw::decode);
+      next.variant = how.variant;
     }
     begin(std::move(next));
   }
@@ -230,8 +243,11 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     }
     if (seconds)
       return core::from_seconds((*seconds)(members));
-    return tables.shared_step(variants, {}, static_cast<uint32_t>(sound.size()),
-                              sound.front()->how().px);
+    double places = 0;
+    for (const auto* row : sound)
+      places += planning::rows_at(
+        config.known->variants[row->how().variant.value], row->how().guidance);
+    return tables.shared_step(variants, {}, places, sound.front()->how().px);
   }
 
   /// Returns the number of steps after which the script has made every row
@@ -308,6 +324,10 @@ struct virtual_executor::device : std::enable_shared_from_this<device> {
     if (const auto* run = std::get_if<numbered_run>(&done.order)) {
       run_report report;
       report.rows = rows.report(run->job.rows);
+      if (done.steps > 0)
+        for (auto& row : report.rows)
+          if (const auto source = encoding.extract(row.ticket))
+            row.encoding = source.mapped();
       report.steps = done.steps;
       report.took = done.end() - done.began;
       report.opening = done.opening;

@@ -68,6 +68,9 @@ struct denoiser_facts {
   /// Channels of its latents, which the autoencoder's must equal; 0: not
   /// checked.
   int64_t latent_channels = 0;
+  /// Guidance is an input of the denoiser, so that a guided row needs no second
+  /// prediction.
+  bool embeds_guidance = false;
 };
 
 struct family {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand/request_work.hpp>
+#include <atelier/planning/row_work.hpp>
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ constexpr double least_part = 1e-3;
 } // namespace
 
 bool has_own_work(const core::request& wanted) {
-  return wanted.px.pixels() > 0 || wanted.fixed.steps
+  return wanted.px.pixels() > 0 || wanted.fixed.steps || wanted.fixed.guidance
       || (wanted.source && wanted.fixed.strength);
 }
 
@@ -28,7 +29,8 @@ double relative_work(const variant_table& x, const core::request& wanted) {
     runs = core::steps_of_share(wanted.fixed.sampler.value_or(v.sampler), runs,
                                 *wanted.fixed.strength, wanted.strength_rule);
   const auto px = drawn_px(v, wanted);
-  const auto step = px == v.native_px ? usual : x.steps.at(1, px);
+  const auto step =
+    x.steps.at_rows(rows_at(v, wanted.fixed.guidance.value_or(v.guidance)), px);
   return core::to_seconds(step) * runs / own;
 }
 

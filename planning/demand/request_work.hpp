@@ -10,8 +10,9 @@
 
 namespace atelier::planning {
 
-/// Returns whether a request has a size, a number of steps or a strength of its
-/// own, so that its work may differ from its variant's usual image.
+/// Returns whether a request has a size, a number of steps, a guidance or a
+/// strength of its own, so that its work may differ from its variant's usual
+/// image.
 bool has_own_work(const core::request& wanted);
 
 /// Returns the time of the steps of `wanted` on `x`, as a multiple of the time

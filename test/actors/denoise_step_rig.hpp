@@ -38,6 +38,7 @@ struct denoise_step_rig : deterministic_system {
     d.ticket = {core::request_id{id}, 1};
     d.recipe.steps = steps;
     d.recipe.px = {side, side};
+    d.recipe.guidance = 7.5f;
     d.deadline_ns = core::never.time_since_epoch().count();
     const auto n = static_cast<uint32_t>(id);
     d.from = {1, n, 1, ipc::slot_kind::state};

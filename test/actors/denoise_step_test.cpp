@@ -376,4 +376,34 @@ BOOST_AUTO_TEST_CASE(each_row_tells_its_share_of_a_common_opening) {
   BOOST_TEST(replies()[1].denoise.count() == core::timespan{20ms}.count());
 }
 
+BOOST_AUTO_TEST_CASE(encoding_a_source_is_no_part_of_a_text) {
+  start(8);
+  give(work(1, 2));
+  device->ran(1, {1}, {}, 8ms, 10ms);
+  run();
+  give(work(2, 2));
+  give(work(3, 2));
+  device->ran(1, {2}, {}, 0ms, 10ms);
+  run();
+  BOOST_TEST_REQUIRE((last_run() == rows{row(2), row(3)}));
+  gpu::run_report x;
+  x.steps = 1;
+  x.opening = 20ms;
+  x.took = 30ms;
+  x.rows = {{row(2), 1, true, {}}, {row(3), 1, true, {}}};
+  x.rows[1].encoding = 12ms;
+  device->events.ran(x);
+  run();
+  device->ran(1, {2, 2}, {}, 0ms, 10ms);
+  run();
+  for (uint64_t id = 1; id <= 3; ++id)
+    decoded(id);
+  BOOST_REQUIRE(replies().size() == 3u);
+  BOOST_TEST((replies()[0].encode == 0ms));
+  BOOST_TEST((replies()[1].text == 4ms));
+  BOOST_TEST((replies()[1].encode == 0ms));
+  BOOST_TEST((replies()[2].text == 4ms));
+  BOOST_TEST((replies()[2].encode == 12ms));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

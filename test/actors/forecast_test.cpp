@@ -40,6 +40,7 @@ struct rig {
 
   rig() {
     how.px = {512, 512};
+    how.guidance = 7.5f;
     worker.worker = core::worker_id{1};
     worker.device_kind = "cpu";
     worker.hosting = {light};
@@ -73,6 +74,35 @@ BOOST_AUTO_TEST_CASE(a_request_needs_what_is_before_it) {
   BOOST_TEST((sut.least(left(phase::denoising, 3)) == 360ms));
   BOOST_TEST((sut.least(left(phase::finishing, 0)) == 30ms));
   BOOST_TEST((sut.at(left(phase::denoising, 10), worker) == 1060ms));
+}
+
+BOOST_AUTO_TEST_CASE(sizes_sources_and_guidance_count) {
+  auto with_encoder = *known();
+  with_encoder.variants[0].encode = 8ms;
+  const actors::forecast knows{
+    std::make_shared<const planning::profile>(with_encoder)};
+  const auto needs = [&] { return knows.least(left(phase::denoising, 10)); };
+  // Ten steps, the text, the image and its file.
+  BOOST_TEST((needs() == 1060ms));
+  how.from_image = true;
+  BOOST_TEST((needs() == 1068ms));
+  how.px = {1024, 512};
+  BOOST_TEST((needs() == 2096ms));
+  how.from_image = false;
+  BOOST_TEST((needs() == 2080ms));
+  how.px = {512, 512};
+  how.guidance = 1;
+  BOOST_TEST((needs() == 560ms));
+  BOOST_TEST(knows.rows_of(how) == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(unguided_rows_tell_the_pace_of_guided_ones) {
+  const auto before = sut.least(left(phase::denoising, 10));
+  for (int i = 0; i < 9; ++i)
+    sut.ran(
+      {worker, {light, light}, light, how.px, 2, 1, 100ms, true, false, 1},
+      now);
+  BOOST_TEST((sut.least(left(phase::denoising, 10)) == before));
 }
 
 BOOST_AUTO_TEST_CASE(a_living_worker_gives_a_sign_after_each_phase) {

@@ -279,7 +279,8 @@ public:
          notes(),
          number<double>(),
          span().count(),
-         numbers()};
+         numbers(),
+         span()};
   }
 
   void fill(cancel_work& x) {

@@ -187,6 +187,18 @@ BOOST_AUTO_TEST_CASE(a_part_of_a_dispatch_lies_within_it) {
   BOOST_TEST((drawn->all[0].to == now));
 }
 
+BOOST_AUTO_TEST_CASE(a_source_is_a_part_before_the_text) {
+  actors::denoised told;
+  told.text = 100ms;
+  told.encode = 300ms;
+  told.first_step_ns = core::timespan{now.time_since_epoch()}.count();
+  sut.parts_of(one, now - 1s, told, now + 1s);
+  BOOST_REQUIRE(drawn->all.size() == 2u);
+  BOOST_TEST(drawn->all[1].name == "source");
+  BOOST_TEST((drawn->all[1].from == now - 400ms));
+  BOOST_TEST((drawn->all[1].to == now - 100ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_and_a_device_are_called_by_their_names) {
   actors::worker_address where;
   where.role = role::preprocess;

@@ -193,9 +193,41 @@ BOOST_AUTO_TEST_CASE(a_pace_follows_what_was_measured) {
 
 BOOST_AUTO_TEST_CASE(a_row_takes_its_share_of_full_steps) {
   // Ten steps at a quarter of 20 ms, plus the text and the image.
-  BOOST_TEST((device_work(costs(), table(), px, 10, 4) == 58ms));
-  BOOST_TEST((device_work(costs(), table(), px, 10, 1) == 88ms));
-  BOOST_TEST((device_work(costs(), table(), px, 0, 4) == 8ms));
+  BOOST_TEST((device_work(costs(), table(), {px}, 10, 4) == 58ms));
+  BOOST_TEST((device_work(costs(), table(), {px}, 10, 1) == 88ms));
+  BOOST_TEST((device_work(costs(), table(), {px}, 0, 4) == 8ms));
+}
+
+BOOST_AUTO_TEST_CASE(larger_images_are_decoded_longer) {
+  const row_work large{{128, 128}};
+  // Four times the steps and the decoding, and the same text.
+  BOOST_TEST((device_work(costs(), table(), large, 10, 4) == 223ms));
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), large, 10, worker(1, {0}), 0ms)
+     == 343ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_source_is_encoded_before_the_first_step) {
+  auto v = costs();
+  v.encode = 2ms;
+  BOOST_TEST((device_work(v, table(), {px, 1, true}, 10, 4) == 60ms));
+  BOOST_TEST((device_work(v, table(), {{128, 128}, 1, true}, 10, 4) == 231ms));
+  BOOST_TEST((device_work(v, table(), {px}, 10, 4) == 58ms));
+}
+
+BOOST_AUTO_TEST_CASE(an_unguided_row_takes_half_of_a_row) {
+  const row_work half{px, 0.5};
+  BOOST_TEST((device_work(costs(), table(), half, 10, 4) == 33ms));
+  // Alone it takes half a step of one row and what no row saves; as the fourth
+  // row it saves half of what one more row adds.
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), half, 10, worker(1, {0}), 0ms)
+     == 68ms));
+  auto w = worker(1, {0});
+  w.seats_taken = 3;
+  w.steps_left = 30;
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), half, 10, w, 0ms) == 188ms));
 }
 
 BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
@@ -208,7 +240,7 @@ BOOST_AUTO_TEST_CASE(coming_back_is_computed_and_bounded) {
 BOOST_AUTO_TEST_CASE(an_idle_worker_answers_at_its_own_pace) {
   // Ten steps of one row, the text, the image, and the work that follows.
   BOOST_TEST(
-    (predicted_completion(costs(), table(), px, 10, worker(1, {0}), 2ms)
+    (predicted_completion(costs(), table(), {px}, 10, worker(1, {0}), 2ms)
      == 90ms));
 }
 
@@ -217,11 +249,13 @@ BOOST_AUTO_TEST_CASE(a_batch_is_slower_and_a_full_one_is_waited_for) {
   w.seats_taken = 3;
   w.steps_left = 30;
   // The fourth row makes steps last 20 ms.
-  BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 208ms));
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 208ms));
   // The first of four rows with 40 steps must end: a quarter of ten full steps.
   w.seats_taken = 4;
   w.steps_left = 40;
-  BOOST_TEST((predicted_completion(costs(), table(), px, 10, w, 0ms) == 258ms));
+  BOOST_TEST(
+    (predicted_completion(costs(), table(), {px}, 10, w, 0ms) == 258ms));
 }
 
 BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
@@ -232,7 +266,7 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
     w.steps_left = w.seats_taken * (1 + random.below(50));
     const auto steps = static_cast<uint32_t>(1 + random.below(50));
     const auto before =
-      predicted_completion(costs(), table(), px, steps, w, 0ms);
+      predicted_completion(costs(), table(), {px}, steps, w, 0ms);
     auto more = w;
     more.steps_left += 1 + random.below(50);
     ++more.seats_taken;
@@ -241,9 +275,11 @@ BOOST_AUTO_TEST_CASE(more_load_never_answers_sooner) {
       more.steps_left,
       w.seats_taken == 0 ? 0 : w.steps_left * more.seats_taken / w.seats_taken);
     BOOST_REQUIRE(
-      (predicted_completion(costs(), table(), px, steps, more, 0ms) >= before));
+      (predicted_completion(costs(), table(), {px}, steps, more, 0ms)
+       >= before));
     BOOST_REQUIRE(
-      (predicted_completion(costs(), table(), px, steps + 1, w, 0ms) > before));
+      (predicted_completion(costs(), table(), {px}, steps + 1, w, 0ms)
+       > before));
   }
 }
 

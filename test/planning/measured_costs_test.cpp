@@ -64,6 +64,24 @@ BOOST_AUTO_TEST_CASE(texts_that_were_encoded_before_are_no_news) {
   BOOST_TEST(told(80ms, 250ms));
 }
 
+BOOST_AUTO_TEST_CASE(sources_have_a_cost_of_their_own) {
+  const auto known = test::three_variants();
+  measured_costs x{known.variants.size()};
+  for (int i = 0; i < 9; ++i) {
+    x.ended(first, "cpu", 4ms, 150ms);
+    x.ended(first, "cpu", 4ms, 150ms, 90ms);
+  }
+  const auto told = x.news();
+  BOOST_TEST_REQUIRE(told.has_value());
+  const auto now = with_costs(known, *told);
+  BOOST_TEST((now.variants[0].text == 4ms));
+  BOOST_TEST((now.variants[0].encode == 90ms));
+  BOOST_TEST((now.variants[1].encode == known.variants[1].encode));
+  for (int i = 0; i < 15; ++i)
+    x.ended(first, "cpu", 4ms, 150ms, 200ms);
+  BOOST_TEST(x.news().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_compared_is_left_out) {
   measured_costs x{1};
   for (int i = 0; i < 9; ++i) {

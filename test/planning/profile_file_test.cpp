@@ -64,6 +64,19 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == sample()));
 }
 
+BOOST_AUTO_TEST_CASE(files_without_a_cost_of_sources_are_read) {
+  auto x = sample();
+  const auto old = planning::to_json(x);
+  BOOST_TEST(old.find("encode_ms") == std::string::npos);
+  const auto read = planning::parse_profile(old, "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((read->variants[0].encode == core::timespan{0}));
+  x.variants[0].encode = std::chrono::milliseconds{45};
+  const auto now = planning::parse_profile(planning::to_json(x), "p");
+  BOOST_TEST_REQUIRE(now.operator bool());
+  BOOST_TEST((*now == x));
+}
+
 BOOST_AUTO_TEST_CASE(edits_by_the_published_plan_are_read_back) {
   auto x = test::full_profile();
   const auto text = planning::to_json(x);

@@ -32,6 +32,7 @@ const latent_distribution& source_cache::find(
                         .unsqueeze(0);
   entries_.push_front({model, px, digest, model->vae().encode(scaled)});
   elements_ += entries_.front().elements();
+  ++encoded_;
   while (entries_.size() > most_entries
          || (elements_ > most_elements && entries_.size() > 1)) {
     elements_ -= entries_.back().elements();

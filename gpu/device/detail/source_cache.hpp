@@ -35,6 +35,11 @@ public:
     const std::shared_ptr<const gpu::model>& model, core::extent px,
     std::span<const uint8_t> pixels);
 
+  /// Returns how many images were encoded.
+  uint64_t encoded() const {
+    return encoded_;
+  }
+
 private:
   struct entry {
     /// The model; an expired one matches none.
@@ -52,6 +57,7 @@ private:
   std::list<entry> entries_;
   /// The sum of the entries' elements.
   int64_t elements_ = 0;
+  uint64_t encoded_ = 0;
 };
 
 /// Returns an image's pixels on the device, [3, height, width], 0..255.

@@ -162,7 +162,11 @@ void torch_row::read_source(source_cache& sources) {
   // The first values are for the encoder's own draw, the later ones are the
   // initial noise: the order in which diffusers' pipelines draw.
   row_noise first{job_.recipe.noise, job_.recipe.seed};
+  const auto encoded = sources.encoded();
+  const auto begin = core::time_point::clock::now();
   const auto& said = sources.find(model_, px, parts.pixels);
+  if (sources.encoded() != encoded)
+    encoding_ = core::time_point::clock::now() - begin;
   auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
   const std::span values{posterior.data_ptr<float>(),
                          static_cast<size_t>(posterior.numel())};
@@ -454,6 +458,7 @@ kept_parts torch_row::kept_source() const {
 row_report torch_row::report() {
   row_report out{job_.ticket, steps_done_, published_, failure_};
   out.captured = std::exchange(captured_, {});
+  out.encoding = std::exchange(encoding_, core::timespan{0});
   if (failure_.code == core::ec::none)
     out.notes = std::exchange(notes_, {});
   return out;

@@ -214,6 +214,8 @@ private:
   bool published_ = false;
   /// Steps of the captures that have not been reported yet.
   std::vector<uint32_t> captured_;
+  /// The time of encoding its source, until it is reported.
+  core::timespan encoding_{0};
   const memory_probe& memory_;
   /// The decoding in progress; nothing before it begins, also anew.
   std::optional<decoding> drawing_;

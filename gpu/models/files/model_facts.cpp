@@ -81,6 +81,7 @@ core::result<model_facts> facts_of(const model_files& model) {
                       most_side_px / out.latent_factor);
   out.native_px = native_extent(*denoiser, out.latent_factor);
   out.traits = model.traits;
+  out.embeds_guidance = denoiser->embeds_guidance;
   auto schedule = parse_scheduler(model.scheduler, model.scheduler_file);
   if (!schedule)
     return schedule.why();

@@ -27,6 +27,8 @@ struct model_facts {
   /// The layers that each of its CLIP text encoders has at least, so the most
   /// that a request's clip_skip may be; 0: it has none.
   uint32_t text_layers = 0;
+  /// As denoiser_facts has it.
+  bool embeds_guidance = false;
   /// The number of parameters in its denoiser, and in all networks together.
   uint64_t denoiser_parameters = 0;
   uint64_t parameters = 0;

@@ -65,6 +65,7 @@ core::result<denoiser_facts> unet_facts(const model_files& model) {
   denoiser_facts out;
   out.latent_channels = config->in_channels;
   out.latent_side = config->sample_size.value_or(out.latent_side);
+  out.embeds_guidance = config->time_cond_proj_dim.has_value();
   return out;
 }
 

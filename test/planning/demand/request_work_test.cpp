@@ -53,6 +53,26 @@ BOOST_AUTO_TEST_CASE(sizes_steps_and_strengths_count) {
              boost::test_tools::tolerance(1e-9));
 }
 
+BOOST_AUTO_TEST_CASE(a_guidance_counts_where_it_changes_the_places) {
+  core::request unguided;
+  unguided.fixed.guidance = 1;
+  BOOST_TEST(has_own_work(unguided));
+  // A row takes 100 ms, and each further one 67 ms.
+  BOOST_TEST(work_of(at_512(), unguided) == 2. / 3,
+             boost::test_tools::tolerance(1e-6));
+  core::request guided;
+  guided.fixed.guidance = 12;
+  BOOST_TEST(work_of(at_512(), guided) == 1);
+  auto distilled = at_512();
+  distilled.guidance = 0;
+  BOOST_TEST(work_of(distilled, unguided) == 1);
+  BOOST_TEST(work_of(distilled, guided) == 5. / 3,
+             boost::test_tools::tolerance(1e-6));
+  auto embeds = at_512();
+  embeds.embeds_guidance = true;
+  BOOST_TEST(work_of(embeds, unguided) == 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_model_that_draws_at_its_own_size_alone_does_so) {
   auto v = at_512();
   v.native_only = true;

@@ -4,6 +4,7 @@
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/files/tensor_source.hpp>
+#include <atelier/gpu/models/kept_results.hpp>
 
 #include <torch/torch.h>
 
@@ -39,6 +40,9 @@ struct pass_inputs {
   /// Further inputs of the family's denoiser, [places, ...] each, in an order
   /// defined by the family.
   std::vector<torch::Tensor> conditions;
+  /// What the denoiser computed from the conditions alone in earlier passes;
+  /// null: nothing is kept.
+  kept_results* kept = nullptr;
 };
 
 /// Values that every layer of a pass reads and none changes. Layers that use
@@ -52,6 +56,8 @@ struct pass {
   /// The sides of the latent.
   int64_t height = 0;
   int64_t width = 0;
+  /// As in the inputs.
+  kept_results* kept = nullptr;
 };
 
 /// Values that blocks pass on to each other.

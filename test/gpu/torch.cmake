@@ -27,6 +27,7 @@ atelier_add_test(gpu_denoisers
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/device/latent_mask_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/out_of_memory_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/device/pass_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/source_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_captures_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/torch_rows_test.cpp

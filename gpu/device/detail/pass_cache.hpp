@@ -26,6 +26,9 @@ struct kept_pass {
   pass_inputs inputs;
   /// The number of the condition written to each place; 0: none yet.
   std::vector<uint64_t> conditions;
+  /// What the model computed from the conditions in place. `inputs` points to
+  /// it while the pass is in use.
+  kept_results results;
   step_numbers timesteps;
   step_numbers scales;
   step_numbers rules;
@@ -38,10 +41,20 @@ class pass_cache {
 public:
   /// Passes whose inputs are kept on the device at once.
   static constexpr size_t most_entries = 8;
+  /// Bytes that all passes together keep of results of their conditions:
+  /// enough for one guided image of Stable Diffusion XL at the model's own
+  /// size.
+  static constexpr uint64_t most_result_bytes = 256ull << 20;
 
   /// Returns the buffers for passes with that key, and creates them if they are
   /// not held. They stay until other keys replace them. Throws c10::Error.
   kept_pass& find(const std::shared_ptr<const model>& of, const pass_key& key);
+
+  /// Drops the results of passes in which one of these conditions has a place.
+  void forget_results(std::span<const uint64_t> conditions);
+
+  /// Returns the bytes of results that are kept.
+  uint64_t result_bytes() const;
 
   /// Frees all buffers.
   void clear() {
@@ -49,6 +62,8 @@ public:
   }
 
 private:
+  kept_pass& with_results(kept_pass& x);
+
   /// Most recently used first.
   std::list<kept_pass> entries_;
 };

@@ -9,6 +9,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -48,6 +49,11 @@ pass_key key_of(const torch_row& x) {
   const auto& latent = x.latent();
   return {x.places(), latent.size(0), latent.size(1), latent.size(2),
           x.positive().tokens};
+}
+
+// Returns the number by which a pass knows a row's condition.
+uint64_t condition_number(uint64_t row, bool negative) {
+  return 2 * row + (negative ? 1 : 0);
 }
 
 // The places of one forward pass: one for every row, then one without the
@@ -127,11 +133,12 @@ private:
 
   void put(const torch_row& row, bool negative, int64_t place) {
     auto& there = kept_->conditions[static_cast<size_t>(place)];
-    const auto wanted = 2 * row.number() + (negative ? 1 : 0);
+    const auto wanted = condition_number(row.number(), negative);
     if (there == wanted)
       return;
     // A partly written place belongs to no row.
     there = 0;
+    kept_->results.clear();
     model().write(negative ? row.negative() : row.positive(), row.how(),
                   negative, place, kept_->inputs);
     there = wanted;
@@ -267,7 +274,13 @@ bool torch_rows::may_begin(core::ticket who) {
 }
 
 void torch_rows::close(core::ticket who) {
-  rows_.erase(who);
+  const auto at = rows_.find(who);
+  if (at == rows_.end())
+    return;
+  const auto number = at->second->number();
+  rows_.erase(at);
+  passes_.forget_results(std::array{condition_number(number, false),
+                                    condition_number(number, true)});
 }
 
 std::vector<torch_row*> torch_rows::sound(

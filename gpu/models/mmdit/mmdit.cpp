@@ -114,10 +114,15 @@ pass mmdit::begin(const pass_inputs& x, activations& state) const {
               + net.positions_of(out.height / side, out.width / side);
   const auto timestep =
     embed_numbers(x.timestep.to(net.location.device), timestep_width, true, 0);
+  const auto pooled = kept_or_made(x.kept, &net.pooled, [&] {
+    return net.pooled(to_place(x.conditions[pooled_text_condition]));
+  });
   out.embedding =
-    torch::silu(net.time(timestep.to(net.location.dtype))
-                + net.pooled(to_place(x.conditions[pooled_text_condition])));
-  out.context = net.text(to_place(x.conditions[text_condition]));
+    torch::silu(net.time(timestep.to(net.location.dtype)) + pooled);
+  out.context = kept_or_made(x.kept, &net.text, [&] {
+    return net.text(to_place(x.conditions[text_condition]));
+  });
+  out.kept = x.kept;
   state.text = out.context;
   return out;
 }

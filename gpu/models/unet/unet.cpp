@@ -130,8 +130,10 @@ pass unet::begin(const pass_inputs& x, activations& state) const {
   const auto context =
     x.conditions[context_condition].to(net.location.device, net.location.dtype);
   pass out{torch::silu(net.embedding(x, context)),
-           net.context ? (*net.context)(context) : context, sample.size(2),
-           sample.size(3)};
+           net.context ? kept_or_made(x.kept, &*net.context,
+                                      [&] { return (*net.context)(context); })
+                       : context,
+           sample.size(2), sample.size(3), x.kept};
   state.image = net.in(sample);
   state.skips = {state.image};
   return out;

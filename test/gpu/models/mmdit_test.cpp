@@ -65,6 +65,22 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_their_neighbours) {
     BOOST_TEST(distance(predict(made->net(), row(x, i))[0], whole[i]) < 1e-6F);
 }
 
+BOOST_AUTO_TEST_CASE(what_no_step_changes_is_computed_once) {
+  const auto made = load();
+  auto in = drawn(2, 4, 6);
+  gpu::kept_results kept;
+  kept.limit(1 << 20);
+  for (const float timestep : {900.F, 500.F, 20.F}) {
+    in.timestep.fill_(timestep);
+    in.kept = nullptr;
+    const auto plain = gpu::predict(made->net(), in);
+    in.kept = &kept;
+    BOOST_TEST(torch::equal(gpu::predict(made->net(), in), plain));
+  }
+  // The tokens, and the pooled text.
+  BOOST_TEST(kept.computed() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(every_input_counts) {
   const auto made = load();
   const auto x = drawn(1, 4, 4);

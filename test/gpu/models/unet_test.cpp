@@ -116,14 +116,15 @@ std::shared_ptr<drawn_source> smallest(int64_t channels = 8) {
 
 core::result<std::unique_ptr<gpu::unet>> load(
   std::shared_ptr<const gpu::tensor_source> weights,
-  torch::Dtype type = torch::kFloat32, int64_t channels = 8) {
+  torch::Dtype type = torch::kFloat32, int64_t channels = 8,
+  const std::string& more = {}) {
   const gpu::component from{fmt::format(R"({{
       "block_out_channels": [{}], "layers_per_block": 1, "norm_num_groups": 4,
       "attention_head_dim": 2, "cross_attention_dim": 12,
       "time_embedding_dim": 32,
       "mid_block_type": null, "down_block_types": ["CrossAttnDownBlock2D"],
-      "up_block_types": ["CrossAttnUpBlock2D"]}})",
-                                        channels),
+      "up_block_types": ["CrossAttnUpBlock2D"]{}}})",
+                                        channels, more),
                             "unet/config.json",
                             "UNet2DConditionModel",
                             std::move(weights),
@@ -245,6 +246,65 @@ BOOST_AUTO_TEST_CASE(a_pass_leaves_its_inputs_as_they_were) {
   BOOST_TEST(torch::equal(in.sample, x.sample));
   BOOST_TEST(torch::equal(gpu::predict(**net, in), first));
   BOOST_TEST(torch::equal((*net)->forward(x), first));
+}
+
+// Predicts at several timesteps with and without keeping results, and returns
+// how many were computed.
+uint64_t computed_in_steps(const gpu::unet& net, gpu::pass_inputs in,
+                           gpu::kept_results& kept) {
+  const auto before = kept.computed();
+  for (const float timestep : {900.F, 500.F, 20.F}) {
+    in.timestep.fill_(timestep);
+    in.kept = nullptr;
+    const auto plain = gpu::predict(net, in);
+    in.kept = &kept;
+    BOOST_TEST(torch::equal(gpu::predict(net, in), plain));
+  }
+  return kept.computed() - before;
+}
+
+BOOST_AUTO_TEST_CASE(what_no_step_changes_is_computed_once) {
+  const auto net = load(smallest());
+  BOOST_REQUIRE(bool(net));
+  const auto x = drawn_input(2);
+  gpu::pass_inputs in{x.sample, x.timestep, {x.context, {}, {}, {}}};
+  gpu::kept_results kept;
+  kept.limit(1 << 20);
+  // Each of three blocks has the keys and values of seven tokens.
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 3u);
+  BOOST_TEST(kept.bytes() == 3 * (2 * 7 * 16 * sizeof(float)));
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 0u);
+  kept.clear();
+  BOOST_TEST(kept.bytes() == 0u);
+  in.conditions[0] = x.context + 1;
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 3u);
+  // Two of them fit.
+  kept.limit(2 * (2 * 7 * 16 * sizeof(float)));
+  BOOST_TEST(kept.bytes() == 0u);
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 2u + 3u);
+  kept.limit(0);
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 9u);
+}
+
+BOOST_AUTO_TEST_CASE(so_are_the_projections_of_all_conditions) {
+  auto weights = smallest();
+  weights->layer("encoder_hid_proj", {12, 20});
+  weights->layer("add_embedding.linear_1", {32, 34});
+  weights->layer("add_embedding.linear_2", {32, 32});
+  const auto net = load(weights, torch::kFloat32, 8,
+                        R"(, "addition_embed_type": "text_time",
+      "addition_time_embed_dim": 4, "encoder_hid_dim": 20,
+      "encoder_hid_dim_type": "text_proj",
+      "projection_class_embeddings_input_dim": 34)");
+  BOOST_REQUIRE_MESSAGE(bool(net), (net ? "" : to_string(net.why())));
+  const auto x = drawn_input(2);
+  const gpu::pass_inputs in{
+    x.sample,
+    x.timestep,
+    {torch::randn({2, 7, 20}), torch::randn({2, 10}), torch::rand({2, 6}), {}}};
+  gpu::kept_results kept;
+  kept.limit(1 << 20);
+  BOOST_TEST(computed_in_steps(**net, in, kept) == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(missing_tensor_is_named) {

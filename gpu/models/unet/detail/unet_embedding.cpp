@@ -57,17 +57,19 @@ torch::Tensor unet_embedding::operator()(const pass_inputs& x,
   if (guidance_ && guidance.defined())
     guidance_->add_to(time, guidance.to(where_.device, where_.dtype));
   auto out = time_(time);
-  if (added_) {
-    const auto& sizes = x.conditions[time_ids_condition];
-    const auto ids = numbers(sizes.flatten(), config_.addition_time_dim)
-                       .reshape({sizes.size(0), -1});
-    const auto& pooled = x.conditions[pooled_condition];
-    const auto all =
-      torch::cat({pooled.to(where_.device, torch::kFloat32), ids}, 1);
-    out.add_((*added_)(all.to(where_.dtype)));
-  }
+  if (added_)
+    out.add_(kept_or_made(x.kept, &*added_, [&] {
+      const auto& sizes = x.conditions[time_ids_condition];
+      const auto ids = numbers(sizes.flatten(), config_.addition_time_dim)
+                         .reshape({sizes.size(0), -1});
+      const auto& pooled = x.conditions[pooled_condition];
+      const auto all =
+        torch::cat({pooled.to(where_.device, torch::kFloat32), ids}, 1);
+      return (*added_)(all.to(where_.dtype));
+    }));
   if (pooled_)
-    out.add_((*pooled_)(context));
+    out.add_(
+      kept_or_made(x.kept, &*pooled_, [&] { return (*pooled_)(context); }));
   return out;
 }
 

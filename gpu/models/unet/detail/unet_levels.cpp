@@ -28,7 +28,7 @@ torch::Tensor unet_layer::operator()(const torch::Tensor& x,
                                      const torch::Tensor& skip,
                                      const pass& of) const {
   auto y = resnet(x, skip, of.embedding);
-  return transformer ? (*transformer)(y, of.context) : y;
+  return transformer ? (*transformer)(y, of) : y;
 }
 
 down_level::down_level(weights& from, const std::string& name,

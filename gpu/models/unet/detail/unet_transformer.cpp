@@ -23,13 +23,18 @@ transformer_block::transformer_block(weights& from, const std::string& name,
     self_.emplace(from, name + ".attn1", shape.width, shape.heads);
 }
 
-void transformer_block::add_to(const torch::Tensor& x,
-                               const torch::Tensor& context) const {
+void transformer_block::add_to(const torch::Tensor& x, const pass& of) const {
+  const auto attend_to_text = [&](const cross_attention& by,
+                                  const layer_norm& norm) {
+    by.add_to(x, norm(x), kept_or_made(of.kept, &by, [&] {
+                return by.keys_values(of.context);
+              }));
+  };
   if (self_)
     self_->add_to(x, norm1_(x));
   else
-    cross1_->add_to(x, norm1_(x), cross1_->keys_values(context));
-  cross2_.add_to(x, norm2_(x), cross2_.keys_values(context));
+    attend_to_text(*cross1_, norm1_);
+  attend_to_text(cross2_, norm2_);
   add_feed_forward(x);
 }
 
@@ -61,16 +66,16 @@ spatial_transformer::spatial_transformer(weights& from, const std::string& name,
                          shape, config.cross_attention_dim);
 }
 
-torch::Tensor spatial_transformer::operator()(
-  const torch::Tensor& x, const torch::Tensor& context) const {
+torch::Tensor spatial_transformer::operator()(const torch::Tensor& x,
+                                              const pass& of) const {
   // The memory layout is channels-last, so that pixels are tokens without a
   // copy.
-  const auto tokens = [](const torch::Tensor& of) {
-    return of.permute({0, 2, 3, 1}).flatten(1, 2);
+  const auto tokens = [](const torch::Tensor& map) {
+    return map.permute({0, 2, 3, 1}).flatten(1, 2);
   };
   const auto y = in_(tokens(norm_(x, after_norm::nothing)));
   for (const auto& block : blocks_)
-    block.add_to(y, context);
+    block.add_to(y, of);
   return out_.add_to(tokens(x), y)
     .unflatten(1, {x.size(2), x.size(3)})
     .permute({0, 3, 1, 2});

@@ -3,6 +3,7 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
+#include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/layers/detail/dense.hpp>
 #include <atelier/gpu/models/layers/detail/norms.hpp>
 #include <atelier/gpu/models/unet/detail/unet_attention.hpp>
@@ -33,7 +34,7 @@ public:
                     const transformer_shape& shape, int64_t context_width);
 
   /// Adds the result to `x` [n, tokens, width].
-  void add_to(const torch::Tensor& x, const torch::Tensor& context) const;
+  void add_to(const torch::Tensor& x, const pass& of) const;
 
 private:
   void add_feed_forward(const torch::Tensor& x) const;
@@ -58,8 +59,7 @@ public:
                       const unet_config& config);
 
   /// Maps [n, width, h, w] to the same shape; `x` may be overwritten.
-  torch::Tensor operator()(const torch::Tensor& x,
-                           const torch::Tensor& context) const;
+  torch::Tensor operator()(const torch::Tensor& x, const pass& of) const;
 
 private:
   group_norm norm_;

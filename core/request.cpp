@@ -8,9 +8,9 @@
 namespace atelier::core {
 
 uint32_t steps_to_run(const recipe& how) {
-  return std::max(
-    steps_of_share(how.sampler, how.steps, how.strength, how.strength_rule),
-    1u);
+  return std::max(steps_of_share(how.sampler, how.steps, how.strength,
+                                 how.strength_rule, how.lcm_steps),
+                  1u);
 }
 
 std::string_view to_string(request_kind x) {

@@ -177,6 +177,11 @@ struct recipe : used_parameters {
   /// The run starts from an image, not only from noise: an image-to-image run
   /// or an edit.
   bool from_image = false;
+  /// What `strength` does to the steps of LCM: the model's pipeline decides.
+  share_steps lcm_steps = share_steps::spread;
+  /// The model's autoencoder encodes an image to a distribution, from which a
+  /// sample is drawn before the noise.
+  bool samples_source = true;
   /// The size at which the image is drawn.
   extent px;
   /// The size to which the image is scaled and cut; empty: it stays as drawn.
@@ -189,7 +194,7 @@ struct recipe : used_parameters {
   friend typename Inspector::result_type inspect(Inspector& f, recipe& x) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return f(x.variant, as_inspected(x.*member_of<I>().used)..., x.from_image,
-               x.px, x.scaled_to, x.seed);
+               x.lcm_steps, x.samples_source, x.px, x.scaled_to, x.seed);
     }
     (used_parameter_numbers{});
   }

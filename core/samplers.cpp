@@ -82,9 +82,11 @@ bool obeys_karras(sampler x) {
 }
 
 uint32_t steps_of_share(sampler with, uint32_t steps, float strength,
-                        strength_rule rule) {
+                        strength_rule rule, share_steps of_all) {
   const auto rounding = row_of(with).from_image;
-  if (!(strength < 1) || rounding == steps_from_image::all)
+  const bool spreads =
+    rounding == steps_from_image::all && of_all == share_steps::spread;
+  if (!(strength < 1) || spreads)
     return steps;
   std::array<char, 32> text;
   auto* const first = text.data();

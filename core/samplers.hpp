@@ -30,8 +30,20 @@ enum class sampler : uint8_t {
 enum class steps_from_image : uint8_t {
   rounded_down,
   rounded_up,
-  /// The sampler spreads all its steps over the fraction.
+  /// The sampler spreads all its steps over the fraction, or leaves out its
+  /// first steps and rounds down, as `share_steps` says.
   all,
+};
+
+/// What a fraction of the schedule does to the steps of a sampler that could
+/// spread them (`steps_from_image::all`).
+enum class share_steps : uint8_t {
+  /// All steps lie within the fraction, as in diffusers' pipelines for latent
+  /// consistency models.
+  spread,
+  /// The first steps of the whole schedule do not run, as in diffusers' other
+  /// pipelines.
+  cut,
 };
 
 /// Where a run's steps lie on the noise schedule.
@@ -233,7 +245,7 @@ bool obeys_karras(sampler x);
 
 /// Returns how many steps of a schedule of `steps` run at `strength`; these are
 /// the last ones. The result is floor(steps x strength). Flow matching rounds
-/// up, and LCM, which spreads all its steps over the fraction, runs all. The
+/// up, and LCM runs all if it spreads its steps over the fraction. The
 /// result is 0 if no step is left. The product uses the number that `strength`
 /// prints as: 0.7 of 10 are 7 steps, although the float next to 0.7 is below
 /// it. The web UI's rule is floor(steps x min(strength, .999)) + 1 for samplers
@@ -242,6 +254,7 @@ bool obeys_karras(sampler x);
 ///         and of the StableDiffusion3Img2ImgPipeline; LCMScheduler. The web
 ///         UI's setup_img2img_steps and KDiffusionSampler.sample_img2img.
 uint32_t steps_of_share(sampler with, uint32_t steps, float strength,
-                        strength_rule rule);
+                        strength_rule rule,
+                        share_steps of_all = share_steps::spread);
 
 } // namespace atelier::core

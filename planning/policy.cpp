@@ -17,9 +17,9 @@ constexpr uint32_t worker_lane = 1u << 31;
 // full strength if that leaves no step.
 float own_strength(bool whole_image, const core::recipe& how) {
   constexpr float of_image = 0.8f;
-  const bool runs =
-    core::steps_of_share(how.sampler, how.steps, of_image, how.strength_rule)
-    > 0;
+  const bool runs = core::steps_of_share(how.sampler, how.steps, of_image,
+                                         how.strength_rule, how.lcm_steps)
+                  > 0;
   return whole_image && runs ? of_image : 1;
 }
 
@@ -120,12 +120,14 @@ namespace {
 /// Returns the strength at which a run of `steps` skips the first `skip` of
 /// them: (steps - skip) / steps, or an adjacent float value that leaves exactly
 /// that many steps.
-float strength_after(core::sampler with, uint32_t skip, uint32_t steps) {
+float strength_after(const core::recipe& how, uint32_t skip) {
+  const auto steps = how.steps;
   const auto share =
     static_cast<float>(steps - skip) / static_cast<float>(steps);
   for (const float x :
        {share, std::nextafter(share, 1.0f), std::nextafter(share, 0.0f)})
-    if (core::steps_of_share(with, steps, x, core::strength_rule::diffusers)
+    if (core::steps_of_share(how.sampler, steps, x,
+                             core::strength_rule::diffusers, how.lcm_steps)
         == steps - skip)
       return x;
   return share;
@@ -139,8 +141,7 @@ core::recipe refining(core::recipe how, const leg& runs) {
   const uint32_t of = runs.skip_of > 0 ? runs.skip_of : how.steps;
   how.from_image = true;
   how.strength_rule = core::strength_rule::diffusers;
-  how.strength = strength_after(
-    how.sampler, scaled_skip(runs.skip, of, how.steps), how.steps);
+  how.strength = strength_after(how, scaled_skip(runs.skip, of, how.steps));
   return how;
 }
 
@@ -154,6 +155,8 @@ core::recipe recipe_of(const core::request& wanted, const leg& runs,
   how.sampler = v.sampler;
   how.steps = v.steps;
   how.guidance = v.guidance;
+  how.lcm_steps = v.lcm_steps;
+  how.samples_source = v.samples_source;
   take_asked(wanted.fixed, wanted, how);
   if (runs.steps != 0)
     how.steps = runs.steps;

@@ -103,6 +103,10 @@ struct variant_profile : running_costs {
   /// The guidance is an input of its denoiser: a row takes one place of a pass,
   /// guided or not.
   bool embeds_guidance = false;
+  /// What a strength does to the steps of LCM.
+  core::share_steps lcm_steps = core::share_steps::spread;
+  /// Its autoencoder encodes an image to a distribution.
+  bool samples_source = true;
 
   friend bool operator==(const variant_profile&,
                          const variant_profile&) = default;

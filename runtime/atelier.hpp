@@ -462,6 +462,9 @@ struct variant_status {
   std::optional<float> most_guidance = std::nullopt;
   /// The words for which its model was made; null: any.
   std::shared_ptr<const std::vector<word_group>> vocabulary = nullptr;
+  /// With the sampler `lcm`, a strength leaves out the first steps, as in most
+  /// of diffusers' pipelines; otherwise all steps lie within its share.
+  bool lcm_leaves_out = false;
 };
 
 /// A route by which the plan in force answers requests.

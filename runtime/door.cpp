@@ -192,7 +192,9 @@ core::result<void> leaves_steps(const core::request& x,
     return {};
   const auto steps = x.fixed.steps.value_or(v.steps);
   const auto with = x.fixed.sampler.value_or(v.sampler);
-  if (core::steps_of_share(with, steps, *x.fixed.strength, x.strength_rule) > 0)
+  if (core::steps_of_share(with, steps, *x.fixed.strength, x.strength_rule,
+                           v.lcm_steps)
+      > 0)
     return {};
   // To six digits, rounded up.
   const auto least = std::ceil(1e6 / steps) / 1e6;

@@ -437,7 +437,8 @@ std::vector<variant_status> engine::variants() const {
     all.push_back({v.name, v.model, v.steps, v.guidance,
                    std::string{core::to_string(v.sampler)}, v.karras,
                    v.native_px.width, v.native_px.height, v.native_only,
-                   traits.most_guidance, vocabulary_of(traits)});
+                   traits.most_guidance, vocabulary_of(traits),
+                   v.lcm_steps == core::share_steps::cut});
   }
   return all;
 }

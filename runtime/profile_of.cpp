@@ -70,6 +70,8 @@ void describe_model(const config::model_settings& model,
   v.karras = facts.schedule.use_karras_sigmas;
   v.guidance = model.guidance >= 0 ? model.guidance : facts.guidance;
   v.embeds_guidance = facts.embeds_guidance;
+  v.lcm_steps = facts.lcm_steps;
+  v.samples_source = facts.samples_source;
   const double per_second = on_cpu ? 2e10 : 2e12;
   // A guided step is two passes. A pass of SD 1.5 (860 million parameters) at
   // 64x64 takes about 0.8e12 operations: 0.23 for each parameter and place.

@@ -208,6 +208,9 @@ core::result<void> write_state(const prepare_stage::work& x, beginning from,
     return buffer.why();
   if (buffer->empty())
     return slots.publish(state, 1, 0);
+  // Without a sample of the source, nothing is drawn but the noise.
+  if (!x.recipe.samples_source)
+    from = beginning::noise;
   const auto words =
     words_until_first_step(x.recipe.noise, from, x.latent.elements());
   const auto latent = gpu::begin_state(*buffer, x.latent, 0, words);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
+#include <atelier/core/samplers.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -51,6 +52,8 @@ struct model_pipeline {
   /// Whether it obeys the default of its autoencoder's class, which is to
   /// compute in float32 where float16 is requested.
   bool upcasts_vae = false;
+  /// What a strength does to the steps of LCM.
+  core::share_steps lcm_steps = core::share_steps::cut;
   /// Another pipeline whose models lend parts to this one's; may be null.
   const model_pipeline* teacher = nullptr;
 };

@@ -23,7 +23,8 @@ core::result<std::vector<double>> timesteps_of(const planning& from) {
                 "original_inference_steps {} outside 1..{} "
                 "(num_train_timesteps)",
                 original, train);
-  const double strength = as_written(from.choice.strength);
+  const bool spreads = from.choice.lcm_steps == core::share_steps::spread;
+  const double strength = spreads ? as_written(from.choice.strength) : 1;
   const auto usable = static_cast<uint32_t>(original * strength);
   if (usable == 0)
     return fail(ec::invalid_argument,
@@ -38,7 +39,7 @@ core::result<std::vector<double>> timesteps_of(const planning& from) {
   const uint32_t stride = train / original;
   const double skip = double{1} * usable / n;
   std::vector<double> out;
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = spreads ? 0 : from.first; i < n; ++i) {
     const auto index = static_cast<uint32_t>(i * skip);
     out.push_back(double{1} * (usable - index) * stride - 1);
   }

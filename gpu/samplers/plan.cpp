@@ -102,7 +102,7 @@ core::result<uint32_t> first_step(const sampler_choice& choice) {
   const auto first =
     choice.steps
     - core::steps_of_share(choice.sampler, choice.steps, choice.strength,
-                           choice.strength_rule);
+                           choice.strength_rule, choice.lcm_steps);
   if (first >= choice.steps)
     return fail(ec::invalid_argument,
                 "strength {} of {} steps runs no step; strength outside {}..1",
@@ -214,6 +214,7 @@ sampler_choice choice_of(const core::recipe& how) {
   out.steps = how.steps;
   out.strength = how.strength;
   out.strength_rule = how.strength_rule;
+  out.lcm_steps = how.lcm_steps;
   out.eta = how.eta;
   out.karras = how.karras;
   out.spacing = how.spacing;

@@ -75,14 +75,15 @@ core::result<scheduler_config> parse_scheduler(std::string_view json,
 struct sampler_choice {
   core::sampler sampler = core::sampler::ddim;
   /// At least 1, at most num_train_timesteps (one fewer for DPM-Solver++
-  /// without Karras sigmas unless its spacing is trailing;
-  /// original_inference_steps x strength for LCM).
+  /// without Karras sigmas unless its spacing is trailing; for LCM
+  /// original_inference_steps, times strength if its steps are spread).
   uint32_t steps = 0;
   /// Share of the schedule that runs, 0 < strength <= 1. Below 1, the first
-  /// steps are left out (image to image). LCM instead spreads all its steps
+  /// steps are left out (image to image). LCM may instead spread all its steps
   /// over the share.
   float strength = 1;
   core::strength_rule strength_rule = core::strength_rule::diffusers;
+  core::share_steps lcm_steps = core::share_steps::spread;
   /// DDIM's share of new noise, 0..1; 0 for all others.
   float eta = 0;
   /// Whether to space sigmas as Karras does, for a sampler that has sigmas. The

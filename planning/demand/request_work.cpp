@@ -27,7 +27,8 @@ double relative_work(const variant_table& x, const core::request& wanted) {
   auto runs = wanted.fixed.steps.value_or(v.steps);
   if (wanted.source && wanted.fixed.strength)
     runs = core::steps_of_share(wanted.fixed.sampler.value_or(v.sampler), runs,
-                                *wanted.fixed.strength, wanted.strength_rule);
+                                *wanted.fixed.strength, wanted.strength_rule,
+                                v.lcm_steps);
   const auto px = drawn_px(v, wanted);
   const auto step =
     x.steps.at_rows(rows_at(v, wanted.fixed.guidance.value_or(v.guidance)), px);

@@ -137,6 +137,8 @@ public:
     x.spacing = one_of<core::step_spacing>();
     x.strength_rule = one_of<core::strength_rule>();
     x.from_image = below(2) != 0;
+    x.lcm_steps = one_of<core::share_steps>();
+    x.samples_source = below(2) != 0;
     x.strength = number<float>();
     x.px = {u32(), u32()};
     x.seed = random_.next_u64();

@@ -238,6 +238,20 @@ BOOST_AUTO_TEST_CASE(an_edit_draws_a_sample_of_what_the_mask_leaves_too) {
   BOOST_TEST(state().head.generator_counter == 192u);
 }
 
+BOOST_AUTO_TEST_CASE(an_autoencoder_without_a_distribution_draws_nothing) {
+  std::vector<float> drawn(64);
+  core::torch_randn(7, drawn);
+  work.how.samples_source = false;
+  const auto image = file_of(gradient({8, 8}));
+  for (const auto& mask : {std::vector<uint8_t>{}, image}) {
+    for (const auto& slot : {state_slot, files_slot, source_slot})
+      slots.open(slot);
+    BOOST_TEST((prepare(image, mask).failure.code == ec::none));
+    BOOST_TEST(std::ranges::equal(state().latent, drawn));
+    BOOST_TEST(state().head.generator_counter == 64u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(without_a_source_noise_is_the_first_drawing) {
   std::vector<float> drawn(64);
   core::torch_randn(7, drawn);

@@ -113,4 +113,20 @@ BOOST_AUTO_TEST_CASE(a_run_has_a_step_at_least) {
   BOOST_TEST(steps_to_run(how) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(lcm_runs_all_its_steps_or_the_last_of_them) {
+  recipe how;
+  how.sampler = sampler::lcm;
+  how.steps = 8;
+  how.strength = 0.7f;
+  BOOST_TEST(steps_to_run(how) == 8u);
+  how.lcm_steps = share_steps::cut;
+  BOOST_TEST(steps_to_run(how) == 5u);
+  how.strength = 1;
+  BOOST_TEST(steps_to_run(how) == 8u);
+  how.sampler = sampler::ddim;
+  how.strength = 0.5f;
+  how.lcm_steps = share_steps::spread;
+  BOOST_TEST(steps_to_run(how) == 4u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

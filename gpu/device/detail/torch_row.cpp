@@ -159,21 +159,24 @@ void torch_row::read_source(source_cache& sources) {
   const int64_t w = px.width;
   source_ = pixels_on(device, px, parts.pixels);
 
-  // The first values are for the encoder's own draw, the later ones are the
-  // initial noise: the order in which diffusers' pipelines draw.
+  // The first values are for the encoder's own draw, if it has a distribution,
+  // and the later ones are the initial noise: the order in which diffusers'
+  // pipelines draw.
   row_noise first{job_.recipe.noise, job_.recipe.seed};
   const auto encoded = sources.encoded();
   const auto begin = core::time_point::clock::now();
   const auto& said = sources.find(model_, px, parts.pixels);
   if (sources.encoded() != encoded)
     encoding_ = core::time_point::clock::now() - begin;
-  auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
-  const std::span values{posterior.data_ptr<float>(),
-                         static_cast<size_t>(posterior.numel())};
-  first.draw(values);
-  const auto deviation = said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
-  const auto drawn =
-    said.mean.to(torch::kFloat32) + deviation * posterior.to(device);
+  auto drawn = said.mean.to(torch::kFloat32);
+  if (job_.recipe.samples_source) {
+    auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);
+    first.draw(
+      {posterior.data_ptr<float>(), static_cast<size_t>(posterior.numel())});
+    const auto deviation =
+      said.log_variance.to(torch::kFloat32).mul(0.5).exp_();
+    drawn = drawn + deviation * posterior.to(device);
+  }
   clean_ = model_->vae().to_latent(drawn).to(torch::kFloat32).squeeze(0);
   auto noise = torch::empty(clean_.sizes(), torch::kFloat32);
   first.draw({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});

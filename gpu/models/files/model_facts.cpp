@@ -73,6 +73,7 @@ core::result<model_facts> facts_of(const model_files& model) {
   if (!vae)
     return vae.why();
   out.latent_factor = vae->factor();
+  out.samples_source = vae->kind != autoencoder_kind::tiny;
   out.latent_channels = static_cast<uint32_t>(vae->latent_channels);
   const auto side = denoiser->latent_side;
   if (side > most_side_px / out.latent_factor)
@@ -107,6 +108,7 @@ core::result<model_facts> facts_of(const model_files& model) {
   out.denoiser_parameters = count_parameters(model.denoiser);
   out.guidance = model.pipeline->guidance;
   out.steps = model.pipeline->steps;
+  out.lcm_steps = model.pipeline->lcm_steps;
   return out;
 }
 

@@ -22,6 +22,9 @@ struct model_facts {
   /// The defaults of its pipeline.
   float guidance = 7.5f;
   uint32_t steps = 50;
+  core::share_steps lcm_steps = core::share_steps::cut;
+  /// Its autoencoder encodes an image to a distribution.
+  bool samples_source = true;
   /// Its recommended use.
   model_traits traits;
   /// The layers that each of its CLIP text encoders has at least, so the most

@@ -121,6 +121,8 @@ constexpr model_pipeline latent_consistency{.name = "latent_consistency",
                                             .written_index = plain_index,
                                             .guidance = 8.5f,
                                             .steps = 4,
+                                            .lcm_steps =
+                                              core::share_steps::spread,
                                             .teacher = &stable_diffusion};
 
 namespace {

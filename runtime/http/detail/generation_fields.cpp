@@ -215,7 +215,10 @@ uint32_t steps_that_run(const std::vector<variant_status>& known,
   const auto rule = core::parse_name<core::strength_rule>(wanted.strength_rule);
   return std::max(
     core::steps_of_share(sampler.value_or(core::sampler::ddim), steps, share,
-                         rule.value_or(core::strength_rule::diffusers)),
+                         rule.value_or(core::strength_rule::diffusers),
+                         v != nullptr && v->lcm_leaves_out
+                           ? core::share_steps::cut
+                           : core::share_steps::spread),
     1u);
 }
 

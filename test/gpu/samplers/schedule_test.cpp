@@ -138,6 +138,28 @@ BOOST_AUTO_TEST_CASE(lcm_spreads_its_steps_over_the_strength) {
     BOOST_TEST(whole.draws(i) == (i < 3));
 }
 
+BOOST_AUTO_TEST_CASE(lcm_leaves_out_its_first_steps_in_other_pipelines) {
+  // The numbers are those of diffusers' StableDiffusionImg2ImgPipeline with an
+  // LCMScheduler: the last floor(steps x strength) of the whole schedule.
+  auto choice = run_of(sampler::lcm, 4, 0.5f);
+  choice.lcm_steps = core::share_steps::cut;
+  const auto half = planned({}, choice);
+  BOOST_TEST((timesteps(half) == std::vector<float>{499, 259}));
+  BOOST_TEST(half.start_clean > 0);
+  BOOST_TEST(half.draws(0));
+  BOOST_TEST(!half.draws(1));
+  choice.strength = 0.8f;
+  BOOST_TEST(
+    (timesteps(planned({}, choice)) == std::vector<float>{759, 499, 259}));
+  // More steps than the share of the distilled ones are no error here.
+  choice.steps = 30;
+  choice.strength = 0.5f;
+  BOOST_TEST(planned({}, choice).steps.size() == 15u);
+  choice.strength = 1;
+  BOOST_TEST((timesteps(planned({}, choice))
+              == timesteps(planned({}, run_of(sampler::lcm, 30)))));
+}
+
 BOOST_AUTO_TEST_CASE(flow_matching_is_shifted) {
   const auto sut = planned(flow(3), run_of(sampler::flow_match_euler, 4));
   check_near(sut.steps[0].timestep, 1000);

@@ -123,6 +123,15 @@ std::function<void()> weights::release_later(std::string_view name) const {
   return [keep = from_, held = std::string{name}] { keep->let_go(held); };
 }
 
+void weights::keeps(uint64_t kept, int64_t stored) {
+  more_bytes_ += static_cast<int64_t>(kept)
+               - stored * static_cast<int64_t>(c10::elementSize(where_.dtype));
+}
+
+uint64_t weights::more_bytes() const {
+  return static_cast<uint64_t>(std::max<int64_t>(more_bytes_, 0));
+}
+
 void weights::skip(std::string_view name) {
   taken_.emplace(name);
 }

@@ -10,6 +10,7 @@
 
 #include <torch/torch.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -75,6 +76,13 @@ public:
   /// Returns a function that does the same later; it keeps the file open.
   std::function<void()> release_later(std::string_view name) const;
 
+  /// Counts a layer whose tensors are kept in another form: `kept` bytes
+  /// instead of `stored` elements in the placement's type.
+  void keeps(uint64_t kept, int64_t stored);
+
+  /// Returns how many bytes the network keeps in addition to its tensors.
+  uint64_t more_bytes() const;
+
   /// Marks a tensor as known and not needed.
   void skip(std::string_view name);
 
@@ -85,6 +93,7 @@ private:
   std::shared_ptr<const tensor_source> from_;
   placement where_;
   std::set<std::string, std::less<>> taken_;
+  int64_t more_bytes_ = 0;
 };
 
 /// Returns LibTorch's name of a stored type.

@@ -82,7 +82,8 @@ public:
 
   /// Loads the models of these variants, and evicts others if necessary. Models
   /// whose files cannot be opened evict none. Returns the variants whose models
-  /// could not be loaded; those of the others are loaded.
+  /// could not be loaded, or turned out to be larger than the limit allows;
+  /// those of the others are loaded.
   /// @param keep variants whose models must stay if they are loaded
   /// Errors: ec::not_found (a variant that may not be loaded here),
   ///         ec::out_of_resources (they do not fit; nothing was evicted).
@@ -99,13 +100,27 @@ public:
         opened.emplace(key_of(title), std::move(*found));
       else
         failed.emplace(key_of(title), found.why());
-    if (auto room = make_room(variants, keep, opened); !room)
-      return room.why();
-    for (auto& [which, files] : opened) {
+    // Models that cannot be opened evict nothing.
+    if (!opened.empty())
+      if (auto room = make_room(variants, keep, needs_of(opened)); !room)
+        return room.why();
+    while (!opened.empty()) {
+      auto [which, files] = *opened.begin();
+      opened.erase(opened.begin());
       auto made = files.load();
       if (!made) {
         failed.emplace(which, made.why());
         continue;
+      }
+      // It may be larger than its files say. The others are still to come.
+      if (made->second > files.bytes) {
+        auto need = needs_of(opened);
+        need.names = {which.first};
+        need.bytes += made->second;
+        if (auto room = make_room(variants, keep, need); !room) {
+          failed.emplace(which, room.why());
+          continue;
+        }
       }
       const std::lock_guard guard{mutex_};
       there_[which] = {std::move(made->first), made->second, ++uses_};
@@ -175,19 +190,27 @@ private:
     return out;
   }
 
+  /// What models that are to be loaded need together.
+  struct needed {
+    std::vector<std::string> names;
+    uint64_t bytes = 0;
+  };
+
+  static needed needs_of(const std::map<key, opened_model>& coming) {
+    needed out;
+    for (const auto& [which, x] : coming) {
+      out.names.push_back(which.first);
+      out.bytes += x.bytes;
+    }
+    return out;
+  }
+
   core::result<void> make_room(const std::vector<core::variant_id>& variants,
                                const std::vector<core::variant_id>& keep,
-                               const std::map<key, opened_model>& coming) {
-    // Models that cannot be opened evict nothing.
-    if (coming.empty())
-      return {};
+                               const needed& coming) {
     const std::lock_guard guard{mutex_};
-    uint64_t more = 0;
-    std::vector<std::string> names;
-    for (const auto& [which, x] : coming) {
-      names.push_back(which.first);
-      more += x.bytes;
-    }
+    const auto more = coming.bytes;
+    const auto& names = coming.names;
     std::set<key> staying_keys;
     for (const auto* staying : {&variants, &keep})
       for (const auto v : *staying)

@@ -86,7 +86,8 @@ core::result<std::unique_ptr<mmdit>> mmdit::load(const component& from,
     weights source{from.weights, where};
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
-    made->bytes = count_weights(*from.weights, where.dtype, made->names);
+    made->bytes = count_weights(*from.weights, where.dtype, made->names)
+                + source.more_bytes();
     return std::unique_ptr<mmdit>{new mmdit{std::move(made)}};
   });
 }

@@ -106,7 +106,8 @@ core::result<std::unique_ptr<unet>> unet::load(const component& from,
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
     made->blocks = name_blocks(*config);
-    made->bytes = count_weights(*from.weights, where.dtype, made->blocks);
+    made->bytes = count_weights(*from.weights, where.dtype, made->blocks)
+                + source.more_bytes();
     return std::unique_ptr<unet>{new unet{std::move(made)}};
   });
 }

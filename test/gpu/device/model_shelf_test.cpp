@@ -24,21 +24,21 @@ struct fixture {
       titles.emplace_back(
         gpu::detail::shelf_title{name, core::dtype::float32, 10 * mib});
     titles.emplace_back();
-    return shelf{std::move(titles), most_mib * mib,
-                 [this](const auto& x) -> core::result<shelf::opened_model> {
-                   if (gone == x.model)
-                     return core::fail(core::ec::not_found, "gone");
-                   using made =
-                     core::result<std::pair<shelf::held_model, uint64_t>>;
-                   return shelf::opened_model{
-                     x.bytes, [this, x]() -> made {
-                       loads.push_back(x.model);
-                       if (broken == x.model)
-                         return core::fail(core::ec::bad_payload, "broken");
-                       return std::pair{
-                         std::make_shared<const std::string>(x.model), x.bytes};
-                     }};
-                 }};
+    return shelf{
+      std::move(titles), most_mib * mib,
+      [this](const auto& x) -> core::result<shelf::opened_model> {
+        if (gone == x.model)
+          return core::fail(core::ec::not_found, "gone");
+        using made = core::result<std::pair<shelf::held_model, uint64_t>>;
+        return shelf::opened_model{
+          x.bytes, [this, x]() -> made {
+            loads.push_back(x.model);
+            if (broken == x.model)
+              return core::fail(core::ec::bad_payload, "broken");
+            return std::pair{std::make_shared<const std::string>(x.model),
+                             large == x.model ? 2 * x.bytes : x.bytes};
+          }};
+      }};
   }
 
   static variants of(std::initializer_list<uint32_t> ids) {
@@ -51,6 +51,8 @@ struct fixture {
   std::vector<std::string> loads;
   std::string broken;
   std::string gone;
+  /// It takes twice the bytes that its files say.
+  std::string large;
 };
 
 } // namespace
@@ -132,6 +134,35 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_opened_evicts_nothing) {
   // The failed model needs no room beside another.
   BOOST_TEST(sut.bring(of({0, 3}), {})->size() == 1u);
   BOOST_TEST(sut.has(of({3})));
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_holds_for_what_was_loaded) {
+  auto sut = make(30);
+  large = "b";
+  BOOST_REQUIRE(sut.bring(of({0, 3}), {}));
+  // Its files say 10 MiB, for which nothing has to leave.
+  const auto beside = sut.bring(of({2}), of({3}));
+  BOOST_TEST_REQUIRE(beside.operator bool());
+  BOOST_TEST(beside->empty());
+  BOOST_TEST(!sut.has(of({0})));
+  BOOST_TEST(sut.has(of({2, 3})));
+  BOOST_TEST(sut.bytes() == 30 * mib);
+}
+
+BOOST_AUTO_TEST_CASE(what_turns_out_too_large_is_told) {
+  auto sut = make(30);
+  large = "b";
+  BOOST_REQUIRE(sut.bring(of({0}), {}));
+  const auto failed = sut.bring(of({2, 3}), of({0}));
+  BOOST_TEST_REQUIRE(failed.operator bool());
+  BOOST_TEST_REQUIRE(failed->size() == 1u);
+  BOOST_TEST((failed->front().variant == core::variant_id{2}));
+  BOOST_TEST((failed->front().why.code == core::ec::out_of_resources));
+  BOOST_TEST(failed->front().why.text
+             == "b need 30 MiB beside 10 MiB that stay: memory_mib allows 30");
+  BOOST_TEST(sut.has(of({0, 3})));
+  BOOST_TEST(!sut.has(of({2})));
+  BOOST_TEST(sut.bytes() == 20 * mib);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_taken_out_is_gone_until_it_is_brought_again) {

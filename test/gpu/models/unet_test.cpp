@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/detail/host_side.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -213,11 +214,25 @@ BOOST_AUTO_TEST_CASE(inputs_of_another_width_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(weights_take_the_bytes_of_the_placement) {
-  const auto wide = load(smallest());
-  const auto narrow = load(smallest(), torch::kBFloat16);
+  uint64_t elements = 0;
+  const auto weights = smallest();
+  for (const auto& name : weights->names())
+    elements += weights->find(name)->bytes.size() / sizeof(float);
+  const auto plain = load(weights, torch::kFloat64);
+  const auto wide = load(weights);
+  const auto narrow = load(weights, torch::kBFloat16);
+  BOOST_REQUIRE(bool(plain));
   BOOST_REQUIRE(bool(wide));
   BOOST_REQUIRE(bool(narrow));
-  BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
+  // LibTorch computes in float64, with the tensors as they are.
+  BOOST_TEST((*plain)->weight_bytes() == 8 * elements);
+  // Layers for the host's kernels are kept in panels, which are never smaller:
+  // a panel has 64 columns, and most layers here have eight.
+  BOOST_TEST((*wide)->weight_bytes() >= 4 * elements);
+  BOOST_TEST((*narrow)->weight_bytes() >= 2 * elements);
+  BOOST_TEST((*narrow)->weight_bytes() < (*wide)->weight_bytes());
+  if (gpu::detail::host_element(gpu::placement{}))
+    BOOST_TEST((*wide)->weight_bytes() > 2 * (4 * elements));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_a_row_of_blocks) {

@@ -73,8 +73,10 @@ std::vector<int32_t> nearest(int64_t from, int64_t to) {
 } // namespace
 
 linear::linear(weights& from, int64_t in, int64_t out) : out_(out) {
-  if (const auto type = element_for(from, {in}))
+  if (const auto type = element_for(from, {in})) {
     host_ = {*type, out, {in}};
+    from.keeps(host_.bytes(), out * in);
+  }
 }
 
 void linear::put(weights& from, const std::string& name, int64_t at,
@@ -89,10 +91,12 @@ void linear::put(weights& from, const std::string& name, int64_t at,
 
 void linear::put_bias(weights& from, const std::string& name, int64_t out) {
   const auto bias = from.take(name + ".bias", {out});
-  if (host_.empty())
+  if (host_.empty()) {
     bias_ = bias;
-  else
-    host_.put_bias(0, bias);
+    return;
+  }
+  host_.put_bias(0, bias);
+  from.keeps(0, out);
 }
 
 linear::linear(weights& from, const std::string& name, int64_t in, int64_t out,
@@ -154,6 +158,7 @@ gated_linear::gated_linear(weights& from, const std::string& name, int64_t in,
   constexpr auto half = host::panel_width / 2;
   const auto panels = (out + half - 1) / half;
   host_ = {*type, 2 * out, {in}};
+  from.keeps(host_.bytes(), 2 * out * (in + 1));
   for (int64_t panel = 0; panel < panels; ++panel) {
     const auto at = panel * host::panel_width;
     const auto first = panel * half;
@@ -205,6 +210,7 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
     return;
   }
   host_ = {*type, shape.out, channels};
+  from.keeps(host_.bytes(), weight.numel() + bias.numel());
   host_.put(0, 0, weight.flatten(2));
   auto piece = static_cast<size_t>(side * side);
   host_.put_bias(0, bias);
@@ -219,6 +225,7 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
     first += part;
   }
   host_.put_bias(0, beside_bias);
+  from.keeps(0, beside_weight.numel() + beside_bias.numel());
   from.let_go(shortcut + ".weight");
 }
 

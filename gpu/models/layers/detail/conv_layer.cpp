@@ -12,14 +12,14 @@ using scalars = c10::List<std::optional<at::Scalar>>;
 
 constexpr auto pixelwise = at::MemoryFormat::ChannelsLast;
 
-// Operators that LibTorch has for its compiler and does not declare.
+// Operators that LibTorch has for its compiler and does not declare. Each
+// caller keeps its own, as several operators may have one signature.
 template <class Signature>
-const c10::TypedOperatorHandle<Signature>& find(const char* name,
-                                                const char* overload) {
-  static const auto found = c10::Dispatcher::singleton()
-                              .findSchemaOrThrow(name, overload)
-                              .template typed<Signature>();
-  return found;
+c10::TypedOperatorHandle<Signature> find(const char* name,
+                                         const char* overload) {
+  return c10::Dispatcher::singleton()
+    .findSchemaOrThrow(name, overload)
+    .template typed<Signature>();
 }
 
 Tensor pack(const Tensor& weight) {

@@ -29,8 +29,6 @@ struct condition {
   std::vector<torch::Tensor> tensors;
   /// Tokens of the text in the denoiser's input.
   int64_t tokens = 0;
-  /// Chunks of the text, each as long as the encoders read at once.
-  uint32_t chunks = 1;
   /// Tokens of the text that did not fit the encoders.
   uint32_t left_out = 0;
   /// Notes on parts of the text that the model ignores; empty if it does not

@@ -16,8 +16,6 @@ struct prompt_text {
   core::emphasis_rule emphasis = core::emphasis_rule::original;
   /// The text encoder's layer that is used, counted from the last.
   uint32_t clip_skip = 1;
-  /// The encoding has at least this many chunks; empty ones are added.
-  uint32_t chunks = 1;
 
   friend bool operator==(const prompt_text&, const prompt_text&) = default;
 };

@@ -40,7 +40,6 @@ def fixed():
         yield "a (red:1.5) circle BREAK [blue]", {"emphasis": emphasis}
     for clip_skip in (1, 2, 3, 4):
         yield "the (red:1.3) circle", {"clip_skip": clip_skip}
-    yield "red", {"chunks": 3}
     for count in (1, 74, 75, 76, 150, 151, 300):
         yield "red " * count, {}
     yield "red " * 60 + ", " + "(blue:1.3) " * 30, {}
@@ -89,10 +88,7 @@ def main():
                      and how.get("clip_skip", 1) <= layers]
             found = outputs(program, at, cases, folder)
             for i, (text, how) in enumerate(cases):
-                options = dict(how)
-                count = options.pop("chunks", 1)
-                states, pooled = web_ui_prompts.encoded(
-                    pipe, text, count=count, **options)
+                states, pooled = web_ui_prompts.encoded(pipe, text, **how)
                 truth = {"context": states}
                 if pooled is not None:
                     truth["pooled"] = pooled

@@ -140,10 +140,36 @@ def decoded(pipe, latents):
     return pipe.image_processor.postprocess(image, output_type="np")[0]
 
 
+def predict_apart(pipe, tokens):
+    """Makes the U-Net see each of two texts by itself and without padding: the
+    pipeline joins them, so that it has to be given texts of equal length. `tokens`
+    are those of the negative prompt, then of the prompt."""
+    whole = pipe.unet.forward
+
+    def part(of, i):
+        if isinstance(of, dict):
+            return {key: part(value, i) for key, value in of.items()}
+        two = torch.is_tensor(of) and of.dim() > 0 and len(of) == 2
+        return of[i:i + 1] if two else of
+
+    def forward(sample, timestep, encoder_hidden_states, **more):
+        more["return_dict"] = False
+        halves = [whole(part(sample, i), part(timestep, i),
+                        encoder_hidden_states[i:i + 1, :count],
+                        **part(more, i))[0]
+                  for i, count in enumerate(tokens)]
+        return (torch.cat(halves),)
+
+    pipe.unet.forward = forward
+
+
 def by_the_web_ui(pipe, what):
     """Returns a pipeline's arguments for the texts, encoded in the web UI's way."""
-    count = max(web_ui_prompts.count_of(pipe, what[x])
-                for x in ("prompt", "negative"))
+    counts = [web_ui_prompts.count_of(pipe, what[x], what["webui"] or "original")
+              for x in ("negative", "prompt")]
+    count = max(counts)
+    if what["guidance"] > 1 and counts[0] != counts[1]:
+        predict_apart(pipe, [77 * x for x in counts])
     out = {"prompt": None, "negative_prompt": None}
     for side, name in (("prompt", "prompt"), ("negative", "negative_prompt")):
         states, pooled = web_ui_prompts.encoded(
@@ -188,6 +214,8 @@ def theirs(family, made, what):
         # Unmasked pixels are those of the template.
         keep = numpy.asarray(half_mask(what["width"], what["height"])) < 128
         made[keep] = numpy.asarray(photo(what["width"], what["height"]))[keep]
+    # The next case has the same network.
+    vars(getattr(pipe, "unet", None) or pipe).pop("forward", None)
     return made
 
 

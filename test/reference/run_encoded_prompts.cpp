@@ -24,7 +24,6 @@ int main(int argc, char** argv) {
                        x.value("emphasis", std::string{"original"}))
                        .value();
     asked.clip_skip = x.value("clip_skip", 1u);
-    asked.chunks = x.value("chunks", 1u);
     const auto made = reference::value_of(gpu::with_model_border(
       "encoding a prompt", [&] { return model->encode(asked); }));
     const auto end = "." + std::to_string(number++);

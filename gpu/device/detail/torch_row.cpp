@@ -134,16 +134,9 @@ void torch_row::encode_texts(prompt_cache& prompts) {
   positive_ = prompts.find(model_, said);
   if (how.guidance <= 1 || model_->embeds_guidance())
     return;
-  // Both texts of a pass have the same number of tokens.
-  auto unsaid = said;
-  unsaid.text = job_.text.negative;
-  unsaid.negative = true;
-  unsaid.chunks = positive_.chunks;
-  negative_ = prompts.find(model_, unsaid);
-  if (negative_.chunks == positive_.chunks)
-    return;
-  said.chunks = negative_.chunks;
-  positive_ = prompts.find(model_, said);
+  said.text = job_.text.negative;
+  said.negative = true;
+  negative_ = prompts.find(model_, said);
 }
 
 void torch_row::read_source(source_cache& sources) {

@@ -92,6 +92,15 @@ public:
     return !negative_.tensors.empty();
   }
 
+  /// Returns whether its two predictions need a pass each, as their texts have
+  /// different numbers of tokens. Without padding, as in the web UI, neither
+  /// text attends to tokens that it does not have.
+  /// Source: modules/sd_samplers_cfg_denoiser.py of the web UI 1.10, where
+  ///         pad_cond_uncond is off by default.
+  bool predicts_apart() const {
+    return guided() && negative_.tokens != positive_.tokens;
+  }
+
   /// Returns its places in a pass.
   int64_t places() const {
     return guided() ? 2 : 1;

@@ -24,8 +24,10 @@ core::error not_open(core::ticket who) {
 
 bool share_a_pass(const torch_row& a, const torch_row& b) {
   return &a.model() == &b.model() && a.latent().sizes() == b.latent().sizes()
-      && a.positive().tokens == b.positive().tokens && !a.how().deterministic
-      && !b.how().deterministic;
+      && a.positive().tokens == b.positive().tokens
+      && a.predicts_apart() == b.predicts_apart()
+      && (!a.predicts_apart() || a.negative().tokens == b.negative().tokens)
+      && !a.how().deterministic && !b.how().deterministic;
 }
 
 // Splits rows into groups that share a forward pass.
@@ -57,16 +59,18 @@ uint64_t condition_number(uint64_t row, bool negative) {
 }
 
 // The places of one forward pass: one for every row, then one without the
-// prompt for each guided row.
+// prompt for each guided row. These have a pass of their own if their texts are
+// of another length.
 class row_pass {
 public:
   row_pass(const std::vector<torch_row*>& rows, pass_cache& passes)
-    : rows_(rows) {
+    : rows_(rows), passes_(passes), apart_(rows.front()->predicts_apart()) {
     for (auto* row : rows)
       if (row->guided())
         guided_.push_back(row);
     auto key = key_of(*rows.front());
-    key.places = static_cast<int64_t>(rows.size() + guided_.size());
+    key.places =
+      static_cast<int64_t>(rows.size() + (apart_ ? 0 : guided_.size()));
     kept_ = &passes.find(rows.front()->held_model(), key);
   }
 
@@ -82,7 +86,7 @@ public:
       return out;
     const auto n = static_cast<int64_t>(rows_.size());
     auto own = out.slice(0, 0, n);
-    const auto unguided = out.slice(0, n);
+    const auto unguided = apart_ ? predict_negatives(scaled) : out.slice(0, n);
     std::vector<float> scales;
     std::vector<float> rescales;
     for (const auto* row : guided_) {
@@ -110,6 +114,25 @@ private:
     return rows_.front()->model();
   }
 
+  // Returns [n, c, h, w]: the predictions without the prompts, where all rows
+  // are guided.
+  torch::Tensor predict_negatives(const torch::Tensor& scaled) {
+    auto key = key_of(*rows_.front());
+    key.places = static_cast<int64_t>(rows_.size());
+    key.tokens = rows_.front()->negative().tokens;
+    // The cache keeps several passes, so that `kept_` stays.
+    auto& beside = passes_.find(rows_.front()->held_model(), key);
+    auto& in = beside.inputs;
+    in.sample.copy_(scaled);
+    std::vector<float> timesteps;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      timesteps.push_back(rows_[i]->rule().timestep);
+      put(beside, *rows_[i], true, static_cast<int64_t>(i));
+    }
+    in.timestep.copy_(beside.timesteps.bring(timesteps, in.timestep.device()));
+    return gpu::predict(model().net(), in).to(torch::kFloat32);
+  }
+
   // Writes the inputs of the pass. Conditions that are already in place stay.
   void write(const torch::Tensor& scaled) {
     auto& in = kept_->inputs;
@@ -121,30 +144,33 @@ private:
     int64_t place = n;
     for (int64_t i = 0; i < n; ++i) {
       const auto* row = rows_[static_cast<size_t>(i)];
-      put(*row, false, i);
-      if (!row->guided())
+      put(*kept_, *row, false, i);
+      if (!row->guided() || apart_)
         continue;
       in.sample.select(0, place).copy_(scaled.select(0, i));
       timesteps.push_back(row->rule().timestep);
-      put(*row, true, place++);
+      put(*kept_, *row, true, place++);
     }
     in.timestep.copy_(kept_->timesteps.bring(timesteps, in.timestep.device()));
   }
 
-  void put(const torch_row& row, bool negative, int64_t place) {
-    auto& there = kept_->conditions[static_cast<size_t>(place)];
+  void put(kept_pass& into, const torch_row& row, bool negative,
+           int64_t place) {
+    auto& there = into.conditions[static_cast<size_t>(place)];
     const auto wanted = condition_number(row.number(), negative);
     if (there == wanted)
       return;
     // A partly written place belongs to no row.
     there = 0;
-    kept_->results.clear();
+    into.results.clear();
     model().write(negative ? row.negative() : row.positive(), row.how(),
-                  negative, place, kept_->inputs);
+                  negative, place, into.inputs);
     there = wanted;
   }
 
   const std::vector<torch_row*>& rows_;
+  pass_cache& passes_;
+  const bool apart_;
   std::vector<const torch_row*> guided_;
   kept_pass* kept_ = nullptr;
 };

@@ -90,7 +90,6 @@ encoded_text clip_encoder::encode(const chunked_prompt& from,
       weighs || std::ranges::any_of(x.weights, [](float w) { return w != 1; });
   }
   encoded_text out;
-  out.chunks = static_cast<uint32_t>(rows);
   out.left_out = from.left_out;
   out.out = encoder_->forward(ids.to(device_), asked.clip_skip);
   const auto in_one_row = [&](torch::Tensor& x) {
@@ -121,7 +120,7 @@ clip_text_output clip_encoder::encode_all(
 std::vector<encoded_text> encode_by(
   std::span<const clip_encoder* const> encoders, const prompt_text& asked) {
   std::vector<chunked_prompt> split;
-  size_t count = asked.chunks;
+  size_t count = 1;
   for (const auto* encoder : encoders) {
     auto one = encoder->split(asked);
     if (!one)

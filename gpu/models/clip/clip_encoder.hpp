@@ -27,7 +27,6 @@ struct encoded_text {
   /// The output for one row: the states of the chunks' tokens one after
   /// another, and the pooled state of the first chunk.
   clip_text_output out;
-  uint32_t chunks = 1;
   /// Tokens that did not fit.
   uint32_t left_out = 0;
 };

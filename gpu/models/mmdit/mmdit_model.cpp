@@ -49,7 +49,6 @@ condition mmdit_model::encode(const prompt_text& asked) const {
   const auto both = encode_by(encoders, text_of(asked, out.notes));
   const auto& first = both[0];
   const auto& second = both[1];
-  out.chunks = first.chunks;
   out.left_out = std::max(first.left_out, second.left_out);
   auto tokens = torch::cat({first.out.penultimate, second.out.penultimate}, -1);
   const auto width = net_->config().text_width;

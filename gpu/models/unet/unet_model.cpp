@@ -67,7 +67,6 @@ condition unet_model::encode(const prompt_text& asked) const {
     if (both && contexts.size() == encoders.size() && text_2_)
       pooled = std::move(x.out.pooled);
     out.left_out = std::max(out.left_out, x.left_out);
-    out.chunks = x.chunks;
   }
   auto context =
     contexts.size() == 1 ? contexts.front() : torch::cat(contexts, -1);

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(texts_that_are_encoded_differently_are_different) {
   BOOST_TEST(is_new());
   asked.clip_skip = 2;
   BOOST_TEST(is_new());
-  asked.chunks = 2;
+  asked.text = "a BREAK a";
   BOOST_TEST(is_new());
   BOOST_TEST(sut.find(model, asked).tokens == 2 * 77);
   BOOST_TEST(!is_new());
@@ -93,9 +93,11 @@ BOOST_AUTO_TEST_CASE(texts_of_many_chunks_are_fewer) {
   constexpr auto most =
     static_cast<size_t>(gpu::detail::prompt_cache::most_tokens / (77 * chunks));
   prompt_text asked;
-  asked.chunks = chunks;
+  asked.syntax = core::prompt_grammar::webui;
   const auto look_up = [&](size_t i) {
     asked.text = std::to_string(i);
+    for (int64_t more = 1; more < chunks; ++more)
+      asked.text += " BREAK a";
     encodings.push_back(sut.find(model, asked).tensors.front());
     return seen.insert(encodings.back().unsafeGetTensorImpl()).second;
   };

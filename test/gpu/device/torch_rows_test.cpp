@@ -217,18 +217,21 @@ BOOST_FIXTURE_TEST_CASE(a_pass_of_another_key_is_made_once, of_unet) {
 BOOST_FIXTURE_TEST_CASE(rows_share_a_pass_by_their_chunks, of_unet) {
   using enum core::sampler;
   // The second row's prompt, and the third one's negative prompt, have three
-  // chunks; the other prompt of each gets empty ones.
+  // chunks. The other prompt of each has one, and thus a pass of its own.
   const std::string three = "a BREAK (a:1.5) BREAK a";
   const std::vector who{open(7, ddim), open(7, ddim, {three, "a"}),
                         open(7, ddim, {"a", three}), open(1, ddim, {"a", ""})};
   step(who);
   const auto& keys = shapes->keys;
-  BOOST_TEST_REQUIRE(keys.size() == 2u);
-  // Two rows, of which one is guided, and two guided rows.
+  BOOST_TEST_REQUIRE(keys.size() == 3u);
+  // Two rows, of which one is guided.
   BOOST_TEST(keys[0].tokens == 77);
   BOOST_TEST(keys[0].places == 3);
+  // The second row's two texts; the third one's are of the same shapes.
   BOOST_TEST(keys[1].tokens == 3 * 77);
-  BOOST_TEST(keys[1].places == 4);
+  BOOST_TEST(keys[1].places == 1);
+  BOOST_TEST(keys[2].tokens == 77);
+  BOOST_TEST(keys[2].places == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_place_written_in_part_is_written_anew, of_unet) {

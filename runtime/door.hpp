@@ -17,16 +17,10 @@ namespace atelier::runtime {
 /// noise schedule, the arena's slots. The variant is the one that the client
 /// names, otherwise the first; others that cannot run the request are listed in
 /// it, so that no policy chooses them. Only the headers of images are read. The
-<<<<<<< ours
 /// seed is the client's, otherwise `fresh_seed`, and so is the deadline,
 /// otherwise `usual_deadline`.
 /// Errors: ec::invalid_argument, ec::not_found, ec::bad_payload (not an image);
 /// the text names the field, the value and the range.
-=======
-/// seed is the client's, otherwise `fresh_seed`. Errors: ec::invalid_argument,
-/// ec::not_found, ec::bad_payload (not an image); the text names the field, the
-/// value and the range.
->>>>>>> theirs
 core::result<core::request> to_request(const generation& wanted,
                                        const config::settings& within,
                                        const known_variants& known,

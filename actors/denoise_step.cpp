@@ -301,8 +301,9 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     const auto first = e.steps_run == 0 && e.steps_done == 0;
     if (first) {
       // A report of a row that was opened before may begin it.
-      e.opening = opens > 0 ? texts / opens : opening_each;
-      e.encoding = r.encoding;
+      if (opens > 0 || e.opening.count() == 0)
+        e.opening = opens > 0 ? texts / opens : opening_each;
+      e.encoding += r.encoding;
       if (x.first_step != core::never)
         e.first_step_ns = x.first_step.time_since_epoch().count();
     }

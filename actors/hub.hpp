@@ -373,9 +373,11 @@ private:
   /// Returns the slots that a row's stage takes, and that must stay free then.
   static const planning::stage_slots& slots_at(const row& r);
   slot_counts left_for_others(const row& r, bool has_some) const;
-  /// Returns the slots, of the kinds that a row takes, that it leaves to a
-  /// request that waits for several, while rows run that will free some.
-  slot_counts left_for_waiting(const row& r, const slot_counts& takes) const;
+  /// Returns the slots that a row which begins to draw leaves to a request that
+  /// waits for several, while rows run that will free some.
+  slot_counts left_for_waiting(const row& r) const;
+  /// Notes that a row found no slots.
+  void note_slot_wait(core::request_id id);
   static slot_counts sum(slot_counts a, const slot_counts& b);
 
   /// Slots that a row's stage takes, and how many must stay free.

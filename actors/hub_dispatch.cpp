@@ -142,14 +142,9 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     }
     if (dispatch(id, w, now))
       return dispatching::went;
-    records_.slot_wait();
-    const auto& denied = requests_.at(id);
-    if (denied.phase == phase::preparing) {
-      const auto needs = needs_of(denied);
-      slots_.wait_for(id, sum(needs.takes, needs.leaves));
-    }
+    note_slot_wait(id);
     // Slots are left for a tenant that has none.
-    const auto whose = denied.request->tenant;
+    const auto whose = requests_.at(id).request->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
           || std::find(late.begin(), late.end(), x.request) != late.end();
@@ -249,9 +244,10 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
     slots_.grant(who, w.address.process, {held::state, held::pixels},
                  sum(sum(slots_at(r).reserve,
                          left_for_others(r, has_seat(w, r.request->tenant))),
-                     left_for_waiting(r, slots_at(r).granted)));
+                     left_for_waiting(r)));
   if (given == nullptr)
     return std::nullopt;
+  slots_.drawing_begins();
   settle_start(who, r, w);
   if (r.leg == 0)
     note_reuse(r);

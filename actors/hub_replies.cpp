@@ -6,6 +6,7 @@
 
 #include <atelier/actors/hub.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/row_work.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -306,9 +307,14 @@ void hub::on(const denoised& x, core::time_point now) {
   // The decoding time of a judged image includes the judge's time.
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
+    // Profiles have the times of a variant's own size.
+    const auto& known = config_.profile->variants[r->recipe.variant.value];
+    const auto own_size = [&](core::timespan took) {
+      return planning::at_native_size(known, r->recipe.px, took);
+    };
     forecast_.ended(r->recipe.variant,
-                    workers_.at(done.worker).view.device_kind, x.text, x.decode,
-                    x.encode);
+                    workers_.at(done.worker).view.device_kind, x.text,
+                    own_size(x.decode), own_size(x.encode));
     tell_costs();
   }
   const bool unreadable = may_be_unreadable(x, done.steps_before);

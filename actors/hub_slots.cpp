@@ -15,6 +15,8 @@ namespace {
 using planning::access;
 using planning::held;
 
+constexpr auto image_kind = static_cast<size_t>(ipc::slot_kind::image);
+
 const planning::route& route_of(const row& r) {
   return r.plan->routes[r.route.value];
 }
@@ -36,19 +38,30 @@ slot_counts hub::left_for_others(const row& r, bool has_some) const {
   return slots_.left_for_others(r.phase);
 }
 
-slot_counts hub::left_for_waiting(const row& r,
-                                  const slot_counts& takes) const {
-  auto out = slots_.left_for_waiting(r.request->id);
-  if (out == slot_counts{} || r.leg > 0)
-    return {};
+slot_counts hub::left_for_waiting(const row& r) const {
+  slot_counts out{};
+  const auto images = slots_.images_left_for_waiting();
+  // A row that drew before, or by itself, delays others for as long as it
+  // waits.
+  if (images == 0 || r.leg > 0 || r.alone || r.steps_done > 0)
+    return out;
   bool runs = false;
   orders_.each([&](core::ticket, const dispatched& x) {
     runs = runs || (x.phase == phase::denoising && !x.side);
   });
-  for (size_t kind = 0; kind < out.size(); ++kind)
-    if (!runs || takes[kind] == 0)
-      out[kind] = 0;
+  if (runs)
+    out[image_kind] = images;
   return out;
+}
+
+void hub::note_slot_wait(core::request_id id) {
+  records_.slot_wait();
+  const auto& r = requests_.at(id);
+  if (r.phase != phase::preparing || !slots_at(r).reads_files)
+    return;
+  const auto& needs = slots_at(r);
+  slots_.wait_for_images(id,
+                         needs.granted[image_kind] + needs.reserve[image_kind]);
 }
 
 const planning::stage_slots& hub::slots_at(const row& r) {
@@ -65,12 +78,10 @@ hub::slot_needs hub::needs_of(const row& r) const {
   const auto others =
     left_for_others(r, requests_.has_ahead(r.request->tenant));
   auto shared = out.takes;
-  shared[static_cast<size_t>(ipc::slot_kind::image)] +=
-    at.reads_files ? 1u : 0u;
-  const auto waiting = left_for_waiting(r, shared);
+  shared[image_kind] += at.reads_files ? 1u : 0u;
   for (size_t kind = 0; kind < shared.size(); ++kind)
     if (shared[kind] > 0)
-      out.leaves[kind] += others[kind] + waiting[kind];
+      out.leaves[kind] += others[kind];
   return out;
 }
 

@@ -281,7 +281,8 @@ std::vector<core::variant_id> unable_to_run(const core::request& x,
   // No policy chooses another variant for these.
   if (x.fixed.model || x.fixed.variant)
     return out;
-  const bool planned = names_values(x);
+  // A size may be too large for the state of another sampler.
+  const bool planned = names_values(x) || x.px.pixels() > 0;
   const auto& all = known.costs.variants;
   for (uint32_t i = 0; i < all.size(); ++i) {
     const core::variant_id variant{i};

@@ -128,6 +128,10 @@ public:
       if (!job)
         return job.why();
       const auto source = make_source(px);
+      // The slots hold the images that it draws, and none with more beside
+      // them.
+      if (!source && source.why().code == core::ec::out_of_resources)
+        return core::timespan{0};
       if (!source)
         return source.why();
       job->source = *source;

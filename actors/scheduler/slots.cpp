@@ -4,6 +4,7 @@
 #include <atelier/actors/source_files.hpp>
 #include <atelier/core/log.hpp>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -54,7 +55,10 @@ planning::slot_set held_slots::told() const {
 
 slots::slots(uint32_t arena, slot_counts counts,
              std::shared_ptr<ipc::slot_store> store)
-  : counts_(counts), store_(std::move(store)), keeper_(arena, counts) {}
+  : counts_(counts),
+    store_(std::move(store)),
+    keeper_(arena, counts),
+    begun_(images_count()) {}
 
 // -- slots that must stay free ------------------------------------------------
 
@@ -67,20 +71,30 @@ slot_counts slots::left_for_others(core::phase at) const {
   return out;
 }
 
-void slots::wait_for(core::request_id request, const slot_counts& needs) {
-  if (waiting_.value_or(request) != request)
+void slots::wait_for_images(core::request_id request, uint32_t images) {
+  if (waiting_ ? *waiting_ != request : begun_ < images_count() / 2)
     return;
   waiting_ = request;
-  needs_ = needs;
+  images_ = images;
 }
 
-slot_counts slots::left_for_waiting(core::request_id request) const {
-  return waiting_ && *waiting_ != request ? needs_ : slot_counts{};
+uint32_t slots::images_left_for_waiting() const {
+  return waiting_ ? images_ : 0;
+}
+
+void slots::drawing_begins() {
+  begun_ = std::min(begun_ + 1, images_count());
+}
+
+uint32_t slots::images_count() const {
+  return counts_[static_cast<size_t>(ipc::slot_kind::image)];
 }
 
 void slots::waits_no_more(core::request_id request) {
-  if (waiting_ == request)
-    waiting_.reset();
+  if (waiting_ != request)
+    return;
+  waiting_.reset();
+  begun_ = 0;
 }
 
 std::optional<core::error> slots::too_few_for_source() const {

@@ -60,14 +60,19 @@ public:
   /// leaves to tenants without.
   slot_counts left_for_others(core::phase at) const;
 
-  /// Notes that a request waits for this many free slots, unless another one
-  /// waits already. It waits until it is granted some or ends.
-  void wait_for(core::request_id request, const slot_counts& needs);
+  /// Notes that a request waits for this many free image slots. It waits until
+  /// it is granted slots or ends. Nothing is noted while another request waits,
+  /// nor after one until half as many drawings began as there are image slots.
+  void wait_for_images(core::request_id request, uint32_t images);
 
-  /// Returns the slots that a request leaves to the one that waits. Many
-  /// requests that need one slot each would otherwise take every freed slot,
-  /// and one that needs several at once would wait for the last of them.
-  slot_counts left_for_waiting(core::request_id request) const;
+  /// Returns the image slots that a drawing leaves to the request that waits.
+  /// Many drawings that need one slot each would otherwise take every freed
+  /// slot, and a request that needs several at once would wait for the last of
+  /// them.
+  uint32_t images_left_for_waiting() const;
+
+  /// Notes that a drawing begins.
+  void drawing_begins();
 
   /// Returns why a request that brings an image could wait for slots forever.
   std::optional<core::error> too_few_for_source() const;
@@ -180,6 +185,7 @@ public:
 
 private:
   void waits_no_more(core::request_id request);
+  uint32_t images_count() const;
   std::optional<ipc::granted_slots> open(core::ticket dispatch,
                                          ipc::process_life writer,
                                          std::span<const ipc::slot_kind> kinds,
@@ -189,9 +195,11 @@ private:
   std::shared_ptr<ipc::slot_store> store_;
   ipc::keeper keeper_;
   std::unordered_map<core::ticket, held_slots> held_;
+  /// The request that waits for image slots, and how many.
   std::optional<core::request_id> waiting_;
-  /// What `waiting_` needs.
-  slot_counts needs_{};
+  uint32_t images_ = 0;
+  /// Drawings that began since another request waited.
+  uint32_t begun_;
 };
 
 } // namespace atelier::actors

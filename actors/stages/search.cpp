@@ -4,6 +4,7 @@
 #include <atelier/index/key.hpp>
 #include <atelier/planning/reuse/least_similarity.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -101,8 +102,9 @@ core::result<search_stage::done> search_stage::run(
       predicts_->ask(order.predicts, order.key, vector) || order.stands_for > 0;
     return out;
   }
-  out.near = kept_->near(order.key, order.text,
-                         {order.most, order.needs, order.hit_from});
+  out.near = kept_->near(
+    order.key, order.text,
+    {order.most, order.needs, std::max(order.hit_from, double{order.least})});
   const auto hits = [&] {
     return !out.near.empty() && out.near.front().similarity >= order.hit_from;
   };

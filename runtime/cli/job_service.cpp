@@ -341,9 +341,14 @@ private:
         put_off += told ? 0 : 1;
         wait = told ? core::timespan{first_pause} : wait_of(*heard);
       }
-      if (put_off == most_put_off || !rest(wait))
+      const bool stops = !rest(wait);
+      if (put_off == most_put_off || (stops && told))
         return failure{
           "cancelled", "the server has not said that the job ended", {}};
+      // A service that stops tells it again without a long wait.
+      if (stops)
+        std::this_thread::sleep_for(
+          std::min<core::timespan>(wait, pause_of_try));
     }
   }
 

@@ -12,16 +12,16 @@
 
 namespace atelier::runtime::http {
 
-/// Runs work of the callers' keys on its own threads, which yield to those that
-/// draw and reply. The keys with waiting work take turns, so that a key with
-/// much of it delays others by one work each. Threads: any. The destructor
-/// drops work that has not begun and joins.
+/// Runs work of the callers' keys on its own threads. The keys with waiting
+/// work take turns, so that a key with much of it delays others by one work
+/// each. Threads: any. The destructor drops work that has not begun and joins.
 class caller_turns {
 public:
   /// @param most the maximum number of waiting works, at least 1; one key may
   ///        have a quarter of them
-  caller_turns(unsigned threads, size_t most)
-    : most_(most), threads_(threads, most, thread_share::background) {}
+  caller_turns(unsigned threads, size_t most,
+               thread_share share = thread_share::equal)
+    : most_(most), threads_(threads, most, share) {}
 
   /// Runs `work` later, in a turn of this key. Returns false if too much work
   /// waits, of all keys or of this one.

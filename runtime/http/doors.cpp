@@ -124,7 +124,8 @@ doors doors::make(door_context from) {
   all->restore(std::move(from.restored));
 
   // A connection has one request at a time.
-  out.pixels = std::make_shared<caller_turns>(pixel_threads, http.connections);
+  out.pixels = std::make_shared<caller_turns>(pixel_threads, http.connections,
+                                              thread_share::background);
   out.files = std::make_shared<caller_turns>(file_threads, http.connections);
   api_context with;
   with.images = images;

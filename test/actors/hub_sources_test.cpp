@@ -400,6 +400,42 @@ BOOST_AUTO_TEST_CASE(
     }
 }
 
+// Requests without a source find no slots either, and delay no drawing.
+BOOST_AUTO_TEST_CASE(
+  a_device_that_comes_late_gets_as_many_rows_as_slots_allow) {
+  for (const bool sources : {false, true})
+    BOOST_TEST_CONTEXT("sources: " << sources) {
+      options o;
+      o.slots = {32, 16, 0};
+      fixture rig{o};
+      rig.add_cpu();
+      for (int i = 0; i < 60; ++i)
+        if (sources && i % 8 == 7)
+          rig.submit_image();
+        else
+          rig.submit();
+      const auto prepare_all = [&] {
+        while (const auto p = rig.next<prepare>())
+          rig.done(p->second);
+      };
+      prepare_all();
+      rig.add_device(device, 16, 8);
+      size_t fewest = 16;
+      for (int i = 0; i < 40; ++i) {
+        prepare_all();
+        fewest = std::min(fewest, rig.count<denoise>());
+        const auto d = rig.take<denoise>();
+        rig.done(d);
+        while (const auto f = rig.next<finish>()) {
+          rig.done(f->second);
+          rig.taken(f->second.who.id);
+        }
+      }
+      BOOST_TEST(fewest >= 8u);
+      BOOST_TEST(rig.ends_quietly());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(nobody_leaves_slots_for_a_source_that_is_gone) {
   options o;
   o.slots = {16, 8, 0};

@@ -3,6 +3,7 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/device/load_report.hpp>
@@ -82,8 +83,9 @@ public:
 
   /// Loads the models of these variants, and evicts others if necessary. Models
   /// whose files cannot be opened evict none. Returns the variants whose models
-  /// could not be loaded, or turned out to be larger than the limit allows;
-  /// those of the others are loaded.
+  /// could not be loaded; those of the others are loaded. A model that turns
+  /// out to be larger than its files evicts more, and stays with a warning if
+  /// what is left does not fit.
   /// @param keep variants whose models must stay if they are loaded
   /// Errors: ec::not_found (a variant that may not be loaded here),
   ///         ec::out_of_resources (they do not fit; nothing was evicted).
@@ -117,10 +119,11 @@ public:
         auto need = needs_of(opened);
         need.names = {which.first};
         need.bytes += made->second;
-        if (auto room = make_room(variants, keep, need); !room) {
-          failed.emplace(which, room.why());
-          continue;
-        }
+        // A plan was made by the files' sizes, and the weights are there.
+        if (auto room = make_room(variants, keep, need); !room)
+          core::log_warn("model '{}' takes {} bytes, its files promised {}: {}",
+                         which.first, made->second, files.bytes,
+                         room.why().text);
       }
       const std::lock_guard guard{mutex_};
       there_[which] = {std::move(made->first), made->second, ++uses_};

@@ -159,8 +159,11 @@ void torch_row::read_source(source_cache& sources) {
   const auto encoded = sources.encoded();
   const auto begin = core::time_point::clock::now();
   const auto& said = sources.find(model_, px, parts.pixels);
-  if (sources.encoded() != encoded)
+  if (sources.encoded() != encoded) {
+    if (device.is_cuda())
+      torch::cuda::synchronize(device.index());
     encoding_ = core::time_point::clock::now() - begin;
+  }
   auto drawn = said.mean.to(torch::kFloat32);
   if (job_.recipe.samples_source) {
     auto posterior = torch::empty(said.mean.sizes(), torch::kFloat32);

@@ -206,6 +206,9 @@ choice modm_policy::choose(const decision_context& by) const {
   if (!detail::may_reuse(by.wanted))
     return go{core::route_id{miss}, {}};
   const auto table = modm::table_in(*by.costs.reuse);
+  // A model of very few steps has none to skip.
+  if (table.empty())
+    return go{core::route_id{miss}, {}};
   if (!by.known.near) {
     need n;
     n.near = true;

@@ -25,7 +25,10 @@ std::shared_ptr<encoded_images::entry> encoded_images::entry_of(
   const std::lock_guard guard{mutex_};
   // The text of an entry that only the map holds is not being made.
   std::erase_if(known_, [](const auto& x) {
-    return x.second.use_count() == 1 && x.second->made.expired();
+    if (x.second.use_count() != 1)
+      return false;
+    const std::lock_guard own{x.second->mutex};
+    return x.second->made.expired();
   });
   auto& x = known_[of.get()];
   // An image that is gone leaves its address to another one.

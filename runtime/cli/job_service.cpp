@@ -345,7 +345,7 @@ private:
       if (put_off == most_put_off || (stops && told))
         return failure{
           "cancelled", "the server has not said that the job ended", {}};
-      // A service that stops tells it again without a long wait.
+      // A service that stops cancels again without a long wait.
       if (stops)
         std::this_thread::sleep_for(
           std::min<core::timespan>(wait, pause_of_try));

@@ -25,23 +25,23 @@ public:
     return made;
   }
 
-  c10::DataPtr allocate(size_t bytes) override {
+  c10::DataPtr allocate(size_t wanted) override {
     ++count;
-    raise(greatest, bytes);
-    if (bytes > most) {
+    raise(greatest, wanted);
+    if (wanted > most) {
       ++refused;
       TORCH_CHECK(false,
                   "DefaultCPUAllocator: can't allocate memory: you "
                   "tried to allocate ",
-                  bytes, " bytes. Error code 12 (Cannot allocate memory)");
+                  wanted, " bytes. Error code 12 (Cannot allocate memory)");
     }
-    auto made = below_->allocate(bytes);
+    auto made = below_->allocate(wanted);
     auto* const at = made.get();
     if (at != nullptr) {
       const std::lock_guard guard{lock_};
-      live_ += bytes;
+      live_ += wanted;
       raise(peak, live_);
-      tensors_.emplace(at, tensor{std::move(made), bytes});
+      tensors_.emplace(at, tensor{std::move(made), wanted});
     }
     // LibTorch expects a context that is the memory.
     return {at, at, forget, c10::DeviceType::CPU};
@@ -51,8 +51,8 @@ public:
     return forget;
   }
 
-  void copy_data(void* to, const void* from, size_t bytes) const override {
-    below_->copy_data(to, from, bytes);
+  void copy_data(void* to, const void* from, size_t wanted) const override {
+    below_->copy_data(to, from, wanted);
   }
 
   /// Counts anew, without a limit.

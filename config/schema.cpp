@@ -346,7 +346,7 @@ const option all_options[] = {
   {"cache", "fresh",
    "Share of the requests that are drawn in full although similar work may be "
    "kept, so that the cache is renewed and what reuse costs and saves stays "
-   "measured; some policies draw a share of their own so besides.",
+   "measured; some policies also draw a share of their own so.",
    ATELIER_AT(cache.fresh), 0, 1},
   {"cache", "eviction",
    "What leaves a full cache first: fifo (the oldest entry), lru (the entry "

@@ -417,6 +417,21 @@ def case_gauges_are_right_under_load(program):
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 
+def case_calls_without_a_deadline_have_the_servers(program):
+    slow = "devices=[{name='cpu:0',executor='test_card',test_card_step_ms=20}]"
+    with server(program, "--set", slow, "--set",
+                "policy.deadline_ms=200") as (process, told):
+        def status(path, **more):
+            body = {"prompt": "a circle", "steps": 100, **more}
+            return call(told["url"], "POST", path, body)[0]
+
+        openai, webui = "/v1/images/generations", "/sdapi/v1/txt2img"
+        expect(status(openai, size="64x64") == 504)
+        expect(status(webui, width=64, height=64) == 504)
+        expect(status(openai, size="64x64", deadline_ms=60000) == 200)
+        expect(end_of(process, signal.SIGTERM)[0] == 0)
+
+
 def case_keys_are_asked_for(program):
     keys = program.folder / "keys"
     digest = hashlib.sha256(b"apple").hexdigest()

@@ -38,14 +38,14 @@ BOOST_AUTO_TEST_SUITE(study_cache_test)
 BOOST_AUTO_TEST_CASE(it_tells_what_a_request_found_and_left) {
   study_cache sut{empty_cache()};
   sut.begin_request();
-  BOOST_TEST(sut.near("k", "a red circle", 8).empty());
+  BOOST_TEST(sut.near("k", "a red circle", {8}).empty());
   BOOST_TEST(!sut.nearest());
   BOOST_TEST(!sut.wait_until_kept(0s));
   BOOST_TEST(sut.keep("k", "a red circle", left(1)));
   BOOST_TEST((sut.wait_until_kept(0s) == std::optional{true}));
   sut.begin_request();
   BOOST_TEST(!sut.wait_until_kept(0s));
-  BOOST_TEST(sut.near("k", "a red circle", 8).size() == 1u);
+  BOOST_TEST(sut.near("k", "a red circle", {8}).size() == 1u);
   BOOST_TEST_REQUIRE(sut.nearest().has_value());
   BOOST_TEST(*sut.nearest() > 0.999);
   // An empty leftover is not kept.
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(any_entry_is_found_as_often_as_others) {
   for (uint64_t i = 0; i < 1000; ++i) {
     sut.expect(i, 0.97);
     // The text is that of one entry, which is found no more often.
-    const auto near = sut.near("k", "text3", 8);
+    const auto near = sut.near("k", "text3", {8});
     BOOST_TEST_REQUIRE(near.size() == 1u);
     BOOST_TEST(near.front().similarity == 0.97);
     BOOST_TEST((near.front().stored == std::vector<uint32_t>{5}));
@@ -82,11 +82,11 @@ BOOST_AUTO_TEST_CASE(any_entry_is_found_as_often_as_others) {
   }
   // The same request finds the same entry.
   sut.expect(5, 0.97);
-  const auto once = sut.near("k", "a", 8).front().entry;
+  const auto once = sut.near("k", "a", {8}).front().entry;
   sut.expect(5, 0.9);
-  BOOST_TEST(sut.near("k", "b", 8).front().entry == once);
+  BOOST_TEST(sut.near("k", "b", {8}).front().entry == once);
   sut.expect(6, std::nullopt);
-  BOOST_TEST(sut.near("k", "text3", 8).empty());
+  BOOST_TEST(sut.near("k", "text3", {8}).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

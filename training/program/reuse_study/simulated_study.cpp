@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/planning/policy.hpp>
+#include <atelier/planning/row_work.hpp>
 #include <atelier/simulation/simulate.hpp>
 #include <atelier/training/program/reuse_study/simulated_study.hpp>
 
@@ -61,7 +62,8 @@ planning::profile measured_costs(const study_setup& setup,
   if (images > 0) {
     auto& variant = out.variants[setup.full.value];
     variant.text = from_ms(text / images);
-    variant.decode = from_ms(decode / images);
+    variant.decode =
+      planning::at_native_size(variant, setup.px, from_ms(decode / images));
     variant.step = {{1, setup.px.pixels(), from_ms(denoise / steps)}};
   }
   auto& reuse = *out.reuse;

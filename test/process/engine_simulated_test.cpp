@@ -78,7 +78,7 @@ double steps_of_simulation() {
   x.max_batch = most_rows;
   for (uint32_t i = 0; i < each * levels.size(); ++i) {
     planning::traced_arrival one{0, i};
-    one.variant = i % levels.size();
+    one.variant = static_cast<uint32_t>(i % levels.size());
     x.trace.push_back(one);
   }
   const auto out = runtime::simulate(x);

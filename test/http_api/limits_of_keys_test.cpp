@@ -53,7 +53,8 @@ struct keys_rig {
     auto e = std::make_shared<fake_exchange>(std::move(x));
     made.routes->find("GET", "/v1/jobs").found->answer(e);
     std::vector<std::string> out;
-    for (const auto& one : e->body()["data"])
+    const auto told = e->body();
+    for (const auto& one : told["data"])
       out.push_back(one["status"]);
     return out;
   }

@@ -91,6 +91,7 @@ void denoise_step_state::take_in(const denoise& x) {
   row.steps_left = std::max(1u, e.steps - std::min(e.steps, x.steps_done));
   row.prio = x.prio;
   row.tenant = x.tenant;
+  row.share = x.share;
   row.deadline = core::time_point{core::timespan{x.deadline_ns}};
   batch->add(row);
 }
@@ -253,6 +254,7 @@ void denoise_step_state::start_next_run() {
     job.preview_every = e.order.preview_every;
     job.judge = e.order.judge;
     job.tenant = e.order.tenant;
+    job.share = e.order.share;
     job.captures = e.order.captures;
     device.open(job);
   }

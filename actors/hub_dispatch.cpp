@@ -40,6 +40,7 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   planning::waiting x;
   x.request = id;
   x.tenant = r.request->tenant;
+  x.share = r.request->share;
   x.prio = r.request->prio;
   x.since = r.waiting_since;
   x.deadline = r.request->deadline;
@@ -268,6 +269,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   d.prio = r.request->prio;
   d.deadline_ns = r.request->deadline.time_since_epoch().count();
   d.tenant = r.request->tenant;
+  d.share = r.request->share;
   d.wants_progress = r.request->wants_progress;
   d.preview_every = r.request->preview_every;
   if (next.check)

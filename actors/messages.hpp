@@ -160,6 +160,8 @@ struct denoise {
   /// Nanoseconds on the host's monotonic clock; the largest value: none.
   int64_t deadline_ns = 0;
   core::tenant_id tenant = {};
+  /// The tenant's share of the device (core::most_share).
+  uint32_t share = 1;
   bool wants_progress = false;
   /// A preview is sent with the state after every so many steps; 0: none.
   uint32_t preview_every = 0;
@@ -176,8 +178,8 @@ struct denoise {
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, denoise& x) {
     return f(x.ticket, x.recipe, x.text, x.from, x.state, x.image, x.source,
-             x.steps_done, x.prio, x.deadline_ns, x.tenant, x.wants_progress,
-             x.preview_every, x.judge, x.more, x.captures);
+             x.steps_done, x.prio, x.deadline_ns, x.tenant, x.share,
+             x.wants_progress, x.preview_every, x.judge, x.more, x.captures);
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/limits.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/core/utf8.hpp>
 
 namespace atelier::core {
@@ -104,6 +105,13 @@ result<void> validate_output(const encoding& output) {
   return {};
 }
 
+result<void> validate_share(uint32_t share) {
+  if (share == 0 || share > most_share)
+    return fail(ec::invalid_argument, "share {} outside 1..{}", share,
+                most_share);
+  return {};
+}
+
 result<void> validate_trace(std::string_view trace) {
   if (trace.size() > most_trace_bytes)
     return fail(ec::invalid_argument, "trace has {} bytes, outside 0..{}",
@@ -140,6 +148,8 @@ result<void> validate(const request& wanted, const limits& within) {
   if (auto ok = validate_output(wanted.output); !ok)
     return ok;
   if (auto ok = validate_trace(wanted.trace); !ok)
+    return ok;
+  if (auto ok = validate_share(wanted.share); !ok)
     return ok;
   return validate_times(wanted);
 }

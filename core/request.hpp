@@ -113,6 +113,8 @@ struct request : settled_parameters {
   encoding output;
   priority prio = priority::normal;
   tenant_id tenant;
+  /// The tenant's share of devices: 1 to most_share.
+  uint32_t share = 1;
   pins fixed;
   /// Whether the caller wants `progressed` calls; otherwise they are not sent.
   bool wants_progress = false;

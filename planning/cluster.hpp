@@ -134,6 +134,8 @@ struct cluster_view {
 struct waiting {
   core::request_id request;
   core::tenant_id tenant = {};
+  /// The tenant's share of the workers (core::most_share).
+  uint32_t share = 1;
   core::priority prio = core::priority::normal;
   core::time_point since;
   core::time_point deadline = core::never;

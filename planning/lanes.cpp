@@ -220,8 +220,9 @@ private:
 struct turn {
   core::tenant_id tenant;
   tenant_reader rows;
-  // Seconds of work that it was given, as far as tenants are compared by it.
+  // Seconds of work for its share, as far as tenants are compared by it.
   double used = 0;
+  double share = 1;
   // Since when it waits for anything at all.
   core::time_point unserved;
 };
@@ -268,7 +269,7 @@ bool lanes::put(core::lane_id where, const waiting& entry, int64_t order) {
   node.order = order;
   queue& to = queues_[where];
   to.by_tenant[entry.tenant][static_cast<size_t>(entry.prio)].insert(node);
-  enter(entry.tenant);
+  enter(entry.tenant, entry.share);
   ++to.count;
   return true;
 }
@@ -320,8 +321,9 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
       auto to = std::find_if(turns.begin(), turns.end(),
                              [&](const turn& x) { return x.tenant == tenant; });
       if (to == turns.end()) {
-        turns.push_back(turn{tenant, tenant_reader{now, ageing},
-                             accounts_.at(tenant).used, now});
+        const account& own = accounts_.at(tenant);
+        turns.push_back(
+          turn{tenant, tenant_reader{now, ageing}, own.used, own.share, now});
         to = turns.end() - 1;
       }
       for (size_t prio = 0; prio < all.size(); ++prio)
@@ -340,7 +342,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
         return goes_before(a, b, now, ageing);
       });
     found.push_back(next.rows.next()->entry);
-    next.used += core::to_seconds(found.back().still_needs);
+    next.used += core::to_seconds(found.back().still_needs) / next.share;
     next.unserved = now;
   }
   return found;
@@ -351,16 +353,18 @@ void lanes::charge(core::tenant_id tenant, core::timespan work,
   const auto at = accounts_.find(tenant);
   if (at == accounts_.end())
     return;
-  at->second.used += core::to_seconds(work);
+  const double more = core::to_seconds(work) / at->second.share;
+  at->second.used += more;
   at->second.served = now;
   const double least =
-    at->second.used - core::to_seconds(std::max(work, most_behind));
+    at->second.used - std::max(more, core::to_seconds(most_behind));
   for (auto& [who, own] : accounts_)
     own.used = std::max(own.used, least);
 }
 
-void lanes::enter(core::tenant_id tenant) {
+void lanes::enter(core::tenant_id tenant, uint32_t share) {
   auto& own = accounts_[tenant];
+  own.share = std::max(share, 1u);
   if (own.waiting++ > 0)
     return;
   // A tenant without waiting entries saves no turns.

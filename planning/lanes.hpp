@@ -45,8 +45,9 @@ public:
   /// waiting; never if it is 0), then the earlier deadline, then arrival.
   /// Tenants take turns, whatever priorities they ask for: those without
   /// service for `ageing` go first, by the number of such times, then the least
-  /// work received (start-time fair queueing by seconds of `still_needs`: a new
-  /// tenant begins with the minimum of the waiting ones).
+  /// work received for its share (start-time fair queueing by seconds of
+  /// `still_needs`: a new tenant begins with the minimum of the waiting ones).
+  /// A tenant's share is that of its newest entry.
   std::vector<waiting> best(std::span<const core::lane_id> served,
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
@@ -86,14 +87,16 @@ private:
 
   /// The work that a tenant received.
   struct account {
+    /// Seconds, divided by the share.
     double used = 0;
+    double share = 1;
     core::time_point served = core::time_point::min();
     /// Counts of all lanes.
     size_t waiting = 0;
   };
 
   bool put(core::lane_id where, const waiting& entry, int64_t order);
-  void enter(core::tenant_id tenant);
+  void enter(core::tenant_id tenant, uint32_t share);
 
   /// Lanes with entries, and a few without: single entries that come and leave
   /// do not make their queue each time.

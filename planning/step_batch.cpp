@@ -45,23 +45,85 @@ void step_batch::change(uint32_t max_batch, joining join) {
   if (!others)
     return;
   turns_.clear();
+  accounts_.clear();
+  departed_.clear();
   for (const entry& e : entries_)
-    if (const auto of = owner_of(e.row); turn_of(of) == nullptr)
-      turns_.push_back({of});
-  if (!turns_.empty())
-    turns_.front().credit = quantum();
+    enter(e.row);
+  left_ = quantum();
 }
 
 bool step_batch::add(const batch_row& row) {
   if (row.steps_left == 0 || find(row.ticket) != nullptr)
     return false;
   entries_.push_back({row});
-  if (const auto of = owner_of(row); turn_of(of) == nullptr) {
-    turns_.push_back({of, 0, step_of(row.shape, 1)});
-    if (turns_.size() == 1)
-      turns_.front().credit = quantum();
-  }
+  const bool first = turns_.empty();
+  enter(row);
+  if (first)
+    left_ = quantum();
   return true;
+}
+
+// Makes the row's owner take turns, and its tenant have an account.
+void step_batch::enter(const batch_row& row) {
+  const auto of = owner_of(row);
+  if (!has_rows(of.tenant)) {
+    auto least = std::numeric_limits<double>::infinity();
+    for (const turn& x : turns_)
+      least = std::min(least, account_of(x.of.tenant).used);
+    account& own = account_of(of.tenant);
+    own.used = std::isinf(least) ? 0 : std::max(own.used, least);
+  }
+  // A batch of all tenants has no share.
+  if (join_ == joining::step)
+    account_of(of.tenant).share = std::max(row.share, 1u);
+  if (turn_of(of) != nullptr)
+    return;
+  auto used = std::numeric_limits<double>::infinity();
+  for (const turn& x : turns_)
+    if (x.of.tenant == of.tenant)
+      used = std::min(used, x.used);
+  if (std::isinf(used))
+    used = 0;
+  for (const departure& x : departed_)
+    if (x.of == of)
+      used = std::max(used, x.used);
+  std::erase_if(departed_, [&](const departure& x) { return x.of == of; });
+  turns_.push_back({of, used, step_of(row.shape, 1)});
+}
+
+// Forgets owners and tenants without rows that had no more than those with
+// rows: they begin with the least again.
+void step_batch::forget_departures() {
+  std::erase_if(departed_, [&](const departure& gone) {
+    auto least = std::numeric_limits<double>::infinity();
+    for (const turn& x : turns_)
+      if (x.of.tenant == gone.of.tenant)
+        least = std::min(least, x.used);
+    return std::isinf(least) || gone.used <= least;
+  });
+  auto least = std::numeric_limits<double>::infinity();
+  for (const turn& x : turns_)
+    least = std::min(least, account_of(x.of.tenant).used);
+  std::erase_if(accounts_, [&](const account& x) {
+    return !has_rows(x.whose) && (std::isinf(least) || x.used <= least);
+  });
+}
+
+bool step_batch::has_rows(core::tenant_id whose) const {
+  return std::any_of(turns_.begin(), turns_.end(),
+                     [&](const turn& x) { return x.of.tenant == whose; });
+}
+
+step_batch::account& step_batch::account_of(core::tenant_id whose) {
+  const auto at =
+    std::find_if(accounts_.begin(), accounts_.end(),
+                 [&](const account& x) { return x.whose == whose; });
+  return at == accounts_.end() ? accounts_.emplace_back(account{whose}) : *at;
+}
+
+const step_batch::account& step_batch::account_of(core::tenant_id whose) const {
+  return *std::find_if(accounts_.begin(), accounts_.end(),
+                       [&](const account& x) { return x.whose == whose; });
 }
 
 bool step_batch::remove(core::ticket who) {
@@ -107,7 +169,8 @@ step_choice step_batch::next() {
     const bool unlike = now.cost == 0
                      && std::any_of(turns_.begin(), turns_.end(),
                                     [](const turn& x) { return x.cost > 0; });
-    const auto left = unlike ? 1 : std::ceil(now.credit / cost_of(now));
+    const auto left =
+      unlike ? 1 : std::ceil(std::min(left_, until_overtaken()) / cost_of(now));
     if (left < chosen.steps)
       chosen.steps = std::max(1u, static_cast<uint32_t>(std::max(left, 0.0)));
   }
@@ -173,7 +236,7 @@ bool step_batch::wants_boundary() const {
     return true;
   if (join_ != joining::step)
     return false;
-  if (turns_.size() > 1 && !ends_with_turn_)
+  if (turns_.size() > 1 && (!ends_with_turn_ || until_overtaken() < left_))
     return true;
   size_t run = 0;
   bool waits = false;
@@ -233,13 +296,11 @@ void step_batch::take_out(std::vector<entry>::iterator at) {
     if (owner_of(e.row) == of)
       return;
   const bool had_turn = turns_.front().of == of;
+  departed_.push_back({of, turn_of(of)->used});
   std::erase_if(turns_, [&](const turn& x) { return x.of == of; });
-  // The next owner starts a turn of its own. If it is the only one, it takes
-  // time from no other.
-  if (turns_.size() > 1 && had_turn)
-    turns_.front().credit += quantum();
-  else if (turns_.size() == 1)
-    turns_.front().credit = std::max(turns_.front().credit, 0.0);
+  forget_departures();
+  if (!turns_.empty() && had_turn)
+    begin_turn();
 }
 
 double step_batch::cheapest() const {
@@ -258,38 +319,55 @@ double step_batch::quantum() const {
   return turn_steps_ * cheapest();
 }
 
+// The nanoseconds after which a tenant with a larger share than that of the
+// turn has had less for it; infinity if there is none.
+double step_batch::until_overtaken() const {
+  auto least = std::numeric_limits<double>::infinity();
+  const account& first = account_of(turns_.front().of.tenant);
+  for (const turn& x : turns_)
+    if (const account& other = account_of(x.of.tenant);
+        other.share > first.share)
+      least = std::min(least, (other.used - first.used) * first.share);
+  return std::max(least, 0.0);
+}
+
 void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
   const auto spent = static_cast<double>(took.count());
   if (spent > 0 && steps > 0) {
     x.cost = followed(x.cost, spent / steps);
   }
-  x.credit -= spent > 0 ? spent : steps * cost_of(x);
-  if (join_ != joining::step)
-    x.credit = std::min(x.credit, 0.0);
-  // The only owner takes time from no other.
-  if (turns_.size() == 1)
-    x.credit = std::max(x.credit, 0.0);
+  const double more = spent > 0 ? spent : steps * cost_of(x);
+  x.used += more;
+  account& own = account_of(x.of.tenant);
+  own.used += more / own.share;
+  if (x.of == turns_.front().of)
+    left_ = join_ == joining::step ? left_ - more : 0;
 }
 
 // Gives the turn to the next owner if the turn of the first one is used up. An
 // owner that is the only one may continue; its turn counts as used up when
 // another one arrives.
 void step_batch::take_turns() {
-  if (turns_.size() < 2 || turns_.front().credit > 0)
+  if (turns_.size() < 2 || (left_ > 0 && until_overtaken() > 0))
     return;
   if (join_ != joining::step && anything_runs())
     return;
-  // The number of whole rounds in which all owners only pay their debts.
-  auto rounds = std::numeric_limits<double>::infinity();
-  for (const auto& x : turns_)
-    rounds = std::min(rounds, std::floor(-x.credit / quantum()));
-  if (rounds > 0)
-    for (auto& x : turns_)
-      x.credit += rounds * quantum();
-  do {
-    std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
-    turns_.front().credit += quantum();
-  } while (turns_.front().credit <= 0);
+  std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
+  forget_departures();
+  begin_turn();
+}
+
+// Moves the owner with the least time to the front; of equals, the one whose
+// last turn is the longest ago.
+void step_batch::begin_turn() {
+  const auto next = std::min_element(
+    turns_.begin(), turns_.end(), [&](const turn& a, const turn& b) {
+      const double one = account_of(a.of.tenant).used;
+      const double other = account_of(b.of.tenant).used;
+      return one != other ? one < other : a.used < b.used;
+    });
+  std::rotate(turns_.begin(), next, next + 1);
+  left_ = quantum();
 }
 
 // Returns the running rows of the owner, in order of joining.
@@ -350,8 +428,11 @@ void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
     if (x.of.shape != first.shape || x.of == first)
       continue;
     const auto n = rows_of(x.of);
-    (n <= own ? few : many).push_back(x.of);
-    (n <= own ? of_few : of_many) += n;
+    const bool as_few =
+      static_cast<double>(n) * account_of(first.tenant).share
+      <= static_cast<double>(own) * account_of(x.of.tenant).share;
+    (as_few ? few : many).push_back(x.of);
+    (as_few ? of_few : of_many) += n;
   }
   const auto with_few = std::min<size_t>(own + of_few, max_batch_);
   const auto with_all = std::min<size_t>(with_few + of_many, max_batch_);

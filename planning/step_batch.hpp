@@ -33,6 +33,8 @@ struct batch_row {
   core::priority prio = core::priority::normal;
   core::time_point deadline = core::never;
   core::tenant_id tenant = {};
+  /// The tenant's share of the worker (core::most_share); 0 counts as 1.
+  uint32_t share = 1;
 
   friend bool operator==(const batch_row&, const batch_row&) = default;
 };
@@ -53,20 +55,24 @@ struct step_choice {
 ///
 /// Rows of one shape run together, up to `max_batch`, whatever number of steps
 /// each has left. If rows of several shapes
-/// or tenants wait, the rows of each tenant and shape take turns by deficit
-/// round robin, so that none blocks another: each turn gets the same time of
-/// the device, the time of `turn_steps` steps of the cheapest, by the measured
-/// time of its steps. A turn whose step takes more than its remaining time runs
-/// the step all the same, and skips turns until it is paid for. If some turns
+/// or tenants wait, the rows of each tenant and shape take turns by start-time
+/// fair queueing, so that none blocks another: the turn goes to the tenant that
+/// had the least time of the device for its share, and to its shape that had
+/// the least. It lasts for the time of `turn_steps` steps of the cheapest, by
+/// the measured time of its steps. A turn whose step takes more than its
+/// remaining time runs the step all the same, and its owner pays for it. A turn
+/// ends earlier for a tenant of a larger share that had less time for it. Who
+/// comes begins with the least time of those who are there, or with the time
+/// that it had when it left, if that is more. If some turns
 /// are measured and one is not, that one runs a single step. Within a turn,
 /// higher priority runs first, then the earlier deadline, then the earlier
 /// arrival; a running row stays until it ends. A row that was overtaken
 /// `most_overtaken` times runs before rows that were not.
 ///
 /// The seats that a turn leaves free are filled with other rows of the same
-/// shape: those of tenants that have no more rows than it, and those of all
-/// tenants if their rows add almost no cost, as on a device that a small batch
-/// does not fill. Each tenant pays for its rows.
+/// shape: those of tenants that have no more rows for their share than it, and
+/// those of all tenants if their rows add almost no cost, as on a device that a
+/// small batch does not fill. Each tenant pays for its rows.
 ///
 /// If rows of another tenant were present recently, a batch holds no more rows
 /// of the turn's owner than are needed for a time per row within a tenth of the
@@ -77,8 +83,8 @@ struct step_choice {
 /// tenants share it. Its rows are of one variant then: no row takes the seat of
 /// a shorter one that has ended.
 ///
-/// Source: Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round
-/// Robin (SIGCOMM 1995); payment afterwards is surplus round robin.
+/// Source: Goyal, Vin and Cheng, Start-time Fair Queuing (SIGCOMM 1996), for
+/// tenants and, within each, for shapes.
 ///
 /// Invariants: (1) it holds a ticket at most once; (2) a choice never mixes
 /// shapes and never exceeds max_batch; (3) every row runs after finitely many
@@ -150,11 +156,25 @@ private:
 
   struct turn {
     owner of;
-    /// The remaining time of the turn, in nanoseconds of the device; below 0: a
-    /// debt.
-    double credit = 0;
+    /// The nanoseconds of the device that it had, as far as the shapes of a
+    /// tenant are compared by them.
+    double used = 0;
     /// The recent time of one step, in nanoseconds; 0: not measured.
     double cost = 0;
+  };
+
+  /// What a tenant had of the device.
+  struct account {
+    core::tenant_id whose;
+    double share = 1;
+    /// Nanoseconds divided by the share.
+    double used = 0;
+  };
+
+  /// The time that an owner without rows had when it left.
+  struct departure {
+    owner of;
+    double used = 0;
   };
 
   static bool goes_before(const entry& a, const entry& b);
@@ -166,8 +186,15 @@ private:
   double cheapest() const;
   double cost_of(const turn& x) const;
   double quantum() const;
+  double until_overtaken() const;
   void charge(turn& x, uint32_t steps, core::timespan took);
   void take_turns();
+  void begin_turn();
+  void enter(const batch_row& row);
+  void forget_departures();
+  bool has_rows(core::tenant_id whose) const;
+  account& account_of(core::tenant_id whose);
+  const account& account_of(core::tenant_id whose) const;
   std::vector<entry*> running(const owner& of);
   std::vector<entry*> let_join(const owner& of, size_t seats);
   void add_rows(const owner& of, size_t most, step_choice& to,
@@ -191,6 +218,12 @@ private:
   std::vector<entry> entries_;
   /// The owners of all entries, each once; the first one has the turn.
   std::vector<turn> turns_;
+  /// The remaining time of the first one's turn, in nanoseconds.
+  double left_ = 0;
+  /// Of the tenants with rows, and of those that had more than one of them.
+  std::vector<account> accounts_;
+  /// Of owners that had more than one of the same tenant with rows.
+  std::vector<departure> departed_;
   /// The recent nanoseconds of a step, by shape and number of rows.
   std::map<batch_shape, std::map<size_t, double>> step_of_;
   uint32_t max_batch_;

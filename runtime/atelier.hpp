@@ -230,6 +230,10 @@ struct generation {
   /// The client's name for accounts, chosen by the host, such as the name of a
   /// key; empty: no name. The client does not see it.
   std::string tenant = {};
+  /// The tenant's share of devices, 1 to 1000: a tenant with share N gets N
+  /// parts of their time where one with share 1 gets one, while both have work.
+  /// All requests of a tenant have the same share, or else the newest counts.
+  uint32_t share = 1;
   /// The evidence of an earlier engine, as callbacks::suspected reported it.
   suspicion suspected;
 };

@@ -355,6 +355,7 @@ core::result<core::request> to_request(const generation& wanted,
   x.preview_every = wanted.preview_every;
   x.trace = wanted.trace;
   x.tenant = core::tenant_of(wanted.tenant);
+  x.share = wanted.share;
   auto notes = notes_of(wanted.notes);
   if (!notes)
     return notes.why();

@@ -15,7 +15,8 @@ constexpr size_t most_accounts = 256;
 
 } // namespace
 
-void decode_turns::enter(core::ticket who, core::tenant_id whose) {
+void decode_turns::enter(core::ticket who, core::tenant_id whose,
+                         uint32_t share) {
   if (!rows_.emplace(who, whose).second)
     return;
   auto least = std::numeric_limits<double>::infinity();
@@ -25,11 +26,13 @@ void decode_turns::enter(core::ticket who, core::tenant_id whose) {
   if (accounts_.size() >= most_accounts)
     std::erase_if(accounts_, [](const auto& x) { return x.second.rows == 0; });
   account& own = accounts_[whose];
+  own.share = std::max(share, 1u);
   if (own.rows++ == 0)
     own.used =
       std::isinf(least)
         ? 0
-        : std::max(own.used, least - static_cast<double>(last_step_.count()));
+        : std::max(own.used,
+                   least - static_cast<double>(last_step_.count()) / own.share);
 }
 
 void decode_turns::leave(core::ticket who) {
@@ -45,13 +48,18 @@ void decode_turns::ran(std::span<const core::ticket> rows,
   last_step_ = took;
   ++steps_;
   for (const auto who : rows)
-    accounts_[tenant_of(who)].used +=
-      static_cast<double>(took.count()) / static_cast<double>(rows.size());
+    use(who,
+        static_cast<double>(took.count()) / static_cast<double>(rows.size()));
 }
 
 void decode_turns::decoded(core::ticket who, core::timespan took) {
   steps_ = 0;
-  accounts_[tenant_of(who)].used += static_cast<double>(took.count());
+  use(who, static_cast<double>(took.count()));
+}
+
+void decode_turns::use(core::ticket who, double nanoseconds) {
+  account& x = accounts_[tenant_of(who)];
+  x.used += nanoseconds / x.share;
 }
 
 size_t decode_turns::first(std::span<const core::ticket> images) const {

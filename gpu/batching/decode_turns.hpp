@@ -12,20 +12,19 @@ namespace atelier::gpu {
 
 /// Chooses the image that a device decodes next, and whether it does so before
 /// its next step. Pure, without a clock.
-/// Tenants are compared by their time of the device: their rows' shares of
-/// steps, and their parts of images. The image of the tenant with the least
-/// time goes first. An image of a tenant that had more time than the tenants of
-/// the running rows waits for `steps_before_others` steps: otherwise one image
-/// would wait for all eight of another tenant.
-/// A tenant without rows and images saves no time; a new one is credited with
-/// the last step, for which it may have had to wait.
-/// Threads: one at a time.
+/// Tenants are compared by their time of the device, divided by their shares:
+/// their rows' parts of steps, and their parts of images. The image of the
+/// tenant with the least time goes first. An image of a tenant that had more
+/// time than the tenants of the running rows waits for `steps_before_others`
+/// steps: otherwise one image would wait for all eight of another tenant. A
+/// tenant without rows and images saves no time; a new one is credited with the
+/// last step, for which it may have had to wait. Threads: one at a time.
 class decode_turns {
 public:
   static constexpr uint32_t steps_before_others = 4;
 
-  /// Notes a new row.
-  void enter(core::ticket who, core::tenant_id whose);
+  /// Notes a new row, and its tenant's share from now on; 0 counts as 1.
+  void enter(core::ticket who, core::tenant_id whose, uint32_t share = 1);
 
   /// Notes that a row is gone; it has no effect on an unknown row.
   void leave(core::ticket who);
@@ -48,12 +47,14 @@ public:
 
 private:
   struct account {
-    /// Nanoseconds.
+    /// Nanoseconds, divided by the share.
     double used = 0;
+    double share = 1;
     uint32_t rows = 0;
   };
 
   core::tenant_id tenant_of(core::ticket who) const;
+  void use(core::ticket who, double nanoseconds);
   double used_by(core::tenant_id whose) const;
 
   std::map<core::ticket, core::tenant_id> rows_;

@@ -46,6 +46,8 @@ struct open_job {
   /// The tenant of the request. Tenants share the decoding between steps
   /// (batching/decode_turns.hpp).
   core::tenant_id tenant = {};
+  /// The tenant's share of this time (core::most_share).
+  uint32_t share = 1;
   /// States to keep in addition to the published ones, in increasing order of
   /// steps. Each slot receives the bytes of a publication after that many
   /// steps, without a preview. States that the row has passed when it is opened

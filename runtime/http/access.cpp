@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/sha256.hpp>
+#include <atelier/core/tenant.hpp>
 #include <atelier/runtime/http/access.hpp>
 
 #include <openssl/crypto.h>
@@ -31,6 +32,7 @@ constexpr size_t most_key_bytes = 512;
 
 constexpr std::string_view images_word = "images_per_minute";
 constexpr std::string_view steps_word = "steps_per_minute";
+constexpr std::string_view share_word = "share";
 
 /// Keeps a file open for its own lifetime.
 class open_file {
@@ -120,8 +122,9 @@ bool is_hexadecimal(std::string_view x) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-/// Reads a word behind the hash: a limit by its name, or else the requests per
-/// minute, which come first. No unknown word is shown, as it may be a key.
+/// Reads a word behind the hash: a limit or the share by its name, or else the
+/// requests per minute, which come first. No unknown word is shown, as it may
+/// be a key.
 result<void> read_limit(std::string_view word, bool first, access_key& into) {
   const auto sign = word.find('=');
   const bool named = sign != std::string_view::npos;
@@ -129,10 +132,11 @@ result<void> read_limit(std::string_view word, bool first, access_key& into) {
   auto* const limit = !named && first     ? &into.per_minute
                     : name == images_word ? &into.images_per_minute
                     : name == steps_word  ? &into.steps_per_minute
+                    : name == share_word  ? &into.share
                                           : nullptr;
   if (limit == nullptr)
-    return fail(ec::bad_config, "a limit of '{}' is neither {}=N nor {}=N",
-                into.name, images_word, steps_word);
+    return fail(ec::bad_config, "a word of '{}' is none of {}=N, {}=N, {}=N",
+                into.name, images_word, steps_word, share_word);
   const auto text = named ? word.substr(sign + 1) : word;
   const auto [stop, error] =
     std::from_chars(text.data(), text.data() + text.size(), *limit);
@@ -140,6 +144,10 @@ result<void> read_limit(std::string_view word, bool first, access_key& into) {
     return fail(ec::bad_config,
                 "the {} of '{}' are not a whole number in 0..4294967295", name,
                 into.name);
+  if (limit == &into.share
+      && (into.share == 0 || into.share > core::most_share))
+    return fail(ec::bad_config, "the share of '{}' is {}, outside 1..{}",
+                into.name, into.share, core::most_share);
   return {};
 }
 
@@ -153,8 +161,8 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
   if (words.size() < 3)
     return fail(ec::bad_config,
                 "{} words instead of NAME SCOPE SHA256 [REQUESTS_PER_MINUTE] "
-                "[{}=N] [{}=N]",
-                words.size(), images_word, steps_word);
+                "[{}=N] [{}=N] [{}=N]",
+                words.size(), images_word, steps_word, share_word);
   access_key x;
   if (!is_name(words[0]))
     return fail(ec::bad_config,
@@ -186,7 +194,7 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
 bool are_of_one_caller(const access_key& a, const access_key& b) {
   return a.may == b.may && a.per_minute == b.per_minute
       && a.images_per_minute == b.images_per_minute
-      && a.steps_per_minute == b.steps_per_minute;
+      && a.steps_per_minute == b.steps_per_minute && a.share == b.share;
 }
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -409,6 +417,12 @@ std::optional<access::exceeded> access::take_images(const std::string& name,
       if (x.most > 0)
         accounts_[{name, x.what}].use(static_cast<double>(x.amount));
   return out;
+}
+
+uint32_t access::share_of(std::string_view name) const {
+  const auto all = keys();
+  const auto key = std::ranges::find(*all, name, &access_key::name);
+  return key == all->end() ? 1 : key->share;
 }
 
 void access::give_images_back(const std::string& name, uint64_t images,

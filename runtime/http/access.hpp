@@ -33,14 +33,16 @@ struct access_key {
   uint32_t images_per_minute = 0;
   /// The maximum number of steps of all these images per minute.
   uint32_t steps_per_minute = 0;
+  /// Its caller's share of devices (generation::share).
+  uint32_t share = 1;
 };
 
 /// Reads a file of keys with one key per line, "NAME SCOPE SHA256
-/// [PER_MINUTE] [images_per_minute=N] [steps_per_minute=N]"; '#' begins a
-/// comment. Lines of one name are keys of one caller and agree in all but the
-/// hash. Only its owner may have access to the
-/// file, which must hold at least one key.
-/// Errors: ec::bad_config with file, line and fault; ec::io_failed.
+/// [PER_MINUTE] [images_per_minute=N] [steps_per_minute=N] [share=N]"; '#'
+/// begins a comment. Lines of one name are keys of one caller and agree in all
+/// but the hash. Only its owner may have access to the file, which must hold at
+/// least one key. Errors: ec::bad_config with file, line and fault;
+/// ec::io_failed.
 core::result<std::vector<access_key>> read_keys(
   const std::filesystem::path& file);
 
@@ -109,6 +111,9 @@ public:
   /// Undoes `take_images` for a call that was not accepted.
   void give_images_back(const std::string& name, uint64_t images,
                         uint64_t steps);
+
+  /// Returns the share of the key of this name; 1 if there is none.
+  uint32_t share_of(std::string_view name) const;
 
 private:
   enum class counted : uint8_t { requests, follows, images, steps };

@@ -52,30 +52,31 @@ uint64_t draw() {
 job_allowance allowance_of(const std::shared_ptr<access>& callers) {
   if (callers == nullptr)
     return {};
-  return {[callers](const std::string& owner, uint64_t images,
-                    uint64_t steps) -> std::optional<failure> {
-            const auto x =
-              callers->take_images(owner, images, steps, steady_now());
-            if (!x)
-              return std::nullopt;
-            const auto unit = x->limit.substr(0, x->limit.find('_'));
-            if (!x->retry_after)
-              return failure{
-                std::string{core::to_string(core::ec::invalid_argument)},
-                fmt::format("the call asks for {} {}, and its key has {} "
-                            "per minute ({})",
-                            x->asked, unit, x->value, x->limit),
-                {}};
-            return failure{
-              std::string{jobs::limit_reached},
-              fmt::format("the call asks for {} {}, and too few are left "
-                          "of the {} that its key has per minute ({})",
-                          x->asked, unit, x->value, x->limit),
-              *x->retry_after};
-          },
-          [callers](const std::string& owner, uint64_t images, uint64_t steps) {
-            callers->give_images_back(owner, images, steps);
-          }};
+  return {
+    [callers](const std::string& owner, uint64_t images,
+              uint64_t steps) -> std::optional<failure> {
+      const auto x = callers->take_images(owner, images, steps, steady_now());
+      if (!x)
+        return std::nullopt;
+      const auto unit = x->limit.substr(0, x->limit.find('_'));
+      if (!x->retry_after)
+        return failure{
+          std::string{core::to_string(core::ec::invalid_argument)},
+          fmt::format("the call asks for {} {}, and its key has {} "
+                      "per minute ({})",
+                      x->asked, unit, x->value, x->limit),
+          {}};
+      return failure{
+        std::string{jobs::limit_reached},
+        fmt::format("the call asks for {} {}, and too few are left "
+                    "of the {} that its key has per minute ({})",
+                    x->asked, unit, x->value, x->limit),
+        *x->retry_after};
+    },
+    [callers](const std::string& owner, uint64_t images, uint64_t steps) {
+      callers->give_images_back(owner, images, steps);
+    },
+    [callers](const std::string& owner) { return callers->share_of(owner); }};
 }
 
 job_limits limits_of(const config::http_settings& x) {

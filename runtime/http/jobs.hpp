@@ -141,7 +141,8 @@ struct job_listener {
 };
 
 /// What the caller of this name has per minute, for calls of so many images and
-/// steps of all of them. The members are both empty if nothing is limited.
+/// steps of all of them, and its share. The members are empty if nothing is
+/// limited.
 /// Threads: any; they must not call `jobs`.
 struct job_allowance {
   /// Takes both, or returns why not.
@@ -151,6 +152,9 @@ struct job_allowance {
   /// Undoes `take` for a job that was not accepted.
   std::function<void(const std::string& owner, uint64_t images, uint64_t steps)>
     give_back;
+  /// Returns the owner's share of devices (generation::share); without it, it
+  /// is 1.
+  std::function<uint32_t(const std::string& owner)> share;
 };
 
 struct job_limits {

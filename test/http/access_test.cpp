@@ -14,6 +14,7 @@ namespace atelier::runtime::http {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using kind = access::verdict::kind;
 
 /// A file of keys that the destructor removes.
@@ -110,6 +111,17 @@ BOOST_AUTO_TEST_CASE(two_keys_of_one_name_are_one_caller) {
   BOOST_TEST((outcome("apple") == kind::later));
 }
 
+BOOST_AUTO_TEST_CASE(a_key_has_the_share_of_its_line) {
+  const key_file file{"ann user " + hash("apple") + " 60 share=12\nbob user "
+                      + hash("banana") + "\n"};
+  auto keys = read_keys(file.path);
+  BOOST_TEST_REQUIRE(keys.operator bool());
+  access door{std::move(*keys)};
+  BOOST_TEST(door.share_of("ann") == 12u);
+  BOOST_TEST(door.share_of("bob") == 1u);
+  BOOST_TEST(door.share_of("") == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(digits_of_a_hash_may_be_upper_case) {
   auto upper = hash("apple");
   for (char& c : upper)
@@ -143,7 +155,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
   BOOST_TEST(mentions(why_not("# nobody\n"), "no key"));
   for (const auto* x : {" 5 6", " images=6", " images_per_minute=1 6"})
     BOOST_TEST(mentions(why_not("ann user " + h + x),
-                        "neither images_per_minute=N nor steps_per_minute=N"),
+                        "a word of 'ann' is none of images_per_minute=N, "
+                        "steps_per_minute=N, share=N"),
                x);
   for (const auto* x : {"images_per_minute=", "images_per_minute=-1",
                         "images_per_minute=4294967296"})
@@ -151,6 +164,12 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
                         "the images_per_minute of 'ann' are not a whole number "
                         "in 0..4294967295"),
                x);
+  for (const auto* x : {"0", "1001"})
+    BOOST_TEST(mentions(why_not("ann user " + h + " share=" + x),
+                        "the share of 'ann' is "s + x + ", outside 1..1000"));
+  BOOST_TEST(
+    mentions(why_not("ann user " + h + " share=2\nann user " + hash("x")),
+             ":2: the keys of 'ann' differ"));
   BOOST_TEST(mentions(
     why_not("ann user " + h + " steps_per_minute=0 steps_per_minute=5"),
     "twice"));

@@ -319,6 +319,25 @@ BOOST_AUTO_TEST_CASE(who_comes_late_with_little_waits_for_one_turn) {
   BOOST_TEST(std::count(next.begin(), next.end(), 202u) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(tenants_receive_work_by_their_shares) {
+  lanes sut;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    sut.push(first, of_tenant(heavy, i));
+    auto x = of_tenant(light, 100 + i);
+    x.share = 4;
+    sut.push(first, x);
+  }
+  const auto taken = taken_from(sut, 1, 50);
+  BOOST_TEST(std::count_if(taken.begin(), taken.end(),
+                           [](uint64_t x) { return x > 100; })
+             == 40);
+  // The same in one look at the queue.
+  const auto found = best_of(sut, 1, 10s, 50);
+  BOOST_TEST(std::count_if(found.begin(), found.end(),
+                           [](uint64_t x) { return x > 100; })
+             == 40);
+}
+
 BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
   lanes sut;
   for (uint64_t i = 1; i <= 8; ++i) {

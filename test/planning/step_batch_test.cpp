@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <tuple>
+#include <utility>
 
 using namespace atelier;
 using namespace atelier::planning;
@@ -413,6 +415,122 @@ BOOST_AUTO_TEST_CASE(tenants_share_time_whoever_has_more_rows) {
       busy[who.id.value > 100] += 10;
   }
   BOOST_TEST(std::abs(busy[true] - busy[false]) < 0.05 * busy[true]);
+}
+
+BOOST_AUTO_TEST_CASE(tenants_have_time_by_their_shares) {
+  for (size_t loop = 0; loop < test::scaled(1'000); ++loop) {
+    auto random = test::random_of(loop);
+    const auto tenants = static_cast<uint32_t>(2 + random.below(4));
+    step_batch sut{static_cast<uint32_t>(1 + random.below(4)), joining::step,
+                   static_cast<uint32_t>(1 + random.below(5))};
+    std::vector<uint32_t> share;
+    std::vector<double> cost;
+    double slowest = 0;
+    for (uint32_t t = 0; t < tenants; ++t) {
+      share.push_back(1 + static_cast<uint32_t>(random.below(20)));
+      cost.push_back(1'000.0 * (1 + static_cast<double>(random.below(20))));
+      slowest = std::max(slowest, cost.back());
+      // Each has a shape of its own, so that no row rides along.
+      auto x = of_tenant(row(t, 1'000'000, t), t);
+      x.share = share.back();
+      sut.add(x);
+    }
+    std::vector<double> busy(tenants, 0.0);
+    for (int i = 0; i < 5'000; ++i) {
+      const auto c = sut.next();
+      const auto t = static_cast<size_t>(c.rows.front().id.value);
+      const auto took = cost[t] * c.steps;
+      static_cast<void>(
+        sut.ran(c.rows, c.steps, core::timespan{static_cast<int64_t>(took)}));
+      busy[t] += took;
+    }
+    // Each may be ahead of another one by a turn and a step.
+    for (uint32_t t = 0; t < tenants; ++t)
+      for (uint32_t o = 0; o < tenants; ++o)
+        BOOST_TEST(busy[t] / share[t] - busy[o] / share[o]
+                     <= 7 * slowest / share[t] + 1,
+                   "loop " << loop << ": tenant " << t << " against " << o);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_large_share_waits_for_one_step_of_others) {
+  step_batch sut{4};
+  for (uint32_t t = 1; t <= 4; ++t)
+    sut.add(of_tenant(row(t, 1'000'000), t));
+  uint64_t id = 100;
+  std::vector<double> took_ms;
+  const auto run = [&] {
+    const auto c = sut.next();
+    uint32_t steps = 1;
+    while (steps < c.steps && !sut.wants_boundary())
+      ++steps;
+    const auto took = 10ms * c.rows.size() * steps;
+    static_cast<void>(sut.ran(c.rows, steps, took));
+    return std::tuple{of(c.rows), steps, core::to_ms(took)};
+  };
+  for (int i = 0; i < 200; ++i) {
+    // The device does not stand still until the next request arrives.
+    run();
+    auto x = of_tenant(row(++id, 8), 9);
+    x.share = 16;
+    sut.add(x);
+    double all = 0;
+    for (uint32_t done = 0; done < 8;) {
+      const auto [rows, steps, ms] = run();
+      if (rows.front() == id) {
+        // Once the larger batch is measured, nobody rides along.
+        BOOST_TEST((i < 4 || rows == ids{id}));
+        done += steps;
+      }
+      all += ms;
+    }
+    took_ms.push_back(all);
+  }
+  // By itself it takes 80 ms, and a step of four others 40.
+  std::sort(took_ms.begin() + 4, took_ms.end());
+  BOOST_TEST(took_ms[100] <= 120.0);
+  BOOST_TEST(took_ms[198] <= 160.0);
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_and_comes_again_gains_nothing) {
+  step_batch sut{1};
+  sut.add(of_tenant(row(1, 1'000'000), 1));
+  sut.add(of_tenant(row(2, 1'000'000), 2));
+  std::map<uint64_t, double> busy;
+  uint64_t id = 10;
+  bool there = false;
+  for (int i = 0; i < 3'000; ++i) {
+    if (!std::exchange(there, true))
+      sut.add(of_tenant(row(++id, 6), 3));
+    const auto c = sut.next();
+    const auto who = c.rows.front().id.value;
+    busy[who > 2 ? 3 : who] += c.steps;
+    there = who <= 2 || sut.ran(c.rows, c.steps, 1ms * c.steps).empty();
+    if (who <= 2)
+      static_cast<void>(sut.ran(c.rows, c.steps, 1ms * c.steps));
+  }
+  BOOST_TEST(busy[3] <= busy[1] + 8);
+  BOOST_TEST(busy[3] <= busy[2] + 8);
+  BOOST_TEST(busy[3] >= 0.5 * busy[1]);
+}
+
+BOOST_AUTO_TEST_CASE(more_shapes_are_no_larger_share) {
+  step_batch sut{1};
+  for (uint32_t i = 1; i <= 5; ++i)
+    sut.add(of_tenant(row(i, 1'000'000, i), 1));
+  sut.add(of_tenant(row(10, 1'000'000), 2));
+  std::map<uint64_t, double> busy;
+  for (int i = 0; i < 1'000; ++i) {
+    const auto c = sut.next();
+    busy[c.rows.front().id.value] += c.steps;
+    static_cast<void>(sut.ran(c.rows, c.steps, 1ms * c.steps));
+  }
+  double first = 0;
+  for (uint64_t i = 1; i <= 5; ++i) {
+    first += busy[i];
+    BOOST_TEST(std::abs(busy[i] - busy[1]) <= 8);
+  }
+  BOOST_TEST(std::abs(first - busy[10]) <= 16);
 }
 
 BOOST_AUTO_TEST_CASE(rows_that_cost_nothing_ride_along) {

@@ -144,7 +144,7 @@ core::error device_thread::guarded(Work&& work) {
 
 void device_thread::handle(const open_job& job) {
   const auto begin = now();
-  turns_.enter(job.ticket, job.tenant);
+  turns_.enter(job.ticket, job.tenant, job.share);
   auto why = guarded([&] {
     if (job.judge != planning::random_judge)
       return rows_->open(job);

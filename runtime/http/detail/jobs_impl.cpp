@@ -89,6 +89,10 @@ uint64_t jobs::impl::steps_of(const job_request& what) const {
   return steps;
 }
 
+uint32_t jobs::impl::share_of(const std::string& owner) const {
+  return within_.allowance.share ? within_.allowance.share(owner) : 1;
+}
+
 std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
                                                              job_listener& news,
                                                              bool waits) {
@@ -156,9 +160,11 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   x->known.id = x->named ? std::move(what.id) : draw_name();
   x->known.kind = std::move(what.kind);
   x->known.owner = std::move(what.owner);
+  const auto share = share_of(x->known.owner);
   for (auto& image : what.images) {
     image.trace = what.trace;
     image.tenant = x->known.owner;
+    image.share = share;
   }
   x->known.trace = std::move(what.trace);
   x->known.request_id = std::move(what.request_id);

@@ -99,6 +99,8 @@ private:
   core::result<void> check(const job_request& what) const;
   /// Returns the steps that its caller's allowance must give; 0 without one.
   uint64_t steps_of(const job_request& what) const;
+  /// Returns the share of devices of a caller's jobs.
+  uint32_t share_of(const std::string& owner) const;
   std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);
   void hand_in(const entry& x, const std::vector<generation>& images,

@@ -229,8 +229,11 @@ void jobs::impl::restore(journal_contents from) {
 void jobs::impl::restore_open(const entry& x, journalled_job was,
                               const std::vector<uint32_t>& indices) {
   x->restored = std::move(was.wanted.images);
-  for (auto& image : x->restored)
+  const auto share = share_of(x->known.owner);
+  for (auto& image : x->restored) {
     image.tenant = x->known.owner;
+    image.share = share;
+  }
   x->priority =
     static_cast<uint32_t>(core::parse_priority(x->restored.front().priority)
                             .value_or(core::priority::normal));

@@ -47,6 +47,20 @@ BOOST_FIXTURE_TEST_CASE(of_one_tenant_the_first_goes_first, crowd) {
   BOOST_TEST(!sut.may_go(images[0], running, 155ms, 9ms, 80ms));
 }
 
+BOOST_AUTO_TEST_CASE(images_go_by_shares) {
+  decode_turns sut;
+  for (uint64_t i = 1; i <= 2; ++i)
+    sut.enter(of(i), core::tenant_id{i}, i == 1 ? 1 : 4);
+  const std::vector<core::ticket> images{of(1), of(2)};
+  size_t of_second = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto next = sut.first(images);
+    sut.decoded(images[next], 10ms);
+    of_second += next;
+  }
+  BOOST_TEST(of_second == 80u);
+}
+
 BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_images, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};

@@ -246,6 +246,7 @@ public:
          one_of<core::priority>(),
          span().count(),
          core::tenant_id{random_.next_u64(), random_.next_u64()},
+         u32(),
          below(2) != 0,
          u32(),
          text(),

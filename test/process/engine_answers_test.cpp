@@ -11,6 +11,7 @@
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <thread>
@@ -370,6 +371,38 @@ BOOST_DATA_TEST_CASE(too_many_are_refused_with_a_time, modes, how) {
     auto next = sut->submit(small(1));
     BOOST_TEST(std::holds_alternative<submission>(next));
   }
+}
+
+BOOST_DATA_TEST_CASE(devices_are_shared_by_shares, modes, how) {
+  auto sut = test::start(how, {slow_card});
+  std::mutex mutex;
+  std::vector<bool> of_ben;
+  std::vector<submission> accepted;
+  constexpr size_t each = 24;
+  for (size_t i = 0; i < 2 * each; ++i) {
+    auto x = small(4);
+    x.seed = i;
+    const bool is_ben = i % 2 == 1;
+    x.tenant = is_ben ? "ben" : "ann";
+    x.share = is_ben ? 5 : 1;
+    callbacks calls;
+    calls.answered = [&, is_ben](const answer& a) {
+      const std::lock_guard guard{mutex};
+      if (std::holds_alternative<generated_image>(a))
+        of_ben.push_back(is_ben);
+    };
+    auto got = sut->submit(x, calls);
+    BOOST_TEST_REQUIRE(std::holds_alternative<submission>(got));
+    accepted.push_back(std::get<submission>(std::move(got)));
+  }
+  for (auto& x : accepted)
+    test::image_in(x.result.get());
+  sut.reset();
+  BOOST_TEST_REQUIRE(of_ben.size() == 2 * each);
+  // While both have work, ben has five of six. A few ran before all were there.
+  const auto first = std::count(of_ben.begin(), of_ben.begin() + each, true);
+  BOOST_TEST(first >= 17);
+  BOOST_TEST(first < static_cast<ptrdiff_t>(each));
 }
 
 BOOST_DATA_TEST_CASE(bad_input_is_refused_and_harms_nobody, modes, how) {

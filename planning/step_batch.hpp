@@ -220,9 +220,11 @@ private:
   std::vector<turn> turns_;
   /// The remaining time of the first one's turn, in nanoseconds.
   double left_ = 0;
-  /// Of the tenants with rows, and of those that had more than one of them.
+  /// The accounts of tenants with rows, and of tenants without that had more
+  /// than one with.
   std::vector<account> accounts_;
-  /// Of owners that had more than one of the same tenant with rows.
+  /// The owners without rows that had more than one of the same tenant with
+  /// rows.
   std::vector<departure> departed_;
   /// The recent nanoseconds of a step, by shape and number of rows.
   std::map<batch_shape, std::map<size_t, double>> step_of_;

@@ -112,7 +112,7 @@ public:
   void give_images_back(const std::string& name, uint64_t images,
                         uint64_t steps);
 
-  /// Returns the share of the key of this name; 1 if there is none.
+  /// Returns the share of the key of this name; 1 if no key has it.
   uint32_t share_of(std::string_view name) const;
 
 private:

@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(a_large_share_waits_for_one_step_of_others) {
     for (uint32_t done = 0; done < 8;) {
       const auto [rows, steps, ms] = run();
       if (rows.front() == id) {
-        // Once the larger batch is measured, nobody rides along.
+        // Once the larger batch is measured, no row rides along.
         BOOST_TEST((i < 4 || rows == ids{id}));
         done += steps;
       }

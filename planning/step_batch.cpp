@@ -320,7 +320,7 @@ double step_batch::quantum() const {
 }
 
 // The nanoseconds after which a tenant with a larger share than that of the
-// turn has had less for it; infinity if there is none.
+// turn has had less for it; infinity without such a tenant.
 double step_batch::until_overtaken() const {
   auto least = std::numeric_limits<double>::infinity();
   const account& first = account_of(turns_.front().of.tenant);

@@ -61,9 +61,9 @@ struct step_choice {
 /// the least. It lasts for the time of `turn_steps` steps of the cheapest, by
 /// the measured time of its steps. A turn whose step takes more than its
 /// remaining time runs the step all the same, and its owner pays for it. A turn
-/// ends earlier for a tenant of a larger share that had less time for it. Who
-/// comes begins with the least time of those who are there, or with the time
-/// that it had when it left, if that is more. If some turns
+/// ends earlier for a tenant of a larger share that had less time for it. A
+/// tenant or shape that arrives begins with the least time of those with rows,
+/// or with its own time when it left, if that is more. If some turns
 /// are measured and one is not, that one runs a single step. Within a turn,
 /// higher priority runs first, then the earlier deadline, then the earlier
 /// arrival; a running row stays until it ends. A row that was overtaken

@@ -16,7 +16,7 @@ namespace atelier::core {
 /// the first 128 bits of its SHA-256. It is 0 only for an empty name.
 tenant_id tenant_of(std::string_view name);
 
-/// The largest share of a tenant. One with share N gets N parts of a device's
+/// The largest share of a tenant. A tenant with share N gets N parts of a device's
 /// time where one with share 1 gets one, while both have work.
 inline constexpr uint32_t most_share = 1000;
 

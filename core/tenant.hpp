@@ -16,8 +16,8 @@ namespace atelier::core {
 /// the first 128 bits of its SHA-256. It is 0 only for an empty name.
 tenant_id tenant_of(std::string_view name);
 
-/// The largest share of a tenant. A tenant with share N gets N parts of a device's
-/// time where one with share 1 gets one, while both have work.
+/// The largest share of a tenant. A tenant with share N gets N parts of a
+/// device's time where one with share 1 gets one, while both have work.
 inline constexpr uint32_t most_share = 1000;
 
 using tenant_bytes = std::array<uint8_t, 16>;

@@ -94,6 +94,12 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
   return impl_->list(owner, most);
 }
 
+std::optional<std::vector<job_view>> jobs::list_after(
+  const job_name& name, const std::optional<std::string>& owner,
+  size_t most) const {
+  return impl_->list_after(name, owner, most);
+}
+
 std::optional<job_view> jobs::find_open(
   const std::string& owner, std::span<const std::string_view> kinds) const {
   return impl_->find_open(owner, kinds);

@@ -275,6 +275,12 @@ public:
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
 
+  /// Returns the jobs that `list` returns after this one: those that are older.
+  /// Returns none if this one is unknown or was forgotten.
+  std::optional<std::vector<job_view>> list_after(
+    const job_name& name, const std::optional<std::string>& owner,
+    size_t most) const;
+
   /// Returns the newest open job of an owner that is of one of these kinds, a
   /// running one before those that wait; none if no such job is open.
   std::optional<job_view> find_open(

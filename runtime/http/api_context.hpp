@@ -34,11 +34,11 @@ struct api_context {
   std::function<core::time_point()> worked;
   /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
-  /// Runs work of the key of this name away from the threads that read sockets;
-  /// empty: on the calling thread. Work may run in any order. Returns false,
-  /// and drops the work, if too much of it waits.
+  /// Runs work of the caller of this name (detail::caller_name) away from the
+  /// threads that read sockets; empty: on the calling thread. Work may run in
+  /// any order. Returns false, and drops the work, if too much of it waits.
   using runner =
-    std::function<bool(const std::string& key, std::function<void()> work)>;
+    std::function<bool(const std::string& caller, std::function<void()> work)>;
   /// Runs work on pixels.
   runner elsewhere;
   /// Runs work that waits for the files of images, and not behind pixels.

@@ -100,10 +100,10 @@ constexpr size_t most_previews = 1024;
 
 /// What is under way holds the context, but must not be what ends the threads.
 api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
-  return [weak = std::weak_ptr{threads}](const std::string& key,
+  return [weak = std::weak_ptr{threads}](const std::string& caller,
                                          std::function<void()> work) {
     const auto alive = weak.lock();
-    return alive && alive->run(key, std::move(work));
+    return alive && alive->run(caller, std::move(work));
   };
 }
 

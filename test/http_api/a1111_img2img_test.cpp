@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   std::vector<std::function<void()>> work;
   auto with = r.context();
   with.elsewhere = [&](const std::string& whose, std::function<void()> x) {
-    BOOST_TEST(whose == "ann");
+    BOOST_TEST(whose == "key ann");
     work.push_back(std::move(x));
     return true;
   };
@@ -294,6 +294,27 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   work[0]();
   BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(got->status() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(pixels_without_a_key_are_worked_on_in_turns_of_addresses) {
+  api_rig r;
+  r.key.clear();
+  std::vector<std::string> callers;
+  auto with = r.context();
+  with.elsewhere = [&](const std::string& whose, std::function<void()>) {
+    callers.push_back(whose);
+    return true;
+  };
+  add_a1111_routes(r.routes, r.all, with);
+  for (const auto* client : {"192.0.2.1", "192.0.2.2", "192.0.2.1"}) {
+    r.client = client;
+    r.post_json("/sdapi/v1/img2img",
+                {{"init_images", {to_base64(api_rig::png(16, 16))}}});
+  }
+  BOOST_TEST(
+    callers
+      == (std::vector<std::string>{"192.0.2.1", "192.0.2.2", "192.0.2.1"}),
+    boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(too_much_work_on_pixels_is_refused_with_a_time) {

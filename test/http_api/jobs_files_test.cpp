@@ -383,8 +383,8 @@ BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
     return true;
   };
   std::vector<std::string> read;
-  with.at_files = [&](const std::string& key, std::function<void()> work) {
-    read.push_back(key);
+  with.at_files = [&](const std::string& whose, std::function<void()> work) {
+    read.push_back(whose);
     work();
     return true;
   };
@@ -395,8 +395,31 @@ BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
                            "/v1/images/" + id + "-0/content"})
     BOOST_TEST(r.get(path)->status() == 200u);
   r.get("/v1/jobs/" + id + "/events?images=b64_json");
-  BOOST_TEST(read == std::vector<std::string>(4, "ann"),
+  BOOST_TEST(read == std::vector<std::string>(4, "key ann"),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(files_without_a_key_are_read_in_turns_of_addresses) {
+  rig r;
+  r.key.clear();
+  const auto id = r.done("a");
+  r.filed->put_away();
+  auto with = r.context();
+  std::vector<std::string> read;
+  with.at_files = [&](const std::string& whose, std::function<void()> work) {
+    read.push_back(whose);
+    work();
+    return true;
+  };
+  r.routes = {};
+  add_job_routes(r.routes, r.filed, with);
+  for (const auto* client : {"192.0.2.1", "192.0.2.2", "2001:db8::1:2"}) {
+    r.client = client;
+    BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 200u);
+  }
+  BOOST_TEST(
+    read == (std::vector<std::string>{"192.0.2.1", "192.0.2.2", "2001:db8::"}),
+    boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(disk_quota_is_shared_between_keys) {

@@ -3,6 +3,7 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/parameters.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/detail/caller_name.hpp>
 #include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
@@ -144,7 +145,7 @@ void run_at(const api_context::runner& place,
   };
   if (!place)
     return guarded();
-  if (!place(x->asked().key, std::move(guarded)))
+  if (!place(caller_name(x->asked()), std::move(guarded)))
     x->reply(
       failure_reply(how, to_failure(core::fail(core::ec::overloaded,
                                                "too much work on images waits"),

@@ -47,6 +47,21 @@ reply_message no_such_page(std::string_view after) {
                      "after");
 }
 
+/// Refuses a stream that would end because it begins with more than may wait
+/// for its client.
+reply_message too_much_at_once(uint64_t bytes, uint64_t limit) {
+  constexpr auto mib = 1024.0 * 1024.0;
+  return error_reply(
+    shape, 400, "invalid_argument",
+    fmt::format("images 'b64_json': the finished images of the job are {:.1f} "
+                "MiB of events, above the {:.1f} MiB that may wait for a "
+                "client (http.unsent_mib); ask with images=url, and for each "
+                "image by its URL",
+                static_cast<double>(bytes) / mib,
+                static_cast<double>(limit) / mib),
+    "images");
+}
+
 /// The handlers and the objects that they share.
 struct job_api {
   std::shared_ptr<jobs> all;
@@ -331,6 +346,11 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto begin = [all = all, previews = context.previews, images = encoded,
                       x, how = *how, name = name_of(*v),
                       base = detail::base_url(asked, context)] {
+    if (const auto now = all->find(name); now && how == image_form::b64_json) {
+      const auto bytes = detail::first_bytes(*now, all->file_sizes(*now));
+      if (bytes > x->unread_limit())
+        return x->reply(too_much_at_once(bytes, x->unread_limit()));
+    }
     const auto stream = std::make_shared<detail::job_stream>(
       x, previews, images, how, base,
       [all = std::weak_ptr{all}](job_view seen) {

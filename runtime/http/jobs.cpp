@@ -121,6 +121,10 @@ job_view jobs::with_bytes(job_view x) {
   return impl_->with_bytes(std::move(x));
 }
 
+std::vector<uint64_t> jobs::file_sizes(const job_view& x) const {
+  return impl_->file_sizes(x);
+}
+
 void jobs::tick() {
   impl_->tick();
 }

@@ -266,7 +266,8 @@ void connection::hand_over() {
   ++server_->counts->requests;
   const bool chunked = version_ == 11;
   const auto x = std::make_shared<live_exchange>(
-    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked);
+    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked,
+    settings_->unsent_bytes);
   reader_.reset();
   current_ = x;
   const auto answer = [x, to = entry_.to] {

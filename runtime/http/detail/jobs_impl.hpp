@@ -80,6 +80,7 @@ public:
   cancelled cancel_image(const job_name& name, uint32_t index);
   bool forget(const job_name& name);
   job_view with_bytes(job_view x);
+  std::vector<uint64_t> file_sizes(const job_view& x) const;
   void tick();
   void put_away();
   size_t open() const;

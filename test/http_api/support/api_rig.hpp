@@ -56,6 +56,7 @@ struct api_rig : job_rig {
     x.client = client;
     x.headers.emplace_back("host", "me:80");
     auto e = std::make_shared<fake_exchange>(std::move(x));
+    e->unread_bytes = unread_bytes;
     match.found->answer(e);
     return e;
   }
@@ -98,6 +99,8 @@ struct api_rig : job_rig {
   std::string key = "ann";
   /// The address of the client; empty: none is known.
   std::string client;
+  /// How many bytes of events may wait until a client reads them.
+  uint64_t unread_bytes = UINT64_MAX;
   runtime::http::scope who = runtime::http::scope::user;
   uint64_t seeds = 0;
   /// Runs the encoding of previews: at once, unless a test changes it.

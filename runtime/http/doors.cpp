@@ -134,6 +134,9 @@ doors doors::make(door_context from) {
   with.answer_px = uint64_t{http.answer_mpx} << 20;
   with.wall = wall_now;
   with.worked = worked_here;
+  with.steady = steady_now;
+  with.decode_most = std::chrono::duration_cast<core::timespan>(
+    from.settings.limits.decode * http.decode_factor);
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.at_files = run_on(out.files);

@@ -384,6 +384,32 @@ BOOST_AUTO_TEST_CASE(drawn_image_is_pasted_however_long_that_takes) {
   BOOST_TEST(got->body()["images"].size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(work_on_files_ends_by_processor_time_and_by_the_clock) {
+  const json body{{"init_images", {to_base64(api_rig::png(512, 512))}},
+                  {"mask", to_base64(api_rig::png(512, 512, 255))},
+                  {"width", 64},
+                  {"height", 64}};
+  for (const bool by_clock : {false, true}) {
+    api_rig r;
+    auto with = r.context();
+    with.decode_most = 8 * with.limits.decode;
+    // One of them passes whenever it is looked at, the other one stands still.
+    const auto passes = [&] { return r.now += with.limits.decode * 2; };
+    const auto stands = [] { return core::time_point{}; };
+    with.worked = by_clock ? std::function<core::time_point()>{stands} : passes;
+    with.steady = by_clock ? std::function<core::time_point()>{passes} : stands;
+    add_a1111_routes(r.routes, r.all, with);
+    const auto got = r.post_json("/sdapi/v1/img2img", body);
+    BOOST_TEST(got->status() == 400u);
+    BOOST_TEST_REQUIRE(got->answered.has_value());
+    const auto* const option =
+      by_clock ? "(http.decode_factor)" : "(limits.decode_ms)";
+    BOOST_TEST(got->answered->body.find(option) != std::string::npos,
+               got->answered->body);
+    BOOST_TEST(r.images->count() == 0u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(each_pasted_image_has_a_turn_of_its_own) {
   pasting_rig r;
   const auto got = r.draw(r.with_work(), 3);

@@ -10,11 +10,13 @@ Exit status 0: nothing was refused to the client, each of its images is the one 
 got alone, and the server still answers. The attackers have the lowest priority for the
 processors, because they would run on other machines. With --honest, three keys that mean
 no harm take the attackers' place: one keeps an hour of work queued, one fetches results
-all the time, and one sends masked edits. The program needs only Python's standard
-library.
+all the time, and one sends masked edits. With --share N the client's key has N parts of the
+devices and of the processors where each other key has one. The program needs only
+Python's standard library.
 
-usage: attackers.py ATELIER [--honest] [--seconds S] [--seed N] [--only NAME]...
-                    [--model NAME] [--test-card] [--set KEY=VALUE]... [--report FILE]
+usage: attackers.py ATELIER [--honest] [--share N] [--seconds S] [--seed N]
+                    [--only NAME]... [--model NAME] [--test-card] [--set KEY=VALUE]...
+                    [--report FILE]
 """
 import argparse
 import base64
@@ -29,7 +31,7 @@ import tempfile
 import threading
 import time
 
-from attacks import ATTACKS, HONEST, MODEL, call, write_keys
+from attacks import ATTACKS, HONEST, KEYS, MODEL, call, write_keys
 from http_load import Server
 
 
@@ -105,18 +107,35 @@ def anon_kib(pid):
     return 0
 
 
-def cancel_all(url):
-    """Ends the work that attackers left open, and waits until none runs."""
+def open_jobs(url, key):
+    """Yields the names of the key's own open jobs, newest first, from all pages."""
+    page = "/v1/jobs?limit=1000&own=true"
+    after = ""
     while True:
-        _, got = call(url, "operator", "GET", "/v1/jobs?limit=1000")
-        open_ones = [x for x in json.loads(got)["data"]
-                     if x["status"] in ("queued", "running", "in_progress")]
+        status, got = call(url, key, "GET", page + after)
+        if status == 404:
+            # The server has forgotten the last job of the page before.
+            after = ""
+            continue
+        told = json.loads(got)
+        for x in told["data"]:
+            if x["status"] in ("queued", "running"):
+                yield x["id"]
+        if not told.get("has_more"):
+            return
+        after = f"&after={told['data'][-1]['id']}"
+
+
+def cancel_all(url):
+    """Ends the work that the keys left open, and waits until none runs."""
+    while True:
+        names = [(key, x) for key in KEYS for x in open_jobs(url, key)]
+        for key, x in names:
+            call(url, key, "POST", f"/v1/jobs/{x}/cancel")
         _, told = call(url, "operator", "GET", "/health")
         told = json.loads(told)
-        if not open_ones and not told["waiting"] and not told["running"]:
+        if not names and not told["waiting"] and not told["running"]:
             return
-        for x in open_ones:
-            call(url, "operator", "DELETE", f"/v1/jobs/{x['id']}")
         time.sleep(0.2)
 
 
@@ -157,7 +176,9 @@ def run(given, server):
         x.join()
     over.set()
     watching.join()
+    began = time.monotonic()
     cancel_all(url)
+    cancelling = time.monotonic() - began
     afterwards = client.draw(5)
     time.sleep(5)
     _, got = call(url, "operator", "GET", "/metrics")
@@ -171,7 +192,8 @@ def run(given, server):
                 "health_worst_ms": round(1000 * max(x["healths"]), 1),
                 "faults": x["faults"][:20]}
 
-    return {"seconds": given.seconds,
+    return {"seconds": given.seconds, "share": given.share,
+            "cancelling_s": round(cancelling, 1),
             "attempts": {x: n.value for x, n in tries.items()},
             "alone": told(alone), "beside": told(beside),
             "afterwards": told(afterwards),
@@ -190,6 +212,8 @@ def main():
     words.add_argument("atelier")
     words.add_argument("--honest", action="store_true",
                        help="three keys with much to do in place of attackers")
+    words.add_argument("--share", type=int, default=1,
+                       help="the client's share in the file of keys, 1..1000 (default: 1)")
     words.add_argument("--seconds", type=float, default=600)
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--only", action="append", default=[])
@@ -200,11 +224,13 @@ def main():
     words.add_argument("--set", action="append", default=[])
     words.add_argument("--report")
     given = words.parse_args()
+    if not 1 <= given.share <= 1000:
+        words.error(f"--share: {given.share} outside 1..1000")
     known = {x.__name__ for x, _ in (HONEST if given.honest else ATTACKS)}
     if set(given.only) - known:
         words.error(f"--only: {set(given.only) - known} are none of {known}")
     with tempfile.TemporaryDirectory() as folder:
-        more = ["--set", f"http.keys={write_keys(folder)}"]
+        more = ["--set", f"http.keys={write_keys(folder, given.share)}"]
         more += [x for text in given.set for x in ("--set", text)]
         server = Server(given.atelier, *more,
                         models="" if given.test_card else None)

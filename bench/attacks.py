@@ -24,11 +24,15 @@ def secret(name):
     return hashlib.sha256(f"a key of {name}".encode()).hexdigest()
 
 
-def write_keys(folder):
+def write_keys(folder, share=1):
+    """Writes the file of keys. The client's key has `share` parts of the devices and of
+    the processors where each other key has one."""
+    def line(name, role):
+        more = f" share={share}" if name == "honest" and share != 1 else ""
+        return f"{name} {role} {hashlib.sha256(secret(name).encode()).hexdigest()}{more}\n"
+
     path = pathlib.Path(folder) / "keys"
-    path.write_text("".join(
-        f"{name} {role} {hashlib.sha256(secret(name).encode()).hexdigest()}\n"
-        for name, role in KEYS.items()), encoding="ascii")
+    path.write_text("".join(line(*x) for x in KEYS.items()), encoding="ascii")
     path.chmod(0o600)
     return path
 

@@ -486,6 +486,11 @@ const option all_options[] = {
    "Maximum size of all images that one call returns, in units of 1024x1024 "
    "pixels.",
    ATELIER_AT(http.answer_mpx), 1, 1'048'576},
+  {"http", "decode_factor",
+   "The server's own work on the files of a call, such as its mask, may take "
+   "limits.decode_ms of processor time, and this many times as long by the "
+   "clock.",
+   ATELIER_AT(http.decode_factor), 0.001, 1'000},
   {"http", "results_mib",
    "Memory for images of finished jobs that are not in files yet, or cannot "
    "be.",

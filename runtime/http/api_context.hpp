@@ -29,16 +29,21 @@ struct api_context {
   uint64_t answer_px = 256ull << 20;
   std::function<std::chrono::system_clock::time_point()> wall;
   /// Returns the processor time that the calling thread has used, from any
-  /// beginning: work on pixels is bounded by what it takes, not by the time for
-  /// which other work holds the processors. Empty: it may take any time.
+  /// beginning: work on the files of a call may take `limits.decode` of it, for
+  /// which other work that holds the processors does not count. Empty: it may
+  /// take any.
   std::function<core::time_point()> worked;
+  /// Returns the time. The same work may take `decode_most` of it, whatever
+  /// holds the processors. Empty: it may take any.
+  std::function<core::time_point()> steady;
+  core::timespan decode_most{0};
   /// Returns random bits, for seeds that clients did not set.
   std::function<uint64_t()> draw;
-  /// Runs work of the key of this name away from the threads that read sockets;
-  /// empty: on the calling thread. Work may run in any order. Returns false,
-  /// and drops the work, if too much of it waits.
+  /// Runs work of the caller of this name (detail::caller_name) away from the
+  /// threads that read sockets; empty: on the calling thread. Work may run in
+  /// any order. Returns false, and drops the work, if too much of it waits.
   using runner =
-    std::function<bool(const std::string& key, std::function<void()> work)>;
+    std::function<bool(const std::string& caller, std::function<void()> work)>;
   /// Runs work on pixels.
   runner elsewhere;
   /// Runs work that waits for the files of images, and not behind pixels.

@@ -101,10 +101,10 @@ constexpr size_t most_previews = 1024;
 
 /// What is under way holds the context, but must not be what ends the threads.
 api_context::runner run_on(const std::shared_ptr<caller_turns>& threads) {
-  return [weak = std::weak_ptr{threads}](const std::string& key,
+  return [weak = std::weak_ptr{threads}](const std::string& caller,
                                          std::function<void()> work) {
     const auto alive = weak.lock();
-    return alive && alive->run(key, std::move(work));
+    return alive && alive->run(caller, std::move(work));
   };
 }
 
@@ -135,6 +135,9 @@ doors doors::make(door_context from) {
   with.answer_px = uint64_t{http.answer_mpx} << 20;
   with.wall = wall_now;
   with.worked = worked_here;
+  with.steady = steady_now;
+  with.decode_most = std::chrono::duration_cast<core::timespan>(
+    from.settings.limits.decode * http.decode_factor);
   with.draw = draw;
   with.elsewhere = run_on(out.pixels);
   with.at_files = run_on(out.files);

@@ -112,6 +112,12 @@ public:
   /// waits to be read.
   virtual void passing_event(std::string_view name, std::string_view data);
 
+  /// Returns how many bytes of events may wait until the client reads them: a
+  /// stream that begins with more ends there.
+  virtual uint64_t unread_limit() const {
+    return UINT64_MAX;
+  }
+
   virtual void end_events() = 0;
 
   /// Calls `then` once if the client leaves before its answer is complete; at

@@ -38,6 +38,30 @@ reply_message gone(std::string_view id) {
                 id.substr(0, 128)));
 }
 
+/// Refuses a page of the list: the job before it is unknown.
+reply_message no_such_page(std::string_view after) {
+  return error_reply(shape, 404, "not_found",
+                     fmt::format("after '{}' is not a known job of the list; "
+                                 "list again without it",
+                                 after.substr(0, 128)),
+                     "after");
+}
+
+/// Refuses a stream that would end because it begins with more than may wait
+/// for its client.
+reply_message too_much_at_once(uint64_t bytes, uint64_t limit) {
+  constexpr auto mib = 1024.0 * 1024.0;
+  return error_reply(
+    shape, 400, "invalid_argument",
+    fmt::format("images 'b64_json': the finished images of the job are {:.1f} "
+                "MiB of events, above the {:.1f} MiB that may wait for a "
+                "client (http.unsent_mib); ask with images=url, and for each "
+                "image by its URL",
+                static_cast<double>(bytes) / mib,
+                static_cast<double>(limit) / mib),
+    "images");
+}
+
 /// The handlers and the objects that they share.
 struct job_api {
   std::shared_ptr<jobs> all;
@@ -238,13 +262,26 @@ void job_api::list(const exchange_ptr& x) const {
     return x->reply(error_reply(
       shape, 400, "invalid_argument",
       fmt::format("own '{}' is not true or false", own.substr(0, 60)), "own"));
-  auto jobs = detail::reply_json::array();
   const auto owner = asked.caller == scope::admin && own != "true"
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
-  for (const auto& v : all->list(owner, limit))
-    jobs.push_back(detail::job_json(v));
-  x->reply(detail::json_reply({{"object", "list"}, {"data", jobs}}));
+  // One job more than the page has tells whether another page follows.
+  std::optional<std::vector<job_view>> found;
+  if (const std::string after{find_field(asked.query, "after")}; after.empty())
+    found = all->list(owner, limit + 1);
+  else if (const auto last = owner ? all->find({after, *owner})
+                                   : detail::find_job(*all, asked, after))
+    found = all->list_after(name_of(*last), owner, limit + 1);
+  if (!found)
+    return x->reply(no_such_page(find_field(asked.query, "after")));
+  const bool more = found->size() > limit;
+  if (more)
+    found->pop_back();
+  auto data = detail::reply_json::array();
+  for (const auto& v : *found)
+    data.push_back(detail::job_json(v));
+  x->reply(detail::json_reply(
+    {{"object", "list"}, {"data", data}, {"has_more", more}}));
 }
 
 void job_api::cancel(const exchange_ptr& x) const {
@@ -309,6 +346,11 @@ void job_api::listen(const exchange_ptr& x) const {
   const auto begin = [all = all, previews = context.previews, images = encoded,
                       x, how = *how, name = name_of(*v),
                       base = detail::base_url(asked, context)] {
+    if (const auto now = all->find(name); now && how == image_form::b64_json) {
+      const auto bytes = detail::first_bytes(*now, all->file_sizes(*now));
+      if (bytes > x->unread_limit())
+        return x->reply(too_much_at_once(bytes, x->unread_limit()));
+    }
     const auto stream = std::make_shared<detail::job_stream>(
       x, previews, images, how, base,
       [all = std::weak_ptr{all}](job_view seen) {

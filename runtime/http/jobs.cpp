@@ -94,6 +94,12 @@ std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
   return impl_->list(owner, most);
 }
 
+std::optional<std::vector<job_view>> jobs::list_after(
+  const job_name& name, const std::optional<std::string>& owner,
+  size_t most) const {
+  return impl_->list_after(name, owner, most);
+}
+
 std::optional<job_view> jobs::find_open(
   const std::string& owner, std::span<const std::string_view> kinds) const {
   return impl_->find_open(owner, kinds);
@@ -113,6 +119,10 @@ bool jobs::forget(const job_name& name) {
 
 job_view jobs::with_bytes(job_view x) {
   return impl_->with_bytes(std::move(x));
+}
+
+std::vector<uint64_t> jobs::file_sizes(const job_view& x) const {
+  return impl_->file_sizes(x);
 }
 
 void jobs::tick() {

@@ -279,6 +279,12 @@ public:
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
 
+  /// Returns the jobs that `list` returns after this one: those that are older.
+  /// Returns none if this one is unknown or was forgotten.
+  std::optional<std::vector<job_view>> list_after(
+    const job_name& name, const std::optional<std::string>& owner,
+    size_t most) const;
+
   /// Returns the newest open job of an owner that is of one of these kinds, a
   /// running one before those that wait; none if no such job is open.
   std::optional<job_view> find_open(
@@ -304,6 +310,10 @@ public:
   /// missing, the view says that they expired. This waits for the disk if
   /// lacks_bytes(x), and counts as a request for the images.
   job_view with_bytes(job_view x);
+
+  /// Returns the sizes of the files of all its images in bytes, by index; 0 for
+  /// an image that is not there. This waits for the disk if lacks_bytes(x).
+  std::vector<uint64_t> file_sizes(const job_view& x) const;
 
   /// Forgets expired jobs, cancels abandoned ones, and submits the jobs of
   /// `restore` again. Must be called about every second, by one thread. Does

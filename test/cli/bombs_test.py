@@ -104,6 +104,16 @@ def case_what_takes_too_long_names_its_option(program):
         draw(told["url"])
 
 
+def case_what_takes_too_long_by_the_clock_names_its_option(program):
+    large = bombs.png(8192, 4096)
+    # Two milliseconds by the clock, of which two seconds of a processor are not used up.
+    with server(program, *SPLIT, "--set", "limits.decode_ms=2000",
+                "--set", "http.decode_factor=0.001") as (_, told):
+        status, body = img2img_mask(told["url"], large)
+        expect(status == 400 and b"(http.decode_factor)" in body, status, body)
+        draw(told["url"])
+
+
 def case_a_text_of_many_fields_is_read_at_once(program):
     with server(program, *SPLIT) as (_, told):
         text = b"parameters\0" + b"ab:x," * 200_000

@@ -162,6 +162,14 @@ BOOST_AUTO_TEST_CASE(a_listener_that_does_not_read_is_cut_off) {
     eventually([&] { return server->counts().open_connections == 0; }));
 }
 
+BOOST_AUTO_TEST_CASE(a_stream_knows_how_much_may_wait_for_its_client) {
+  with.settings.unsent_bytes = 5 << 20;
+  start();
+  auto c = client();
+  c.send(request("GET", "/kept"));
+  BOOST_TEST(kept.next()->unread_limit() == 5u << 20);
+}
+
 BOOST_AUTO_TEST_CASE(a_listener_that_stalls_is_cut_off) {
   with.settings.idle = 50ms;
   start();

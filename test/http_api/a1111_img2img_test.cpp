@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   std::vector<std::function<void()>> work;
   auto with = r.context();
   with.elsewhere = [&](const std::string& whose, std::function<void()> x) {
-    BOOST_TEST(whose == "ann");
+    BOOST_TEST(whose == "key ann");
     work.push_back(std::move(x));
     return true;
   };
@@ -294,6 +294,27 @@ BOOST_AUTO_TEST_CASE(pixels_are_worked_on_elsewhere) {
   work[0]();
   BOOST_TEST(r.images->count() == 1u);
   BOOST_TEST(got->status() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(pixels_without_a_key_are_worked_on_in_turns_of_addresses) {
+  api_rig r;
+  r.key.clear();
+  std::vector<std::string> callers;
+  auto with = r.context();
+  with.elsewhere = [&](const std::string& whose, std::function<void()>) {
+    callers.push_back(whose);
+    return true;
+  };
+  add_a1111_routes(r.routes, r.all, with);
+  for (const auto* client : {"192.0.2.1", "192.0.2.2", "192.0.2.1"}) {
+    r.client = client;
+    r.post_json("/sdapi/v1/img2img",
+                {{"init_images", {to_base64(api_rig::png(16, 16))}}});
+  }
+  BOOST_TEST(
+    callers
+      == (std::vector<std::string>{"192.0.2.1", "192.0.2.2", "192.0.2.1"}),
+    boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(too_much_work_on_pixels_is_refused_with_a_time) {
@@ -361,6 +382,32 @@ BOOST_AUTO_TEST_CASE(drawn_image_is_pasted_however_long_that_takes) {
   r.images->finish(2);
   BOOST_TEST(got->status() == 200u);
   BOOST_TEST(got->body()["images"].size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(work_on_files_ends_by_processor_time_and_by_the_clock) {
+  const json body{{"init_images", {to_base64(api_rig::png(512, 512))}},
+                  {"mask", to_base64(api_rig::png(512, 512, 255))},
+                  {"width", 64},
+                  {"height", 64}};
+  for (const bool by_clock : {false, true}) {
+    api_rig r;
+    auto with = r.context();
+    with.decode_most = 8 * with.limits.decode;
+    // One of them passes whenever it is looked at, the other one stands still.
+    const auto passes = [&] { return r.now += with.limits.decode * 2; };
+    const auto stands = [] { return core::time_point{}; };
+    with.worked = by_clock ? std::function<core::time_point()>{stands} : passes;
+    with.steady = by_clock ? std::function<core::time_point()>{passes} : stands;
+    add_a1111_routes(r.routes, r.all, with);
+    const auto got = r.post_json("/sdapi/v1/img2img", body);
+    BOOST_TEST(got->status() == 400u);
+    BOOST_TEST_REQUIRE(got->answered.has_value());
+    const auto* const option =
+      by_clock ? "(http.decode_factor)" : "(limits.decode_ms)";
+    BOOST_TEST(got->answered->body.find(option) != std::string::npos,
+               got->answered->body);
+    BOOST_TEST(r.images->count() == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(each_pasted_image_has_a_turn_of_its_own) {

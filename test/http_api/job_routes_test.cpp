@@ -457,6 +457,43 @@ BOOST_AUTO_TEST_CASE(owners_see_their_own_jobs_and_admins_all) {
   BOOST_TEST(r.get("/v1/jobs/" + of_ann)->status() == 200u);
 }
 
+BOOST_AUTO_TEST_CASE(a_list_of_jobs_continues_after_its_last_job) {
+  rig r{{10, 64, 1u << 20, 1h}};
+  std::vector<std::string> own;
+  for (int i = 0; i < 3; ++i) {
+    own.push_back(r.submit());
+    r.key = "bob";
+    const json body{{"prompt", "a"}, {"id", "of_bob" + std::to_string(i)}};
+    BOOST_TEST_REQUIRE(r.post_json("/v1/jobs", body)->status() == 202u);
+    r.key = "ann";
+  }
+  const auto page = [&](const std::string& query) {
+    const auto got = r.get("/v1/jobs?limit=2" + query)->body();
+    std::vector<std::string> ids;
+    for (const auto& x : got["data"])
+      ids.push_back(x["id"].get<std::string>());
+    return std::pair{ids, got["has_more"].get<bool>()};
+  };
+  using ids = std::vector<std::string>;
+  BOOST_TEST((page("") == std::pair{ids{own[2], own[1]}, true}));
+  BOOST_TEST((page("&after=" + own[1]) == std::pair{ids{own[0]}, false}));
+  BOOST_TEST(
+    (page("&after=" + own[2]) == std::pair{ids{own[1], own[0]}, false}));
+  BOOST_TEST((page("&after=" + own[0]) == std::pair{ids{}, false}));
+  // Another key's job is not found.
+  const auto other = r.get("/v1/jobs?after=of_bob1");
+  BOOST_TEST(other->status() == 404u);
+  BOOST_TEST(other->body()["error"]["param"] == "after");
+  r.key = "root";
+  r.who = scope::admin;
+  BOOST_TEST(
+    (page("&after=of_bob2") == std::pair{ids{own[2], "of_bob1"}, true}));
+  BOOST_TEST((page("&after=of_bob2&key=bob")
+              == std::pair{ids{own[2], "of_bob1"}, true}));
+  // Among its own jobs an admin has none of that name.
+  BOOST_TEST(r.get("/v1/jobs?own=true&after=of_bob1")->status() == 404u);
+}
+
 BOOST_AUTO_TEST_CASE(names_are_of_one_key) {
   rig r{{10, 64, 1u << 20, 1h}};
   const json body{{"prompt", "a"}, {"id", "mine"}};

@@ -88,6 +88,61 @@ BOOST_AUTO_TEST_CASE(a_image_goes_from_memory_into_a_file) {
   BOOST_TEST(!late->faulty);
 }
 
+BOOST_AUTO_TEST_CASE(a_late_stream_reads_only_the_file_of_each_image) {
+  rig r;
+  const std::string id =
+    r.post_json("/v1/jobs", {{"prompt", "a"}, {"n", 2}})->body()["id"];
+  r.images->finish(1);
+  r.images->finish(2);
+  r.filed->tick();
+  r.filed->put_away();
+  BOOST_TEST_REQUIRE(r.count() == 2u);
+  // The second image's file is gone, which the first image does not need.
+  for (const auto& file : fs::directory_iterator{r.folder})
+    if (file.path().filename().string().find("-1") != std::string::npos)
+      fs::remove(file);
+  BOOST_TEST_REQUIRE(r.count() == 1u);
+  const auto late = r.get("/v1/jobs/" + id + "/events?images=b64_json");
+  BOOST_TEST(late->event_names() == "status,image,completed");
+  BOOST_TEST(late->event_data(1)["index"] == 0);
+  BOOST_TEST(late->event_data(1)["b64_json"]
+             == to_base64(std::vector<uint8_t>(1000, 'a')));
+}
+
+BOOST_AUTO_TEST_CASE(
+  a_late_stream_above_its_limit_is_refused_before_it_begins) {
+  rig r;
+  const std::string id =
+    r.post_json("/v1/jobs", {{"prompt", "a"}, {"n", 2}})->body()["id"];
+  r.images->finish(1);
+  r.images->finish(2);
+  const auto events = "/v1/jobs/" + id + "/events";
+  const auto whole = r.get(events + "?images=b64_json");
+  BOOST_TEST(whole->event_names() == "status,image,image,completed");
+  size_t sent = 0;
+  for (const auto& [name, data] : whole->events)
+    sent += data.size();
+  // In memory and then in files the images are of the same size.
+  for (const bool filed : {false, true}) {
+    if (filed)
+      r.filed->put_away();
+    BOOST_TEST(r.count() == (filed ? 2u : 0u));
+    r.unread_bytes = sent - 1;
+    const auto refused = r.get(events + "?images=b64_json");
+    BOOST_TEST(!refused->streaming);
+    BOOST_TEST(refused->status() == 400u);
+    BOOST_TEST(refused->body()["error"]["param"] == "images");
+    const std::string why = refused->body()["error"]["message"];
+    BOOST_TEST(why.find("(http.unsent_mib)") != std::string::npos, why);
+    BOOST_TEST(why.find("images=url") != std::string::npos, why);
+    BOOST_TEST(r.get(events)->event_names() == "status,image,image,completed");
+    // Beside the images the bound leaves a little room for each event.
+    r.unread_bytes = sent + 4096;
+    BOOST_TEST(r.get(events + "?images=b64_json")->event_names()
+               == "status,image,image,completed");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(at_its_expiry_the_file_is_removed) {
   job_limits within;
   within.kept = 10s;
@@ -383,8 +438,8 @@ BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
     return true;
   };
   std::vector<std::string> read;
-  with.at_files = [&](const std::string& key, std::function<void()> work) {
-    read.push_back(key);
+  with.at_files = [&](const std::string& whose, std::function<void()> work) {
+    read.push_back(whose);
     work();
     return true;
   };
@@ -395,8 +450,31 @@ BOOST_AUTO_TEST_CASE(files_are_read_apart_from_pixels) {
                            "/v1/images/" + id + "-0/content"})
     BOOST_TEST(r.get(path)->status() == 200u);
   r.get("/v1/jobs/" + id + "/events?images=b64_json");
-  BOOST_TEST(read == std::vector<std::string>(4, "ann"),
+  BOOST_TEST(read == std::vector<std::string>(4, "key ann"),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(files_without_a_key_are_read_in_turns_of_addresses) {
+  rig r;
+  r.key.clear();
+  const auto id = r.done("a");
+  r.filed->put_away();
+  auto with = r.context();
+  std::vector<std::string> read;
+  with.at_files = [&](const std::string& whose, std::function<void()> work) {
+    read.push_back(whose);
+    work();
+    return true;
+  };
+  r.routes = {};
+  add_job_routes(r.routes, r.filed, with);
+  for (const auto* client : {"192.0.2.1", "192.0.2.2", "2001:db8::1:2"}) {
+    r.client = client;
+    BOOST_TEST(r.get("/v1/jobs/" + id)->status() == 200u);
+  }
+  BOOST_TEST(
+    read == (std::vector<std::string>{"192.0.2.1", "192.0.2.2", "2001:db8::"}),
+    boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(disk_quota_is_shared_between_keys) {

@@ -331,10 +331,11 @@ core::extent read_source(field_reader& r, const api_context& with,
     one.image = std::move(plan.image);
     return {};
   }
-  const auto px = prepare(plan, with.limits, one, give_up_after(with));
+  const decode_time time{with};
+  const auto px = prepare(plan, with.limits, one, time.is_over());
   if (!px) {
     r.refuse(px.why().text.starts_with("mask") ? "mask" : "init_images",
-             px.why().text, px.why().code);
+             time.text_of(px.why()), px.why().code);
     return {};
   }
   if (!plan.mask.empty())

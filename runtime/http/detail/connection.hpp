@@ -124,7 +124,6 @@ private:
   void take_in(std::string_view bytes);
   std::string_view feed(std::string_view bytes);
   void judge_head();
-  std::string caller() const;
   bool count_body();
   void hand_over();
 

@@ -2,6 +2,7 @@
 // Implements reading; connection.cpp has the rest of the class.
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/caller_name.hpp>
 #include <atelier/runtime/http/detail/connection.hpp>
 
 #include <boost/asio/error.hpp>
@@ -205,7 +206,7 @@ void connection::judge_head() {
   asked.client = client_;
   entry_ = server_->gate.judge(asked, reader_->target(), steady_now());
   output_.limit(settings_->unsent_bytes,
-                {server_->counts->replies_held, caller(),
+                {server_->counts->replies_held, caller_name(reader_->message()),
                  byte_shares::limits_of(settings_->replies_bytes, 0)});
   const auto declared = reader_->declared_bytes();
   const auto most = settings_->body_bytes;
@@ -222,7 +223,7 @@ void connection::judge_head() {
   if (!entry_.refused) {
     if (!entry_.to->takes_body)
       reader_->discard();
-    held_ = {server_->counts->bodies, caller(),
+    held_ = {server_->counts->bodies, caller_name(reader_->message()),
              byte_shares::limits_of(settings_->bodies_bytes, most)};
     if (more && reader_->expects_continue())
       say(std::string{continue_line});
@@ -235,15 +236,6 @@ void connection::judge_head() {
     return;
   keep_alive_ = false;
   refuse(std::move(*entry_.refused));
-}
-
-/// Returns the name under which memory is counted: the key's, or else that of
-/// the client's network, which cannot be the name of a key. Behind a trusted
-/// proxy the client is the one that the proxy names.
-std::string connection::caller() const {
-  const auto& asked = reader_->message();
-  return asked.key.empty() ? peer_table::network_of(asked.client)
-                           : "key " + asked.key;
 }
 
 /// Counts the received bytes of the body. Returns false, having refused the
@@ -274,7 +266,8 @@ void connection::hand_over() {
   ++server_->counts->requests;
   const bool chunked = version_ == 11;
   const auto x = std::make_shared<live_exchange>(
-    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked);
+    weak_from_this(), std::move(reader_->message()), std::move(held_), chunked,
+    settings_->unsent_bytes);
   reader_.reset();
   current_ = x;
   const auto answer = [x, to = entry_.to] {

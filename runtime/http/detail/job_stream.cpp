@@ -6,6 +6,19 @@
 
 namespace atelier::runtime::http::detail {
 
+uint64_t first_bytes(const job_view& now, const std::vector<uint64_t>& sizes) {
+  // The names of an event and its fields, and the frame of its chunk.
+  constexpr uint64_t around = 256;
+  // The job is in the first event and in the last, and each image in its own
+  // and in the last.
+  uint64_t bytes = 2 * (text_of(job_json(now)).size() + around);
+  for (uint32_t i = 0; i < now.results.size(); ++i)
+    if (now.results[i])
+      bytes += 2 * (image_text(now, i, image_form::none, {}).size() + around)
+             + (sizes[i] + 2) / 3 * 4;
+  return bytes;
+}
+
 job_listener job_stream::listener(const std::shared_ptr<job_stream>& me) {
   return {[me](const job_view& v) { me->tell_progress(v); },
           [me](const job_view& v, uint32_t index) { me->tell_image(v, index); },
@@ -54,8 +67,11 @@ void job_stream::tell_image(const job_view& v, uint32_t index) {
     images_->get(v.results[index], [&]() -> std::optional<std::string> {
       if (!v.results[index]->bytes.empty())
         return image_text(v, index, how_, base_);
-      // The image is in a file, which may be gone.
-      const auto late = whole_(v);
+      // The image is in a file, which may be gone. No other file is read.
+      auto alone = v;
+      alone.results.assign(v.results.size(), nullptr);
+      alone.results[index] = v.results[index];
+      const auto late = whole_(std::move(alone));
       if (!late.results[index])
         return std::nullopt;
       return image_text(late, index, how_, base_);

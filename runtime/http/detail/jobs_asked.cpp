@@ -64,14 +64,27 @@ bool jobs::impl::forgotten_of_anyone(const std::string& id) const {
 
 std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
                                        size_t most) const {
-  std::vector<job_view> found;
   const std::lock_guard guard{mutex_};
-  for (const auto& [number, x] : table_.all()) {
-    if (found.size() == most)
-      break;
-    if (!owner || x->known.owner == *owner)
-      found.push_back(view(*x));
-  }
+  return list_from(table_.all().begin(), owner, most);
+}
+
+std::optional<std::vector<job_view>> jobs::impl::list_after(
+  const job_name& name, const std::optional<std::string>& owner,
+  size_t most) const {
+  const std::lock_guard guard{mutex_};
+  const auto x = table_.find(name);
+  if (!x)
+    return std::nullopt;
+  return list_from(table_.all().upper_bound(x->number), owner, most);
+}
+
+std::vector<job_view> jobs::impl::list_from(
+  by_age::const_iterator i, const std::optional<std::string>& owner,
+  size_t most) const {
+  std::vector<job_view> found;
+  for (; i != table_.all().end() && found.size() != most; ++i)
+    if (!owner || i->second->known.owner == *owner)
+      found.push_back(view(*i->second));
   return found;
 }
 

@@ -71,12 +71,16 @@ public:
   bool forgotten_of_anyone(const std::string& id) const;
   std::vector<job_view> list(const std::optional<std::string>& owner,
                              size_t most) const;
+  std::optional<std::vector<job_view>> list_after(
+    const job_name& name, const std::optional<std::string>& owner,
+    size_t most) const;
   std::optional<job_view> find_open(
     const std::string& owner, std::span<const std::string_view> kinds) const;
   cancelled cancel(const job_name& name);
   cancelled cancel_image(const job_name& name, uint32_t index);
   bool forget(const job_name& name);
   job_view with_bytes(job_view x);
+  std::vector<uint64_t> file_sizes(const job_view& x) const;
   void tick();
   void put_away();
   size_t open() const;
@@ -114,6 +118,12 @@ private:
 
   // The next members require the lock.
   job_view view(const detail::job_entry& x) const;
+  using by_age =
+    std::map<uint64_t, std::shared_ptr<detail::job_entry>, std::greater<>>;
+  /// Returns the owner's jobs, or those of all, from this one on.
+  std::vector<job_view> list_from(by_age::const_iterator i,
+                                  const std::optional<std::string>& owner,
+                                  size_t most) const;
   void begin(detail::job_entry& x);
   /// Returns the requests that the engine must forget.
   std::vector<uint64_t> end(const entry& x, job_state how, failure why = {});

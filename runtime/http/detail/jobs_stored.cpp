@@ -35,6 +35,22 @@ job_view jobs::impl::with_bytes(job_view x) {
   return x;
 }
 
+std::vector<uint64_t> jobs::impl::file_sizes(const job_view& x) const {
+  uint64_t number = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto known = table_.find(name_of(x)))
+      number = known->number;
+  }
+  std::vector<uint64_t> out(x.results.size(), 0);
+  for (uint32_t i = 0; i < x.results.size(); ++i)
+    if (const auto& one = x.results[i]; one && !one->bytes.empty())
+      out[i] = one->bytes.size();
+    else if (one && files_)
+      out[i] = files_->size(number, i).value_or(0);
+  return out;
+}
+
 void jobs::impl::tick() {
   {
     const std::lock_guard guard{mutex_};

@@ -9,11 +9,12 @@ namespace atelier::runtime::http::detail {
 
 live_exchange::live_exchange(std::weak_ptr<connection> to,
                              request_message asked, byte_shares::part held,
-                             bool chunked)
+                             bool chunked, uint64_t unread_bytes)
   : to_(std::move(to)),
     asked_(std::move(asked)),
     held_(std::move(held)),
-    chunked_(chunked) {}
+    chunked_(chunked),
+    unread_bytes_(unread_bytes) {}
 
 live_exchange::~live_exchange() {
   if (stage_ == stage::answered)

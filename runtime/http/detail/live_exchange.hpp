@@ -4,6 +4,7 @@
 #include <atelier/runtime/http/detail/byte_shares.hpp>
 #include <atelier/runtime/http/exchange.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,8 +21,9 @@ class live_exchange : public exchange {
 public:
   /// @param held what is counted for the request's body
   /// @param chunked whether events are sent in chunks
+  /// @param unread_bytes how many bytes of events may wait for the client
   live_exchange(std::weak_ptr<connection> to, request_message asked,
-                byte_shares::part held, bool chunked);
+                byte_shares::part held, bool chunked, uint64_t unread_bytes);
 
   ~live_exchange() override;
 
@@ -40,6 +42,10 @@ public:
 
   void passing_event(std::string_view name, std::string_view data) override;
 
+  uint64_t unread_limit() const override {
+    return unread_bytes_;
+  }
+
   void end_events() override;
 
   void on_gone(std::function<void()> then) override;
@@ -56,6 +62,7 @@ private:
   request_message asked_;
   byte_shares::part held_;
   const bool chunked_;
+  const uint64_t unread_bytes_;
 
   // Held while data is passed on, so that nothing follows the end.
   std::mutex mutex_;

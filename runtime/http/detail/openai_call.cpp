@@ -154,13 +154,14 @@ void read_images(field_reader& r, const call_body& body, openai_kind kind,
     return;
   if (!alpha.empty() && !into.mask.empty())
     return r.refuse("mask", "mask and mask_image exclude each other");
-  const auto stop = give_up_after(with);
+  const decode_time time{with};
+  const auto stop = time.is_over();
   auto white = alpha.empty() ? mask_within_image(into.image, with.limits, stop)
                              : white_mask_of(alpha, with.limits, stop);
   if (white)
     into.mask = std::move(*white);
   else
-    r.refuse(alpha.empty() ? "image" : "mask", white.why().text,
+    r.refuse(alpha.empty() ? "image" : "mask", time.text_of(white.why()),
              white.why().code);
 }
 

@@ -3,6 +3,7 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/parameters.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/http/detail/caller_name.hpp>
 #include <atelier/runtime/http/detail/origin.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
@@ -144,7 +145,7 @@ void run_at(const api_context::runner& place,
   };
   if (!place)
     return guarded();
-  if (!place(x->asked().key, std::move(guarded)))
+  if (!place(caller_name(x->asked()), std::move(guarded)))
     x->reply(
       failure_reply(how, to_failure(core::fail(core::ec::overloaded,
                                                "too much work on images waits"),
@@ -163,13 +164,31 @@ void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
   run_at(with.at_files, x, how, std::move(work));
 }
 
-std::function<bool()> give_up_after(const api_context& with) {
-  if (!with.worked)
+decode_time::decode_time(const api_context& with) {
+  if (with.worked)
+    bounds_.push_back({with.worked,
+                       core::after(with.worked(), with.limits.decode),
+                       "limits.decode_ms"});
+  if (with.steady)
+    bounds_.push_back({with.steady,
+                       core::after(with.steady(), with.decode_most),
+                       "http.decode_factor"});
+}
+
+std::function<bool()> decode_time::is_over() const {
+  if (bounds_.empty())
     return {};
-  return [now = with.worked,
-          until = core::after(with.worked(), with.limits.decode)] {
-    return now() >= until;
+  return [bounds = bounds_] {
+    return std::ranges::any_of(
+      bounds, [](const auto& x) { return x.now() >= x.until; });
   };
+}
+
+std::string decode_time::text_of(const core::error& why) const {
+  for (const auto& x : bounds_)
+    if (x.now() >= x.until)
+      return fmt::format("{} ({})", why.text, x.option);
+  return why.text;
 }
 
 void run_unless_gone(const api_context& with,

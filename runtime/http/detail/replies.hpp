@@ -81,10 +81,31 @@ void run_elsewhere(const api_context& with, const std::shared_ptr<exchange>& x,
 void run_at_files(const api_context& with, const std::shared_ptr<exchange>& x,
                   error_shape how, std::function<void()> work);
 
-/// Returns a function that returns true once the calling thread has worked for
-/// the maximum time on the files of one request, from now on
-/// (limits.decode_ms).
-std::function<bool()> give_up_after(const api_context& with);
+/// Bounds the work on the files of one call, from its construction on: the
+/// processor time of the calling thread (limits.decode_ms), and the time by the
+/// clock (http.decode_factor).
+/// Threads: the one that does the work.
+class decode_time {
+public:
+  explicit decode_time(const api_context& with);
+
+  /// Returns a function that returns true once one of them is used up; empty if
+  /// nothing is bounded.
+  std::function<bool()> is_over() const;
+
+  /// Returns the text of an error of the work, with the option whose time is
+  /// used up.
+  std::string text_of(const core::error& why) const;
+
+private:
+  struct bound {
+    std::function<core::time_point()> now;
+    core::time_point until;
+    std::string_view option;
+  };
+
+  std::vector<bound> bounds_;
+};
 
 /// Runs `work` as run_elsewhere does, unless the client left while it waited
 /// before its call was submitted.

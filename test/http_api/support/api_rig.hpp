@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -39,9 +40,11 @@ struct api_rig : job_rig {
   exchange_ptr ask(runtime::http::request_message x) {
     const auto query = x.path.find('?');
     if (query != std::string::npos) {
-      auto rest = x.path.substr(query + 1);
-      const auto sign = rest.find('=');
-      x.query.emplace_back(rest.substr(0, sign), rest.substr(sign + 1));
+      std::istringstream rest{x.path.substr(query + 1)};
+      for (std::string one; std::getline(rest, one, '&');) {
+        const auto sign = one.find('=');
+        x.query.emplace_back(one.substr(0, sign), one.substr(sign + 1));
+      }
       x.path.resize(query);
     }
     const auto match = routes.find(x.method, x.path);
@@ -50,8 +53,10 @@ struct api_rig : job_rig {
     x.parts = match.parts;
     x.key = key;
     x.caller = who;
+    x.client = client;
     x.headers.emplace_back("host", "me:80");
     auto e = std::make_shared<fake_exchange>(std::move(x));
+    e->unread_bytes = unread_bytes;
     match.found->answer(e);
     return e;
   }
@@ -92,6 +97,10 @@ struct api_rig : job_rig {
 
   runtime::http::route_table routes;
   std::string key = "ann";
+  /// The address of the client; empty: none is known.
+  std::string client;
+  /// How many bytes of events may wait until a client reads them.
+  uint64_t unread_bytes = UINT64_MAX;
   runtime::http::scope who = runtime::http::scope::user;
   uint64_t seeds = 0;
   /// Runs the encoding of previews: at once, unless a test changes it.

@@ -45,6 +45,10 @@ public:
     events.emplace_back(name, data);
   }
 
+  uint64_t unread_limit() const override {
+    return unread_bytes;
+  }
+
   void end_events() override {
     faulty = faulty || !streaming || ended;
     ended = true;
@@ -85,6 +89,8 @@ public:
     return all;
   }
 
+  /// What unread_limit returns.
+  uint64_t unread_bytes = UINT64_MAX;
   std::optional<runtime::http::reply_message> answered;
   bool streaming = false;
   bool ended = false;

@@ -23,6 +23,9 @@ constexpr uint64_t most_batch = 4'096;
 constexpr size_t most_variants = 4'096;
 constexpr uint64_t most_memory = 1ull << 50;
 
+constexpr std::string_view spreads_steps = "spread";
+constexpr std::string_view cuts_steps = "cut";
+
 json loads_json(const load_times& x) {
   return {{"p50", ms_of(x.p50)}, {"p90", ms_of(x.p90)}, {"p99", ms_of(x.p99)}};
 }
@@ -77,6 +80,10 @@ json variant_json(const variant_profile& v) {
     out["quality_deviation"] = v.quality_deviation;
   if (v.busy_watts != 0)
     out["busy_watts"] = v.busy_watts;
+  if (v.embeds_guidance)
+    out["embeds_guidance"] = true;
+  if (v.lcm_steps == core::share_steps::cut)
+    out["lcm_steps"] = cuts_steps;
   return out;
 }
 
@@ -113,6 +120,32 @@ void read_steps(json_reader& r, const json& x, const std::string& at,
   }
 }
 
+void read_flag(json_reader& r, const json& x, const std::string& at,
+               const char* key, bool& into) {
+  const auto* flag = r.find(x, at, key, false);
+  if (flag == nullptr)
+    return;
+  if (flag->is_boolean())
+    into = flag->get<bool>();
+  else
+    r.complain(fmt::format("{}.{}", at, key), "is neither true nor false");
+}
+
+void read_lcm_steps(json_reader& r, const json& x, const std::string& at,
+                    core::share_steps& into) {
+  const auto* how = r.find(x, at, "lcm_steps", false);
+  if (how == nullptr)
+    return;
+  if (*how == cuts_steps)
+    into = core::share_steps::cut;
+  else if (*how == spreads_steps)
+    into = core::share_steps::spread;
+  else
+    r.complain(at + ".lcm_steps", fmt::format("{} is neither \"{}\" nor \"{}\"",
+                                              json_reader::shown(*how),
+                                              spreads_steps, cuts_steps));
+}
+
 void read_variant(json_reader& r, const json& x, const std::string& at,
                   profile& into) {
   if (!x.is_object())
@@ -121,7 +154,7 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
                 {"name", "native", "latent", "sampler", "karras", "guidance",
                  "quality", "quality_pictures", "quality_deviation", "text_ms",
                  "decode_ms", "encode_ms", "load_ms", "memory_bytes",
-                 "busy_watts", "step"});
+                 "busy_watts", "embeds_guidance", "lcm_steps", "step"});
   variant_profile v;
   if (const auto* name = r.find(x, at, "name", true)) {
     auto parsed = name->is_string()
@@ -166,12 +199,9 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
       r.complain(at + ".sampler",
                  fmt::format("{} is not a sampler", json_reader::shown(*with)));
   }
-  if (const auto* karras = r.find(x, at, "karras", false)) {
-    if (karras->is_boolean())
-      v.karras = karras->get<bool>();
-    else
-      r.complain(at + ".karras", "is neither true nor false");
-  }
+  read_flag(r, x, at, "karras", v.karras);
+  read_flag(r, x, at, "embeds_guidance", v.embeds_guidance);
+  read_lcm_steps(r, x, at, v.lcm_steps);
   r.real(x, at, "guidance", 0, 1000, v.guidance, false);
   v.rated = x.contains("quality");
   r.real(x, at, "quality", -1e6, 1e6, v.quality, false);

@@ -39,11 +39,15 @@ public:
     bytes_ = 0;
   }
 
-  /// Sets how many bytes are kept; more than that is dropped.
+  /// Sets how many bytes are kept. Of more than that, as many results are
+  /// dropped as must be: the others still save their layers' work.
   void limit(uint64_t most_bytes) {
     limit_ = most_bytes;
-    if (bytes_ > limit_)
-      clear();
+    while (bytes_ > limit_) {
+      const auto at = results_.begin();
+      bytes_ -= at->second.nbytes();
+      results_.erase(at);
+    }
   }
 
   uint64_t bytes() const {

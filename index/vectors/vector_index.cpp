@@ -7,6 +7,7 @@
 #include <atelier/index/vectors/vector_index.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace atelier::index {
@@ -21,13 +22,20 @@ constexpr size_t gone_share = 4;
 // remain.
 constexpr size_t gone_at_least = 64;
 
-// If few entries serve, a graph is asked for no more than this many times the
-// first number of entries: comparing those that serve takes less time.
+// If few entries serve, a graph is at first asked for no more than this many
+// times the first number of entries: comparing those that serve takes less
+// time.
 constexpr size_t most_asked = 16;
 
+// The work of a search of a graph.
+struct linked_work {
+  size_t compared = 0;
+  size_t visited = 0;
+};
+
 // Returns the number of compared entries.
-size_t consider_all(std::span<const detail::entry_ptr> all,
-                    std::span<const float> unit,
+template <class Entries>
+size_t consider_all(const Entries& all, std::span<const float> unit,
                     const planning::needed_work& needs,
                     std::vector<near_vector>& to) {
   const bool all_serve = takes_all(needs);
@@ -43,28 +51,65 @@ size_t consider_all(std::span<const detail::entry_ptr> all,
   return compared;
 }
 
+// Returns how many entries a search that needs something may look at in a graph
+// of `size`.
+size_t most_visited(size_t most, size_t first, size_t size) {
+  const auto even =
+    std::sqrt(2 * static_cast<double>(most) * static_cast<double>(size));
+  return std::max(most_asked * first, static_cast<size_t>(even));
+}
+
+size_t count_serving(const detail::graph& in,
+                     const planning::needed_work& needs) {
+  size_t out = 0;
+  for (const auto& x : in.groups())
+    if (serves(x.held, needs))
+      out += x.entries.size();
+  return out;
+}
+
 // Adds the nearest entries of a graph. If entries that are gone or do not serve
-// take the places of others, requests more entries, and finally all. Returns
-// the number of compared entries.
-size_t consider_linked(const detail::graph& of, std::span<const float> unit,
-                       size_t most, size_t least,
-                       const planning::needed_work& needs,
-                       std::vector<near_vector>& to) {
+// take the places of others, requests more entries. If that is not enough,
+// compares all entries that serve, or requests once more if they are too many.
+linked_work consider_linked(const detail::graph& of,
+                            std::span<const float> unit, size_t most,
+                            size_t least, const planning::needed_work& needs,
+                            std::vector<near_vector>& to) {
   const auto size = of.entries().size();
   const auto first = std::max(least, 2 * std::min(most, size));
-  const auto end =
-    takes_all(needs) ? size / 4 : std::min(size / 4, most_asked * first + 1);
-  size_t compared = 0;
-  for (auto ask = first; ask < end; ask *= 4) {
+  const bool all_serve = takes_all(needs);
+  linked_work done;
+  const auto finds_enough = [&](size_t ask) {
     auto linked = of.near(unit.data(), ask);
     if (!linked)
-      break;
-    compared += linked->size();
-    if (detail::add_nearest(*std::move(linked), unit, most, needs, to))
-      return compared;
+      return false;
+    done.compared += linked->size();
     to.clear();
+    return detail::add_nearest(*std::move(linked), unit, most, needs, to);
+  };
+  const auto end =
+    all_serve ? size / 4 : std::min(size / 4, most_asked * first + 1);
+  for (auto ask = first; ask < end; ask *= 4)
+    if (finds_enough(ask))
+      return done;
+  if (all_serve) {
+    to.clear();
+    done.visited = size;
+    done.compared += consider_all(of.entries(), unit, needs, to);
+    return done;
   }
-  return compared + consider_all(of.entries(), unit, needs, to);
+  const auto bound = most_visited(most, first, size);
+  const auto serving = count_serving(of, needs);
+  if (serving > bound) {
+    finds_enough(bound);
+    return done;
+  }
+  to.clear();
+  done.visited = serving;
+  for (const auto& x : of.groups())
+    if (serves(x.held, needs))
+      done.compared += consider_all(x.entries, unit, needs, to);
+  return done;
 }
 
 } // namespace
@@ -76,7 +121,7 @@ struct vector_index::state {
 };
 
 vector_counts vector_counters::now() const {
-  return {builds, failed_builds, refused, checked, agreed, compared};
+  return {builds, failed_builds, refused, checked, agreed, compared, visited};
 }
 
 vector_index::vector_index(size_t dimensions, vector_options how,
@@ -271,9 +316,12 @@ std::vector<near_vector> vector_index::near(
   const auto now = snapshot();
   std::vector<near_vector> out;
   size_t compared = 0;
-  if (now->links)
-    compared +=
+  if (now->links) {
+    const auto did =
       consider_linked(*now->links, unit, most, how_.search, needs, out);
+    compared += did.compared;
+    counters_.visited += did.visited;
+  }
   compared += now->segment.near(unit, most, needs, out);
   counters_.compared += compared;
   const auto best =

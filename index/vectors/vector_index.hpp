@@ -49,6 +49,9 @@ struct vector_counts {
   /// Vectors that searches compared with theirs: the work of all searches,
   /// without that of finding the way through a graph.
   uint64_t compared = 0;
+  /// Entries of graphs that searches looked at one by one, because the way
+  /// through the graph found too few that serve.
+  uint64_t visited = 0;
 
   friend bool operator==(const vector_counts&, const vector_counts&) = default;
 };
@@ -61,6 +64,7 @@ struct vector_counters {
   std::atomic<uint64_t> checked{0};
   std::atomic<uint64_t> agreed{0};
   std::atomic<uint64_t> compared{0};
+  std::atomic<uint64_t> visited{0};
 
   vector_counts now() const;
 };
@@ -82,6 +86,13 @@ struct loaded_vector {
 /// vectors and do not change. A search holds the graph and the segment with
 /// which it began, and waits for neither a build nor an addition. An index with
 /// few vectors has no graph, and its searches are exact.
+///
+/// A search for entries that hold something looks at all that serve, if they
+/// are few. If they are many, but hardly any is among the nearest of all kinds,
+/// it looks at about sqrt(2 x most x size) of these and finds fewer than
+/// `most`, or none: where those that serve are spread evenly, twice `most` are
+/// expected among them; where they lie together and far from the search, it
+/// misses them.
 ///
 /// Threads: any.
 class vector_index : public std::enable_shared_from_this<vector_index> {

@@ -5,6 +5,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/several_images.hpp>
 
+#include <algorithm>
 #include <ostream>
 
 namespace atelier::runtime::cli {
@@ -139,9 +140,12 @@ void generate_run::deliver(uint64_t index, const generated_image& x) {
     const double seconds = std::chrono::duration<double>(x.took.total).count();
     const auto with = core::parse_sampler(x.sampler);
     const auto rule = core::parse_name<core::strength_rule>(x.strength_rule);
-    const auto run = core::steps_of_share(
+    const auto most = core::steps_of_share(
       with.value_or(core::sampler::ddim), x.steps, x.strength,
       rule.value_or(core::strength_rule::diffusers));
+    // Fewer ran if earlier work saved some, or if the model leaves out steps
+    // that its sampler could spread; more if a route draws twice.
+    const auto run = std::min(most, x.steps_run);
     const auto steps = run == x.steps ? fmt::to_string(run)
                                       : fmt::format("{} of {}", run, x.steps);
     tell(fmt::format("{}  {}x{}  seed {}  {}  {} steps  {:.2f} s",

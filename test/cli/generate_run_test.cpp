@@ -119,6 +119,21 @@ BOOST_AUTO_TEST_CASE(steps_that_were_left_out_are_told) {
              err.str());
 }
 
+BOOST_AUTO_TEST_CASE(steps_that_ran_are_told_whatever_the_sampler_could_run) {
+  plan.count = 1;
+  makes.decide = [](const generation& x) -> answer {
+    auto made = test::fake_service::make_image(x);
+    made.sampler = "lcm";
+    made.strength = 0.5f;
+    made.steps = 8;
+    made.steps_run = 4;
+    return made;
+  };
+  BOOST_TEST((run() == exit_status::done));
+  BOOST_TEST(err.str().find("  4 of 8 steps  ") != std::string::npos,
+             err.str());
+}
+
 BOOST_AUTO_TEST_CASE(never_more_than_the_window_is_handed_in) {
   plan.count = 51;
   makes.at_once = false;

@@ -77,6 +77,26 @@ BOOST_AUTO_TEST_CASE(files_without_a_cost_of_sources_are_read) {
   BOOST_TEST((*now == x));
 }
 
+BOOST_AUTO_TEST_CASE(what_rows_of_distilled_models_take_is_read_back) {
+  auto x = sample();
+  const auto usual = planning::to_json(x);
+  BOOST_TEST(usual.find("embeds_guidance") == std::string::npos);
+  BOOST_TEST(usual.find("lcm_steps") == std::string::npos);
+  x.variants[0].embeds_guidance = true;
+  x.variants[1].lcm_steps = core::share_steps::cut;
+  const auto read = planning::parse_profile(planning::to_json(x), "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == x));
+}
+
+BOOST_AUTO_TEST_CASE(how_rows_take_places_is_a_flag_and_steps_have_a_name) {
+  check_fault(R"("karras": true)", R"("embeds_guidance": 1, "karras": true)",
+              "p.json: variants[0].embeds_guidance: is neither true nor false");
+  check_fault(R"("karras": true)", R"("lcm_steps": "all", "karras": true)",
+              "p.json: variants[0].lcm_steps: \"all\" is neither \"spread\" "
+              "nor \"cut\"");
+}
+
 BOOST_AUTO_TEST_CASE(edits_by_the_published_plan_are_read_back) {
   auto x = test::full_profile();
   const auto text = planning::to_json(x);

@@ -454,6 +454,43 @@ BOOST_AUTO_TEST_CASE(requests_ask_for_what_the_scenario_wishes) {
   BOOST_TEST(out.latency_mean_ms == 300, boost::test_tools::tolerance(1e-6));
 }
 
+// The profile comes from a file, as that of `atelier simulate` does.
+BOOST_AUTO_TEST_CASE(a_row_of_a_distilled_model_takes_one_place) {
+  auto p = *cascade();
+  for (auto& v : p.variants)
+    v.embeds_guidance = true;
+  auto x = base("vanilla", 1, 10);
+  x.trace = {{1, 1}, {10, 2}};
+  x.wish = [](core::request& to) { to.fixed.guidance = 1; };
+  auto read = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_REQUIRE(read);
+  x.profile = std::make_shared<const planning::profile>(*std::move(read));
+  BOOST_TEST(ran(x).latency_mean_ms == 100, boost::test_tools::tolerance(1e-6));
+  // Without a guidance, a row of other models takes half of its places.
+  x.profile = cascade();
+  BOOST_TEST(ran(x).latency_mean_ms < 95);
+}
+
+BOOST_AUTO_TEST_CASE(a_strength_leaves_out_steps_of_lcm_as_the_profile_says) {
+  auto p = *cascade();
+  p.variants[0].steps = 4;
+  p.variants[0].name = "light@4";
+  p.variants[0].sampler = core::sampler::lcm;
+  auto x = base("vanilla", 1, 10);
+  x.trace = {{1, 1}, {10, 2}};
+  x.edits.share = 1;
+  x.wish = [](core::request& to) { to.fixed.strength = 0.5f; };
+  for (const auto& [how, ms] : {std::pair{core::share_steps::spread, 400},
+                                std::pair{core::share_steps::cut, 200}}) {
+    p.variants[0].lcm_steps = how;
+    auto read = planning::parse_profile(planning::to_json(p), "p");
+    BOOST_REQUIRE(read);
+    x.profile = std::make_shared<const planning::profile>(*std::move(read));
+    BOOST_TEST(ran(x).latency_mean_ms == ms,
+               boost::test_tools::tolerance(1e-6));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rows_join_as_the_scenario_says_whatever_the_plan) {
   auto x = base("vanilla", 12, 60);
   x.workers = 1;

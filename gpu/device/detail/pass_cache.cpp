@@ -28,16 +28,31 @@ kept_pass& pass_cache::find(const std::shared_ptr<const model>& of,
   return with_results(entries_.front());
 }
 
-// The pass in use may keep what the others leave. The others, the one that was
-// used longest ago first, leave at least half of all.
+// Rows whose texts differ in length take several passes in each step, one after
+// another.
+bool pass_cache::in_turn(const kept_pass& x) const {
+  return finds_ - x.used <= 2 * most_entries;
+}
+
+// The pass in use may keep what the others leave, at least an equal share of
+// all. Passes that are no longer used leave first, and wholly. Those that take
+// turns with it keep a share each: if they left wholly, each would compute all
+// of its results in every turn.
 kept_pass& pass_cache::with_results(kept_pass& x) {
+  x.used = ++finds_;
   x.inputs.kept = &x.results;
+  const auto turns = static_cast<uint64_t>(
+    std::ranges::count_if(entries_, [&](const auto& e) { return in_turn(e); }));
+  const auto share = most_result_bytes / turns;
   auto others = result_bytes() - x.results.bytes();
-  for (auto at = entries_.rbegin();
-       at != entries_.rend() && others > most_result_bytes / 2; ++at)
-    if (&*at != &x) {
+  for (const bool remain : {false, true})
+    for (auto at = entries_.rbegin();
+         at != entries_.rend() && others > most_result_bytes - share; ++at) {
+      if (&*at == &x || in_turn(*at) != remain)
+        continue;
       others -= at->results.bytes();
-      at->results.clear();
+      at->results.limit(remain ? share : 0);
+      others += at->results.bytes();
     }
   x.results.limit(most_result_bytes - others);
   return x;

@@ -29,6 +29,8 @@ struct kept_pass {
   /// What the model computed from the conditions in place. `inputs` points to
   /// it while the pass is in use.
   kept_results results;
+  /// The number of the last `find` that returned it.
+  uint64_t used = 0;
   step_numbers timesteps;
   step_numbers scales;
   step_numbers rules;
@@ -63,9 +65,11 @@ public:
 
 private:
   kept_pass& with_results(kept_pass& x);
+  bool in_turn(const kept_pass& x) const;
 
   /// Most recently used first.
   std::list<kept_pass> entries_;
+  uint64_t finds_ = 0;
 };
 
 } // namespace atelier::gpu::detail

@@ -24,6 +24,7 @@
 #include <fstream>
 #include <iostream>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -31,6 +32,7 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -199,7 +201,24 @@ private:
 
 // The size of a point's list of entries, and the size of an entry in the lists.
 constexpr uint64_t bytes_of_point = sizeof(std::vector<const entry*>) + 32;
-constexpr uint64_t bytes_of_linked = sizeof(entry_ptr) + sizeof(const entry*);
+constexpr uint64_t bytes_of_linked =
+  sizeof(entry_ptr) + 2 * sizeof(const entry*);
+
+std::vector<graph::group> groups_of(std::span<const entry_ptr> all) {
+  std::vector<graph::group> out;
+  std::map<std::tuple<uint32_t, uint16_t, bool>, size_t> places;
+  for (const auto& x : all) {
+    if (x->gone)
+      continue;
+    const held_parts held = x->holds;
+    const auto [at, is_new] =
+      places.try_emplace({held.last_steps, held.depth, held.image}, out.size());
+    if (is_new)
+      out.push_back({held, {}});
+    out[at->second].entries.push_back(x.get());
+  }
+  return out;
+}
 
 } // namespace
 
@@ -252,6 +271,7 @@ core::result<std::shared_ptr<const graph>> graph::build(
     }
     by_codes.clear();
     to.finish();
+    out->groups_ = groups_of(all);
     out->links_->bytes = to.bytes() + points.size() * bytes_of_point
                        + all.size() * bytes_of_linked;
     return std::shared_ptr<const graph>{std::move(out)};
@@ -284,6 +304,10 @@ core::result<std::vector<candidate>> graph::near(const float* unit,
 
 const std::vector<entry_ptr>& graph::entries() const {
   return entries_;
+}
+
+const std::vector<graph::group>& graph::groups() const {
+  return groups_;
 }
 
 uint64_t graph::bytes() const {

@@ -46,6 +46,16 @@ public:
 
   const std::vector<entry_ptr>& entries() const;
 
+  /// Entries that held the same when the graph was built. Parts may have left
+  /// since, but none came: of a group that does not serve, no entry does.
+  struct group {
+    held_parts held;
+    std::vector<const entry*> entries;
+  };
+
+  /// Returns the groups of all entries that were not gone at the build.
+  const std::vector<group>& groups() const;
+
   /// Returns the memory of the links and codes, without the entries.
   uint64_t bytes() const;
 
@@ -60,6 +70,7 @@ private:
   std::vector<entry_ptr> entries_;
   /// The entries of each point.
   std::vector<std::vector<const entry*>> points_;
+  std::vector<group> groups_;
   std::unique_ptr<links> links_;
 };
 

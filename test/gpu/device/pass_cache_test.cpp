@@ -95,6 +95,47 @@ BOOST_FIXTURE_TEST_CASE(results_of_all_passes_are_bounded, fixture) {
   BOOST_TEST(sut.result_bytes() == 0u);
 }
 
+// As a row's passes of texts of two lengths, whose results do not all fit.
+BOOST_FIXTURE_TEST_CASE(passes_that_take_turns_keep_a_part_each, fixture) {
+  const auto turn = [&](int64_t places) {
+    auto& x = find(places);
+    for (const auto& layer : layers)
+      keep(x.results, layer, 50 * mib);
+    BOOST_TEST(sut.result_bytes() <= pass_cache::most_result_bytes);
+    return x.results.computed();
+  };
+  BOOST_TEST(turn(1) == 3u);
+  BOOST_TEST(turn(2) == 3u);
+  // Of three results, each pass keeps two while the other is in use.
+  for (uint64_t step = 1; step < 10; ++step) {
+    BOOST_TEST(turn(1) == 3 + step);
+    BOOST_TEST(turn(2) == 3 + step);
+  }
+  // A pass that comes to them leaves a part to each.
+  BOOST_TEST(turn(3) == 3u);
+  for (const int64_t places : {1, 2, 3})
+    turn(places);
+  for (const int64_t places : {1, 2, 3}) {
+    const auto before = find(places).results.computed();
+    BOOST_TEST(turn(places) == before + 2);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(passes_of_other_rows_leave_wholly, fixture) {
+  auto& ended = find(1);
+  keep(ended.results, layers[0], 100 * mib);
+  for (int step = 0; step < 20; ++step)
+    find(2);
+  auto& other = find(3);
+  BOOST_TEST(sut.result_bytes() == 100 * mib);
+  for (const auto& layer : layers)
+    keep(other.results, layer, 50 * mib);
+  BOOST_TEST(other.results.bytes() == 150 * mib);
+  find(2);
+  BOOST_TEST(ended.results.bytes() == 0u);
+  BOOST_TEST(other.results.bytes() == 100 * mib);
+}
+
 BOOST_FIXTURE_TEST_CASE(results_go_with_their_row, fixture) {
   auto& a = find(1);
   a.conditions = {4};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <future>
 #include <map>
 #include <memory>
@@ -187,6 +188,67 @@ BOOST_AUTO_TEST_CASE(entries_that_serve_are_found_among_nearer_ones) {
       BOOST_TEST(n.near("k", from.draw(), 5, drawn).empty());
       BOOST_TEST(!n.note_held("k", 801, {}));
       BOOST_TEST(!n.note_held("l", 1, {}));
+    }
+  }
+}
+
+// Returns a unit vector near an axis.
+std::vector<float> near_axis(size_t axis, const std::vector<float>& by) {
+  auto out = by;
+  for (auto& x : out)
+    x *= 0.3f;
+  out[axis] += 1;
+  float sum = 0;
+  for (const float x : out)
+    sum += x * x;
+  for (auto& x : out)
+    x /= std::sqrt(sum);
+  return out;
+}
+
+BOOST_AUTO_TEST_CASE(a_search_looks_at_few_entries_whatever_it_needs) {
+  auto random = random_of(9);
+  test::clustered from{24, 20, random};
+  planning::needed_work images;
+  images.holds = planning::needed_work::part::image;
+  constexpr size_t most = 5;
+  constexpr size_t few = 25;
+  const auto many = std::max<size_t>(test::scaled(100'000), 3'000);
+  // Images are a few of all, or a third of all and far from what is searched.
+  for (const size_t with_image : {few, many / 3}) {
+    BOOST_TEST_CONTEXT(with_image << " images of " << many) {
+      nearest_by_key n{24, with_segment(500)};
+      std::vector<index::loaded_vector> all;
+      model serving;
+      for (uint64_t i = 1; i <= many; ++i) {
+        const bool image = i <= with_image;
+        const auto unit = near_axis(image ? 1 : 0, from.draw());
+        index::held_parts held;
+        held.image = image;
+        held.last_steps = image ? 0 : 5;
+        all.push_back({i, unit, held});
+        if (image)
+          serving[i] = unit;
+      }
+      n.fill("k", std::move(all));
+      n.settle();
+      BOOST_REQUIRE(n.counts().builds == 1u);
+      const auto wanted = near_axis(0, from.draw());
+      const auto before = n.counts();
+      const auto found = n.near("k", wanted, most, images);
+      const auto after = n.counts();
+      for (const auto& x : found)
+        BOOST_TEST(serving.contains(x.number));
+      if (with_image == few) {
+        BOOST_TEST((found == near(serving, wanted, most)));
+        BOOST_TEST(after.visited - before.visited == few);
+      } else {
+        BOOST_TEST(after.visited == before.visited);
+      }
+      BOOST_TEST(after.compared - before.compared < many / 4);
+      // Without a need, the graph finds enough.
+      static_cast<void>(n.near("k", wanted, most));
+      BOOST_TEST(n.counts().visited == after.visited);
     }
   }
 }

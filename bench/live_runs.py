@@ -167,7 +167,7 @@ def check(wanted, status, reply, variants):
     assert drawn, said
     assert wanted.get("variant", drawn).split("@")[0] == drawn.split("@")[0], said
     return {"total_ms": item["timings_ms"]["total"], "drawn": drawn.split("@")[0],
-            **{k: item[k] for k in ("prompt_class", "reused") if k in item}}
+            **{k: item[k] for k in ("timings_ms", "prompt_class", "reused") if k in item}}
 
 
 # What is measured before the runs.

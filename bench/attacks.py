@@ -137,7 +137,7 @@ def pasted_images(url, key, _):
 
 
 def unread_replies(url, key, _):
-    """Large replies that nobody reads (http.replies_mib)."""
+    """Large replies that are never read (http.replies_mib)."""
     status, got = call(url, key, "POST", "/v1/jobs",
                        {"prompt": "a red circle", "n": 16, "steps": 1,
                         "size": "256x256"})

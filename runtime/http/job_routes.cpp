@@ -265,7 +265,7 @@ void job_api::list(const exchange_ptr& x) const {
   const auto owner = asked.caller == scope::admin && own != "true"
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
-  // One job more than the page has tells whether another page follows.
+  // One job more than the page has shows whether another page follows.
   std::optional<std::vector<job_view>> found;
   if (const std::string after{find_field(asked.query, "after")}; after.empty())
     found = all->list(owner, limit + 1);

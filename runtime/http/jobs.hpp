@@ -312,7 +312,7 @@ public:
   job_view with_bytes(job_view x);
 
   /// Returns the sizes of the files of all its images in bytes, by index; 0 for
-  /// an image that is not there. This waits for the disk if lacks_bytes(x).
+  /// a missing image. This waits for the disk if lacks_bytes(x).
   std::vector<uint64_t> file_sizes(const job_view& x) const;
 
   /// Forgets expired jobs, cancels abandoned ones, and submits the jobs of

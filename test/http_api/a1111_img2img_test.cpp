@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(work_on_files_ends_by_processor_time_and_by_the_clock) {
     api_rig r;
     auto with = r.context();
     with.decode_most = 8 * with.limits.decode;
-    // One of them passes whenever it is looked at, the other one stands still.
+    // One time passes whenever it is read, the other one stands still.
     const auto passes = [&] { return r.now += with.limits.decode * 2; };
     const auto stands = [] { return core::time_point{}; };
     with.worked = by_clock ? std::function<core::time_point()>{stands} : passes;

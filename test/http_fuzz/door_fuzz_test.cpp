@@ -8,6 +8,8 @@
 #include <support/scale.hpp>
 #include <support/seed.hpp>
 
+#include <array>
+
 namespace atelier::test {
 
 namespace {
@@ -60,19 +62,34 @@ struct door_fuzz {
     return {std::move(body), std::move(got)};
   }
 
-  /// Changes an object of `bodies`, by its fields or by its bytes.
-  input post_json(std::string_view path, const std::vector<std::string>& bodies,
-                  mutator& changes) {
+  /// Returns an object of `bodies`, changed by its fields or by its bytes.
+  std::string json_of(const std::vector<std::string>& bodies,
+                      mutator& changes) const {
     auto body = changes.pick(bodies);
     if (changes.below(2) == 0)
       body = changes.spoil_object(body, changes.pick(bodies));
     body = from.with_images(std::move(body), base64_of);
     if (changes.below(3) == 0)
       body = changes.spoil(std::move(body), changes.pick(bodies));
-    return post(path, "application/json", std::move(body), changes);
+    return body;
+  }
+
+  input post_json(std::string_view path, const std::vector<std::string>& bodies,
+                  mutator& changes) {
+    return post(path, "application/json", json_of(bodies, changes), changes);
+  }
+
+  /// Returns the bodies from which those of a route are made.
+  const std::vector<std::string>& bodies_of(std::string_view path) const {
+    if (path.starts_with("/v1/admin/"))
+      return levels;
+    if (path.starts_with("/v1/images/"))
+      return from.openai;
+    return path.starts_with("/v1/") ? from.jobs : from.a1111;
   }
 
   const corpus from = corpus::read();
+  const std::vector<std::string> levels{R"({"level":"error"})"};
   fuzzed_door door;
   size_t good = 0;
   size_t bad = 0;
@@ -83,6 +100,41 @@ const std::vector<std::string> openai_paths{
 const std::vector<std::string> a1111_paths{
   "/sdapi/v1/txt2img", "/sdapi/v1/img2img", "/sdapi/v1/options",
   "/sdapi/v1/png-info", "/internal/progress"};
+
+/// A caller, with the line of its key.
+struct fuzzed_role {
+  runtime::http::scope may;
+  std::string_view line;
+};
+
+constexpr std::array fuzzed_roles{
+  fuzzed_role{runtime::http::scope::anyone, ""},
+  fuzzed_role{runtime::http::scope::user, "Authorization: Bearer apple\r\n"},
+  fuzzed_role{runtime::http::scope::admin, "Authorization: Bearer plum\r\n"}};
+
+/// Returns a path of the pattern, with a name in place of each one in braces.
+std::string path_of(std::string pattern, mutator& changes) {
+  static const std::vector<std::string> names{
+    "mine", "0", "1", "job_0123456789abcdef", "test_card", "mine-0", "main.js"};
+  for (auto at = pattern.find('{'); at != std::string::npos;
+       at = pattern.find('{', at))
+    pattern.replace(at, pattern.find('}', at) - at + 1, changes.pick(names));
+  return pattern;
+}
+
+/// Returns what is wrong with a reply to a path that was not changed: whether
+/// the caller's key is enough decides about 401 and 403.
+std::string fault_of_rights(unsigned status, runtime::http::scope may,
+                            runtime::http::scope needs) {
+  const auto wanted = may >= needs                        ? 0u
+                    : may == runtime::http::scope::anyone ? 401u
+                                                          : 403u;
+  const auto got = status == 401 || status == 403 ? status : 0u;
+  return got == wanted ? std::string{}
+                       : fmt::format("status {}, wanted {}", status,
+                                     wanted == 0 ? "none of 401 and 403"
+                                                 : std::to_string(wanted));
+}
 
 } // namespace
 
@@ -190,6 +242,33 @@ BOOST_AUTO_TEST_CASE(files_of_images) {
                         R"("@mask.png@"})"),
                 changes);
   });
+}
+
+BOOST_AUTO_TEST_CASE(every_route_by_every_role) {
+  fuzzed_door locked{true};
+  const auto& routes = locked.all().routes->all();
+  size_t turn = 0;
+  run(120'000, 9, [&](mutator& changes) -> input {
+    // Each route has its turn with each role, whatever the number of turns.
+    const auto& to = routes[turn % routes.size()];
+    const auto& who = fuzzed_roles[turn / routes.size() % fuzzed_roles.size()];
+    ++turn;
+    auto line = to.method + " " + path_of(to.pattern, changes);
+    const bool changed = changes.below(4) == 0;
+    if (changed)
+      line = changes.spoil(line, changes.pick(from.targets));
+    const auto body =
+      to.takes_body ? json_of(bodies_of(to.pattern), changes) : std::string{};
+    auto text = fmt::format("{} HTTP/1.1\r\nHost: localhost\r\n{}Content-Type: "
+                            "application/json\r\nContent-Length: {}\r\n\r\n{}",
+                            line, who.line, body.size(), body);
+    auto got = locked.say(text, changes);
+    locked.end_drain();
+    if (!changed && got.fault.empty())
+      got.fault = fault_of_rights(got.status, who.may, to.needs);
+    return {std::move(text), std::move(got)};
+  });
+  BOOST_TEST(turn > 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

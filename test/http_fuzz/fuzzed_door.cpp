@@ -171,6 +171,7 @@ fuzzed_door::fuzzed_door(bool keys) {
   if (keys) {
     all.push_back({"ann", core::sha256_hex("apple"), scope::user, 0});
     all.push_back({"bob", core::sha256_hex("pear"), scope::admin, 600});
+    all.push_back({"cid", core::sha256_hex("plum"), scope::admin, 0});
   }
   gate_ = std::make_unique<detail::gatekeeper>(detail::gatekeeper::options{
     doors_.routes, std::make_shared<access>(std::move(all)),

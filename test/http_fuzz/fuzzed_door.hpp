@@ -17,7 +17,8 @@ namespace atelier::test {
 /// Threads: one.
 class fuzzed_door {
 public:
-  /// @param keys whether the key "apple" is required
+  /// @param keys whether a key is required: a user's "apple", or an admin's
+  ///        "plum" or "pear", of which the last has 600 requests per minute
   explicit fuzzed_door(bool keys = false);
 
   /// The outcome of one request.
@@ -34,6 +35,11 @@ public:
   /// Sends a body with a valid head.
   outcome post(std::string_view path, std::string_view type,
                std::string_view body, mutator& cuts);
+
+  /// Accepts work again after a request that ended that.
+  void end_drain() {
+    condition_->drain(false);
+  }
 
   static config::settings settings();
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ public:
   engine_status status() const override {
     engine_status x;
     x.workers = {{"cpu:0", {}, true, 0, 16, 8, false}};
+    x.profiles = {{"cpu", std::make_shared<const std::string>("{}")}};
     return x;
   }
 

@@ -18,7 +18,7 @@ namespace atelier::runtime::http::detail {
 
 /// Returns at least the number of bytes of the events with which the stream of
 /// a job begins, if it sends images as base64.
-/// @param sizes of the images' files, by index; 0: the image is not there
+/// @param sizes of the images' files, by index; 0: the image is missing
 uint64_t first_bytes(const job_view& now, const std::vector<uint64_t>& sizes);
 
 /// Sends the events of one job to one client: first "status" with the job's

@@ -376,7 +376,8 @@ void hub::count_own_work(const core::request& wanted) {
     return;
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     records_.extra_work(core::variant_id{v},
-                        forecast_.extra_work(core::variant_id{v}, wanted));
+                        forecast_.extra_work(core::variant_id{v}, wanted),
+                        forecast_.extra_pixels(core::variant_id{v}, wanted));
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,

@@ -249,8 +249,10 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
     return std::nullopt;
   slots_.drawing_begins();
   settle_start(who, r, w);
-  if (r.leg == 0)
+  if (r.leg == 0) {
+    count_level(r);
     note_reuse(r);
+  }
   slots_.read(who, w.address.process, held::state, r.newest);
   if (r.source)
     slots_.read(who, w.address.process, held::source, r.source);

@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(work_made_of_work_is_kept_up_to_the_depth) {
   size_t reused = 0;
   for (size_t i = 0; i < generations; ++i) {
     const auto made = test::answers_to(*sut, {x});
-    reused += test::image_in(made.front()).reused ? 1 : 0;
+    reused += test::image_in(made.front()).reused ? 1u : 0u;
     BOOST_TEST(test::comes_to_rest(*sut));
     x.prompt += " word" + std::to_string(i);
   }

@@ -58,7 +58,7 @@ struct seeing : test::recall_rig {
       "arena.capture_slots=8",
       "cache.memory_mib=16",
       "cache.disk_wait_ms=60000",
-      "scheduler.facts_ms=10000",
+      "scheduler.facts_ms=60000",
       scorer};
     out.insert(out.end(), more.begin(), more.end());
     return out;

@@ -458,4 +458,17 @@ BOOST_AUTO_TEST_CASE(a_hit_by_a_workers_level_counts_what_was_taken) {
               == std::vector<std::pair<uint32_t, uint64_t>>{{1, 1}}));
 }
 
+BOOST_AUTO_TEST_CASE(a_request_of_its_own_size_counts_its_pixels) {
+  rig->add_device(life(2));
+  rig->submit();
+  BOOST_TEST(rig->sut->counts().extra_pixels.empty());
+  rig->submit([&](core::request& x) {
+    const auto own = rig->profile->variants[slow.value].native_px;
+    x.px = {2 * own.width, 2 * own.height};
+  });
+  const auto& counted = rig->sut->counts().extra_pixels;
+  BOOST_REQUIRE(counted.size() == rig->profile->variants.size());
+  BOOST_TEST(counted[slow.value] == 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

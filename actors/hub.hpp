@@ -162,6 +162,9 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(row& r);
+  /// Counts a row that starts from earlier work by the level of the worker that
+  /// takes it.
+  void count_level(row& r);
   /// Ends a row with the image that was found for it; false if none is
   /// available.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,

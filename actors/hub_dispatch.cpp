@@ -250,8 +250,10 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
     return std::nullopt;
   slots_.drawing_begins();
   settle_start(who, r, w);
-  if (r.leg == 0)
+  if (r.leg == 0) {
+    count_level(r);
     note_reuse(r);
+  }
   slots_.read(who, w.address.process, held::state, r.newest);
   if (r.source)
     slots_.read(who, w.address.process, held::source, r.source);
@@ -378,7 +380,8 @@ void hub::count_own_work(const core::request& wanted) {
     return;
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     records_.extra_work(core::variant_id{v},
-                        forecast_.extra_work(core::variant_id{v}, wanted));
+                        forecast_.extra_work(core::variant_id{v}, wanted),
+                        forecast_.extra_pixels(core::variant_id{v}, wanted));
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,

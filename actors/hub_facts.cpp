@@ -272,6 +272,23 @@ void hub::note_retrieval(planning::retrieval_sample x) {
   ports_.watch->cluster_changed(std::move(there));
 }
 
+namespace {
+
+// Returns whether the image of a row that starts from earlier work is the one
+// that the entry's seed makes from noise: the rest of the very run that left
+// the entry, or the image of that run.
+bool is_made_by_its_seed(const row& r, const planning::match& from,
+                         const planning::profile& known) {
+  const auto& along = r.plan->routes[r.route.value];
+  if (!from.seeded || from.depth != 0 || along.legs.size() > 1 || !known.reuse
+      || r.recipe.variant != known.reuse->full)
+    return false;
+  return along.legs.empty()
+      || along.legs.front().from != planning::origin::image;
+}
+
+} // namespace
+
 void hub::note_reuse(row& r) {
   using planning::origin;
   r.reused.reset();
@@ -296,14 +313,19 @@ void hub::note_reuse(row& r) {
   x.entry = from->entry;
   x.similarity = from->similarity;
   r.reused = x;
+  const bool makes_it = is_made_by_its_seed(r, *from, *config_.profile);
+  if (makes_it)
+    r.recipe.seed = from->seed;
   note(
     r,
     {{core::note_code::from_cache,
       fmt::format("The image started from {} of an earlier image and left "
                   "out {} of {} steps (route '{}', entry {}, similarity "
-                  "{:.3f}). Its seed alone does not make it.",
+                  "{:.3f}). Its seed {}.",
                   x.from == origin::image ? "the pixels" : "the state", x.steps,
-                  r.recipe.steps, along.name, x.entry, x.similarity)}});
+                  r.recipe.steps, along.name, x.entry, x.similarity,
+                  makes_it ? "is that of the earlier image and makes it again"
+                           : "alone does not make it")}});
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
@@ -359,7 +381,9 @@ void hub::count_choice(row& r) {
   const auto from = first != nullptr ? first->from : along.from;
   const bool hit =
     from == planning::origin::latent || from == planning::origin::image;
-  if (hit && !std::exchange(r.hit_counted, true)) {
+  // What a level saves is known when its worker takes the row.
+  const bool later = first != nullptr && first->level_of_worker;
+  if (hit && !later && !std::exchange(r.hit_counted, true)) {
     // An image that is the answer saves all steps.
     auto saved = first != nullptr ? first->skip : r.recipe.steps;
     if (const auto* match = match_of(r);
@@ -369,6 +393,13 @@ void hub::count_choice(row& r) {
   }
   if (r.request->source)
     records_.edit(r.masked);
+}
+
+void hub::count_level(row& r) {
+  const auto& first = r.plan->routes[r.route.value].legs.front();
+  if (first.level_of_worker && r.saved > 0
+      && !std::exchange(r.hit_counted, true))
+    records_.hit(r.saved);
 }
 
 uint32_t hub::saved_by(const row& r, const planning::leg& next,

@@ -187,8 +187,9 @@ struct counters {
   std::vector<uint64_t> confidences;
   std::vector<uint64_t> edits;
   std::vector<uint64_t> placed;
-  /// This one can also fall.
+  /// These two can also fall.
   std::vector<double> extra_work;
+  std::vector<double> extra_pixels;
   std::vector<uint64_t> waiting;
   std::vector<uint64_t> waiting_shared;
   /// The last retrievals, oldest first, and the total number.

@@ -37,6 +37,13 @@ std::vector<std::pair<uint32_t, uint64_t>> risen(
   return out;
 }
 
+std::vector<double> changed(std::vector<double> now,
+                            const std::vector<double>& before) {
+  for (size_t i = 0; i < std::min(now.size(), before.size()); ++i)
+    now[i] -= before[i];
+  return now;
+}
+
 } // namespace
 
 void monitor_state::close(const counters& counts, core::time_point now) {
@@ -63,10 +70,8 @@ void monitor_state::close(const counters& counts, core::time_point now) {
   w.confidences = risen(counts.confidences, before.confidences);
   w.edits = risen(counts.edits, before.edits);
   w.placed = risen(counts.placed, before.placed);
-  w.extra_work = counts.extra_work;
-  for (size_t i = 0;
-       i < std::min(w.extra_work.size(), before.extra_work.size()); ++i)
-    w.extra_work[i] -= before.extra_work[i];
+  w.extra_work = changed(counts.extra_work, before.extra_work);
+  w.extra_pixels = changed(counts.extra_pixels, before.extra_pixels);
   const auto fresh = std::min<uint64_t>(counts.retrieved - before.retrieved,
                                         counts.retrievals.size());
   w.retrievals.assign(counts.retrievals.end()

@@ -41,6 +41,9 @@ struct leftover {
   uint32_t depth = 0;
   /// The tenant of the request.
   core::tenant_id whose;
+  /// The seed that drew it from noise; none: it was made of earlier work, or
+  /// not by the run of its key.
+  std::optional<uint64_t> seed{};
   /// The unit vector of the image, which `kept_work::prepare` made; empty if
   /// `keep` has to make it.
   std::vector<float> vector;
@@ -114,8 +117,13 @@ struct kept_counts {
   /// had found an entry at least as near.
   uint64_t searches_checked = 0;
   uint64_t searches_agreed = 0;
-  /// Vectors that searches compared with theirs.
+  /// Vectors that searches compared with theirs, and entries that they looked
+  /// at one by one because a graph found too few that serve.
   uint64_t compared = 0;
+  uint64_t visited = 0;
+  /// Graphs that were built, and builds that failed.
+  uint64_t builds = 0;
+  uint64_t failed_builds = 0;
   /// Failures of a disk to keep, return or remove something, and failures of
   /// the encoders.
   uint64_t failed = 0;
@@ -152,7 +160,8 @@ public:
   /// first. Entries that lack it take no places. Equally near entries are
   /// ordered by rising depth, then from new to old. Texts have similarity 1
   /// only if their words are the same in the same order. An entry that shares
-  /// nothing with `text` is not found.
+  /// nothing with `text` is not found. Only an entry of the very same text has
+  /// a seed.
   virtual std::vector<planning::match> near(std::string_view key,
                                             std::string_view text,
                                             const search_terms& by) = 0;

@@ -38,6 +38,7 @@ struct memory::kept {
   core::extent px;
   uint32_t depth = 0;
   core::tenant_id whose;
+  std::optional<uint64_t> seed;
   std::string text_sha256;
   words_digest words{};
   int64_t made = 0;
@@ -98,6 +99,7 @@ std::vector<planning::match> memory::near(std::string_view key,
   if (const auto wanted = encoded(key, text); !wanted.empty())
     found = vectors_.near(key, wanted, by.most, by.needs);
   const auto words = digest_of_words(text);
+  const auto sha256 = core::sha256_hex(text);
   std::vector<planning::match> out;
   const std::lock_guard hold{lock_};
   for (const auto& each : found) {
@@ -112,6 +114,8 @@ std::vector<planning::match> memory::near(std::string_view key,
                    ? each.similarity
                    : similarity_of_texts(each.similarity, entry.words == words);
     x.depth = entry.depth;
+    x.seeded = entry.seed && entry.text_sha256 == sha256;
+    x.seed = x.seeded ? *entry.seed : 0;
     for (const auto& state : entry.states)
       x.stored.push_back(state.steps);
     out.push_back(std::move(x));
@@ -224,6 +228,7 @@ bool memory::keep(std::string_view key, std::string_view text, leftover what) {
   }
   entry->depth = what.depth;
   entry->whose = what.whose;
+  entry->seed = what.seed;
   entry->text_sha256 = core::sha256_hex(text);
   entry->words = digest_of_words(text);
   entry->made = date_();
@@ -297,6 +302,9 @@ kept_counts memory::counts() const {
   out.searches_checked = of_vectors.checked;
   out.searches_agreed = of_vectors.agreed;
   out.compared = of_vectors.compared;
+  out.visited = of_vectors.visited;
+  out.builds = of_vectors.builds;
+  out.failed_builds = of_vectors.failed_builds;
   out.encoder = encoder_->counts();
   if (images_)
     out.encoder.images = images_->encoded();

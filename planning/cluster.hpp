@@ -184,6 +184,9 @@ struct demand_window {
   /// all, compared with the same number of images of its own size and steps; in
   /// such images. Empty: all arrivals have its own size and steps.
   std::vector<double> extra_work = {};
+  /// By variant: the extra pixels of the images that it would draw for the
+  /// arrivals, in images of its own size. Empty: all have that size.
+  std::vector<double> extra_pixels = {};
 
   friend bool operator==(const demand_window&, const demand_window&) = default;
 };

@@ -162,7 +162,7 @@ demand_window read_window(json_reader& r, const json& x,
                 {"seconds", "arrived", "answered", "refused", "failed",
                  "cancelled", "late", "searched", "hits", "predictions",
                  "skips", "allowed", "predicted", "confidences", "edits",
-                 "placed", "extra_work"});
+                 "placed", "extra_work", "extra_pixels"});
   double seconds = 0;
   r.real(x, at, "seconds", 1e-3, 1e7, seconds);
   w.length = core::from_seconds(seconds);
@@ -185,6 +185,7 @@ demand_window read_window(json_reader& r, const json& x,
   w.edits = counts(r, x, at, "edits");
   w.placed = counts(r, x, at, "placed");
   w.extra_work = reals(r, x, at, "extra_work");
+  w.extra_pixels = reals(r, x, at, "extra_pixels");
   return w;
 }
 

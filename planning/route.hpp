@@ -118,12 +118,16 @@ struct match {
   std::vector<uint32_t> stored;
   /// The length of the chain of reuse up to this entry.
   uint32_t depth = 0;
+  /// The entry was drawn from noise for this very text, and `seed` drew it: a
+  /// whole run with that seed makes the same again.
+  bool seeded = false;
+  uint64_t seed = 0;
 
   friend bool operator==(const match&, const match&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, match& x) {
-    return f(x.entry, x.similarity, x.stored, x.depth);
+    return f(x.entry, x.similarity, x.stored, x.depth, x.seeded, x.seed);
   }
 };
 

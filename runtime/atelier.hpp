@@ -550,6 +550,13 @@ struct cache_status {
   /// those of them whose best entry was as similar.
   uint64_t checked = 0;
   uint64_t agreed = 0;
+  /// Vectors that searches compared with theirs, and entries that they looked
+  /// at one by one because the index found too few that hold what is needed.
+  uint64_t compared = 0;
+  uint64_t visited = 0;
+  /// Indexes that were built, and builds that failed.
+  uint64_t builds = 0;
+  uint64_t failed_builds = 0;
   /// Failed operations of the disk and of the encoders.
   uint64_t failures = 0;
   /// Requests whose results wait to be stored, and those whose results were not

@@ -108,6 +108,10 @@ cache_status cache_of(const config::cache_settings& most,
   out.captured = captured;
   out.checked = now.searches_checked;
   out.agreed = now.searches_agreed;
+  out.compared = now.compared;
+  out.visited = now.visited;
+  out.builds = now.builds;
+  out.failed_builds = now.failed_builds;
   out.failures = now.failed;
   out.pending = now.pending;
   out.overflowed = now.overflowed;

@@ -274,7 +274,8 @@ core::result<core::timespan> time_encoding(core::extent px) {
 
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<bool(const std::string&, size_t, size_t)>& progress) {
+  const std::function<bool(const std::string&, size_t, size_t)>& progress,
+  const std::function<void(const std::string&)>& note) {
   const auto cancelled = core::fail(core::ec::cancelled, "interrupted");
   auto described = profile_of(wanted.settings);
   if (!described)
@@ -338,11 +339,12 @@ core::result<planning::profile> measure(
     const bool has_native =
       std::ranges::find(sizes, v.native_px) != sizes.end();
     const auto px = has_native ? v.native_px : sizes.front();
-    const auto encoded = on.encode(id, px);
-    if (!encoded)
-      return core::fail(encoded.why().code, "{}, {}x{}, a source: {}", v.name,
-                        px.width, px.height, encoded.why().text);
-    v.encode = planning::at_native_size(v, px, *encoded);
+    if (const auto encoded = on.encode(id, px))
+      v.encode = planning::at_native_size(v, px, *encoded);
+    else
+      note(fmt::format("{}, {}x{}, a source: {}; the time of encoding is not "
+                       "measured",
+                       v.name, px.width, px.height, encoded.why().text));
     // Except on the CPU, the size of the weights remains as the estimate.
     const auto peak = status_bytes("VmHWM");
     if (device.name.starts_with("cpu") && peak > before)

@@ -29,11 +29,15 @@ struct measurement {
 /// only at the variant's own size, if that is measured), loading, memory.
 /// Variants that differ only in their steps are measured once.
 /// @param progress a function called before each point with the point, the
-/// number of completed points and their total; false ends the work Errors:
-/// those of make_executor and of the rows; ec::cancelled. Threads: runs on the
-/// caller's thread and the device's own.
+/// number of completed points and their total; false ends the work
+/// @param note a function called with what could not be measured and is left
+/// out: the time of encoding, if a model draws but encodes no image
+/// Errors: those of make_executor and of the rows; ec::cancelled.
+/// Threads: runs on the caller's thread and the device's own.
 core::result<planning::profile> measure(
   const measurement& wanted,
-  const std::function<bool(const std::string&, size_t, size_t)>& progress);
+  const std::function<bool(const std::string&, size_t, size_t)>& progress,
+  const std::function<void(const std::string&)>& note = [](const std::string&) {
+  });
 
 } // namespace atelier::runtime

@@ -195,6 +195,11 @@ double forecast::extra_work(core::variant_id variant,
   return planning::relative_work(tables_.of(variant), wanted) - 1;
 }
 
+double forecast::extra_pixels(core::variant_id variant,
+                              const core::request& wanted) const {
+  return planning::relative_pixels(tables_.of(variant).costs, wanted) - 1;
+}
+
 double forecast::rows_of(const core::recipe& how) const {
   return planning::rows_at(tables_.of(how.variant).costs, how.guidance);
 }

@@ -133,6 +133,11 @@ public:
   double extra_work(core::variant_id variant,
                     const core::request& wanted) const;
 
+  /// Returns the extra pixels of a request's image, in images of a variant's
+  /// own size.
+  double extra_pixels(core::variant_id variant,
+                      const core::request& wanted) const;
+
   /// Returns how many rows of its variant's own guidance a row counts for in a
   /// step (planning/row_work.hpp).
   double rows_of(const core::recipe& how) const;

@@ -119,9 +119,12 @@ void records::arrived() {
   ++counts_.arrived;
 }
 
-void records::extra_work(core::variant_id variant, double times) {
+void records::extra_work(core::variant_id variant, double times,
+                         double pixels) {
   counts_.extra_work.resize(variants_, 0);
   counts_.extra_work[variant.value] += times;
+  counts_.extra_pixels.resize(variants_, 0);
+  counts_.extra_pixels[variant.value] += pixels;
 }
 
 void records::accepted(const core::request& x) {

@@ -40,8 +40,9 @@ public:
 
   void arrived();
 
-  /// Notes the extra work of a request compared with a variant's usual one.
-  void extra_work(core::variant_id variant, double times);
+  /// Notes the extra work and the extra pixels of a request compared with a
+  /// variant's usual image.
+  void extra_work(core::variant_id variant, double times, double pixels);
 
   void accepted(const core::request& x);
   void refused(const core::request& x, const core::error& why,

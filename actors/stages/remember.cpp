@@ -22,7 +22,7 @@ constexpr planning::slot_use remember_uses[] = {
 
 constexpr planning::stage_row remember_row = {
   .name = "remember",
-  .version = 2,
+  .version = 3,
   .place = planning::place::background,
   .hook = planning::hook::after_answer,
   .slots = remember_uses,
@@ -138,6 +138,7 @@ std::optional<remember_stage::work> remember_stage::begin(
   order.latent = planning::latent_of(
     of.costs.variants[of.recipe->variant.value], of.recipe->px);
   order.px = of.recipe->px;
+  order.seed = of.recipe->seed;
   return order;
 }
 
@@ -151,6 +152,8 @@ core::result<remember_stage::done> remember_stage::run(
   index::leftover left;
   left.depth = order.depth;
   left.whose = order.tenant;
+  if (order.depth == 0)
+    left.seed = order.seed;
   if (order.states) {
     auto states = states_of(here, order.latent);
     if (!states)

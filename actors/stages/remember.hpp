@@ -35,11 +35,12 @@ public:
     core::extent px;
     uint32_t depth = 0;
     core::tenant_id tenant;
+    uint64_t seed = 0;
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
       return f(x.key, x.text, x.states, x.image, x.latent, x.px, x.depth,
-               x.tenant);
+               x.tenant, x.seed);
     }
   };
 

@@ -40,7 +40,7 @@ search_stage::search_stage(std::shared_ptr<index::kept_work> kept,
                            double fresh)
   : kept_(std::move(kept)), predicts_(std::move(predicts)), fresh_(fresh) {
   row_.name = "search";
-  row_.version = 4;
+  row_.version = 5;
   row_.place = planning::place::background;
   row_.hook = planning::hook::before_route;
   row_.budget = budget;

@@ -88,18 +88,20 @@ torch::Tensor step_numbers::bring(std::span<const float> values,
                                   torch::Device device) {
   const c10::InferenceMode guard;
   const auto n = static_cast<int64_t>(values.size());
-  if (!device_.defined() || device_.device() != device || device_.numel() < n) {
-    const auto options = torch::TensorOptions().dtype(torch::kFloat32);
-    device_ = torch::empty({n}, options.device(device));
-    // A copy from pinned memory needs no driver buffer.
-    host_ = device.is_cpu()
-            ? device_
-            : torch::empty({n}, options.pinned_memory(device.is_cuda()));
-  }
-  std::copy(values.begin(), values.end(), host_.mutable_data_ptr<float>());
+  if (!device_.defined() || device_.device() != device || device_.numel() < n)
+    device_ = torch::empty({n}, torch::dtype(torch::kFloat32).device(device));
   const auto out = device_.narrow(0, 0, n);
-  if (!device.is_cpu())
-    out.copy_(host_.narrow(0, 0, n));
+  if (device.is_cpu()) {
+    std::copy(values.begin(), values.end(), out.mutable_data_ptr<float>());
+    return out;
+  }
+  // The host continues while the device copies. LibTorch gives the pinned
+  // memory to no other tensor before that is done, and keeps it for the next
+  // ones.
+  const auto host = torch::empty(
+    {n}, torch::dtype(torch::kFloat32).pinned_memory(device.is_cuda()));
+  std::copy(values.begin(), values.end(), host.mutable_data_ptr<float>());
+  out.copy_(host, device.is_cuda());
   return out;
 }
 

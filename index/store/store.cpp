@@ -47,6 +47,7 @@ std::vector<planning::match> store::near(std::string_view key,
     found = my.vectors.near(my.with.scope + std::string{key}, wanted, by.most,
                             by.needs);
   const auto words = digest_of_words(text);
+  const auto sha256 = core::sha256(std::as_bytes(std::span{text}));
   std::vector<planning::match> out;
   const std::lock_guard hold{my.lock};
   if (my.reads.lets_through(now))
@@ -63,6 +64,8 @@ std::vector<planning::match> store::near(std::string_view key,
           ? x.similarity
           : similarity_of_texts(x.similarity, at->second->words == words);
       y.depth = at->second->depth;
+      y.seeded = at->second->seed && at->second->text == sha256;
+      y.seed = y.seeded ? *at->second->seed : 0;
       for (const auto& part : at->second->parts)
         if (part.steps != 0)
           y.stored.push_back(part.steps);
@@ -133,6 +136,7 @@ bool store::keep(std::string_view key, std::string_view text, leftover what) {
   row.text = text;
   row.whose = what.whose;
   row.depth = what.depth;
+  row.seed = what.seed;
   row.made = impl_->with.date();
   const auto bytes = stored_bytes(row.key, text, what);
   std::vector<payload> payloads;
@@ -162,6 +166,9 @@ kept_counts store::counts() const {
   out.searches_checked = of_vectors.checked;
   out.searches_agreed = of_vectors.agreed;
   out.compared = of_vectors.compared;
+  out.visited = of_vectors.visited;
+  out.builds = of_vectors.builds;
+  out.failed_builds = of_vectors.failed_builds;
   out.reads_left_out = !impl_->reads.lets_through(now);
   out.writes_left_out = now < impl_->writes_out_until;
   out.encoder = impl_->with.encoder->counts();

@@ -20,10 +20,14 @@ bool has_own_work(const core::request& wanted);
 /// such time.
 double relative_work(const variant_table& x, const core::request& wanted);
 
-/// Returns `known` with steps of each variant, on every kind of device, that
-/// take as long as those of the mean request of the windows. Plans count in
-/// images of a variant's own size and steps, and requested images may be
-/// smaller or larger.
+/// Returns the pixels of the image that `v` draws for `wanted`, as a multiple
+/// of those of an image of its own size; 1 if the variant has no size.
+double relative_pixels(const variant_profile& v, const core::request& wanted);
+
+/// Returns `known` with steps, decoding and encoding of each variant, on every
+/// kind of device, that take as long as those of the mean request of the
+/// windows. Plans count in images of a variant's own size and steps, and
+/// requested images may be smaller or larger.
 profile at_requested_work(profile known,
                           std::span<const demand_window> windows);
 

@@ -152,6 +152,7 @@ exit_status profile(const profile_arguments& arguments,
   if (!reuse)
     return refuse(terminal, reuse.why());
   bool interrupted = false;
+  std::vector<std::string> notes;
   const auto measured = [&]() -> result<planning::profile> {
     progress_line line{terminal};
     const auto show = [&](const std::string& work, size_t done, size_t all) {
@@ -159,7 +160,8 @@ exit_status profile(const profile_arguments& arguments,
       interrupted = interrupted || world.interrupted.count() > 0;
       return !interrupted;
     };
-    auto out = measure(*wanted, show);
+    auto out = measure(*wanted, show,
+                       [&](const std::string& text) { notes.push_back(text); });
     if (!out || !*reuse)
       return out;
     auto starts = measure_reuse(**reuse, *out, show);
@@ -172,6 +174,8 @@ exit_status profile(const profile_arguments& arguments,
     return exit_status::interrupted;
   if (!measured)
     return refuse(terminal, measured.why());
+  for (const auto& x : notes)
+    terminal.complain(fmt::format("note: {}", x));
   const auto text = planning::to_json(*measured);
   if (arguments.output) {
     const std::span bytes{reinterpret_cast<const uint8_t*>(text.data()),

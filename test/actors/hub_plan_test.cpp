@@ -424,4 +424,51 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   BOOST_TEST(rig->sut->cluster().workers[0].steps_left == 4u);
 }
 
+// As of `argus-paper`: the worker's level decides, not the route's skip.
+BOOST_AUTO_TEST_CASE(a_hit_by_a_workers_level_counts_what_was_taken) {
+  adjust = [](planning::plan& p) {
+    p.routes[0].legs[0].from = planning::origin::latent;
+    p.routes[0].legs[0].skip = 3;
+    p.routes[0].legs[0].level_of_worker = true;
+  };
+  policy->choosing = [](const planning::facts& known) -> planning::choice {
+    if (!known.near)
+      return wants_near();
+    return planning::go{core::route_id{0}, 0};
+  };
+  kept->giving_state = [&](uint64_t, uint32_t steps, ipc::slot_ref into) {
+    return static_cast<bool>(rig->store->publish(into, steps + 1, 0));
+  };
+  rig->add_device(life(2));
+  const auto draw_at = [&](uint32_t level) {
+    publish({slow, fast}, 4, joining::step, level);
+    rig->submit();
+    find({planning::match{7, 0.9, {1, 2, 4}, 0}});
+    prepare_all();
+    const auto begun = rig->take<actors::denoise>();
+    BOOST_TEST(begun.steps_done == level);
+    rig->done(begun);
+    BOOST_TEST(rig->work_off());
+  };
+  draw_at(0);
+  BOOST_TEST(rig->sut->counts().hits == 0u);
+  draw_at(1);
+  BOOST_TEST(rig->sut->counts().hits == 1u);
+  BOOST_TEST((rig->sut->counts().skips
+              == std::vector<std::pair<uint32_t, uint64_t>>{{1, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_of_its_own_size_counts_its_pixels) {
+  rig->add_device(life(2));
+  rig->submit();
+  BOOST_TEST(rig->sut->counts().extra_pixels.empty());
+  rig->submit([&](core::request& x) {
+    const auto own = rig->profile->variants[slow.value].native_px;
+    x.px = {2 * own.width, 2 * own.height};
+  });
+  const auto& counted = rig->sut->counts().extra_pixels;
+  BOOST_REQUIRE(counted.size() == rig->profile->variants.size());
+  BOOST_TEST(counted[slow.value] == 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

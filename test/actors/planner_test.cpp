@@ -319,6 +319,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.confidences = {4, 0, 1};
   c.placed = {7};
   c.extra_work = {-1.5};
+  c.extra_pixels = {1};
   c.waiting = {2, 3};
   c.waiting_shared = {0, 3};
   c.retrievals = {{0.1, false}, {0.2, true}};
@@ -330,6 +331,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
   c.predicted = {{1, 5}, {3}, {1}};
   c.confidences = {4, 1, 1};
   c.extra_work = {-2};
+  c.extra_pixels = {0.5};
   c.retrievals = {{0.2, true}, {0.3, false}};
   c.retrieved = 3;
   advance(10s);
@@ -345,6 +347,7 @@ BOOST_AUTO_TEST_CASE(a_window_holds_what_policies_estimate_from) {
     (w.predicted == std::vector<std::vector<uint64_t>>{{0, 3}, {0}, {1}}));
   BOOST_TEST((w.confidences == numbers{0, 1, 0}));
   BOOST_TEST((w.extra_work == std::vector{-0.5}));
+  BOOST_TEST((w.extra_pixels == std::vector{-0.5}));
   BOOST_REQUIRE(w.retrievals.size() == 1u);
   BOOST_TEST(w.retrievals[0].seconds == 0.3);
   BOOST_TEST((asked.waiting == numbers{2, 3}));

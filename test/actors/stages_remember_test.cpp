@@ -208,6 +208,7 @@ BOOST_AUTO_TEST_CASE(states_and_image_are_kept_and_found_by_the_same_prompt) {
   capture(ten);
   capture(five);
   draw();
+  how.seed = 7;
   BOOST_TEST((stage.takes(*stage.begin(answered()), costs) == costs.finish));
   BOOST_TEST((remember(answered()) == ec::none));
   wanted.seed = 99;
@@ -215,6 +216,8 @@ BOOST_AUTO_TEST_CASE(states_and_image_are_kept_and_found_by_the_same_prompt) {
   BOOST_REQUIRE(found.size() == 1u);
   BOOST_TEST((found.front().stored == std::vector<uint32_t>{5, 10}));
   BOOST_TEST(found.front().depth == 0u);
+  BOOST_TEST(found.front().seeded);
+  BOOST_TEST(found.front().seed == 7u);
   BOOST_TEST((**kept->state(found.front().entry, 5) == five));
   BOOST_TEST((**kept->state(found.front().entry, 10) == ten));
   BOOST_TEST((**kept->image(found.front().entry, {16, 16}, 5)

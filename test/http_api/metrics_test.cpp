@@ -144,6 +144,10 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.captured = 17;
   c.checked = 23;
   c.agreed = 19;
+  c.compared = 67;
+  c.visited = 71;
+  c.builds = 73;
+  c.failed_builds = 79;
   c.failures = 29;
   c.pending = 3;
   c.overflowed = 21;
@@ -175,6 +179,10 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_captures_total 17",
         "atelier_cache_checks_total{outcome=\"agreed\"} 19",
         "atelier_cache_checks_total{outcome=\"missed\"} 4",
+        "atelier_cache_compared_total 67",
+        "atelier_cache_visited_total 71",
+        "atelier_cache_index_builds_total{outcome=\"built\"} 73",
+        "atelier_cache_index_builds_total{outcome=\"failed\"} 79",
         "atelier_cache_failures_total 29",
         "atelier_cache_pending 3",
         "atelier_cache_overflows_total 21",

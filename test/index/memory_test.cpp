@@ -246,6 +246,21 @@ BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
     BOOST_TEST(x.similarity < 1);
 }
 
+// The words do not say how a model reads what is between them.
+BOOST_AUTO_TEST_CASE(only_an_entry_of_the_very_text_has_a_seed) {
+  memory m{{1 << 20, 100}};
+  auto drawn = states({10});
+  drawn.seed = 7;
+  for (const auto* text : {"a ghost", "A ghost!"})
+    BOOST_TEST(m.keep("k", text, drawn));
+  BOOST_TEST(m.keep("k", "a ghost", states({10})));
+  for (const auto& x : m.near("k", "a ghost", {10})) {
+    BOOST_TEST(x.similarity == 1);
+    BOOST_TEST(x.seeded == (x.entry == 1));
+    BOOST_TEST(x.seed == (x.entry == 1 ? 7u : 0u));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_was_kept_is_found_and_given_byte_by_byte) {
   memory m{{1 << 20, 10}};
   auto left = states({64, 128}, 3);
@@ -482,6 +497,8 @@ BOOST_AUTO_TEST_CASE(many_entries_are_found_by_an_index) {
     BOOST_REQUIRE(tries < 2'000'000u);
   }
   BOOST_TEST(m.counts().searches_agreed == m.counts().searches_checked);
+  BOOST_TEST(m.counts().builds > 0u);
+  BOOST_TEST(m.counts().failed_builds == 0u);
   for (uint64_t i = 101; i <= 400; ++i)
     BOOST_TEST(nearest(m, text(i)) == i);
   // The first entries have been evicted.

@@ -271,8 +271,8 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_upgraded) {
   const auto refused = catalog::open(file(), first);
   BOOST_REQUIRE(!refused);
   BOOST_TEST((refused.why().code == ec::incompatible));
-  BOOST_TEST(refused.why().text.find("is of version 5, and this program knows "
-                                     "1..4")
+  BOOST_TEST(refused.why().text.find("is of version 6, and this program knows "
+                                     "1..5")
                != std::string::npos,
              refused.why().text);
 }

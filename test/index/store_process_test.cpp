@@ -54,13 +54,15 @@ struct killed_fixture : test::store_folder {
   }
 
   // Makes the folder one of the first version, which had neither counts of
-  // skipped steps nor vectors, nor payloads that leave alone.
+  // skipped steps nor vectors, nor seeds, nor payloads that leave alone.
   void make_older() const {
     test::change_catalog(path() / "cache.sqlite",
                          "UPDATE entries SET tenant = 0, key ="
                          " CAST(substr(key, 1, length(key) - 12) AS BLOB);"
                          "ALTER TABLE entries DROP COLUMN saved_steps;"
                          "ALTER TABLE entries DROP COLUMN file_bytes;"
+                         "ALTER TABLE entries DROP COLUMN seeded;"
+                         "ALTER TABLE entries DROP COLUMN seed;"
                          "ALTER TABLE parts DROP COLUMN start;"
                          "ALTER TABLE parts DROP COLUMN used;"
                          "ALTER TABLE parts DROP COLUMN saved_steps;"

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -144,6 +145,30 @@ BOOST_AUTO_TEST_CASE(only_a_text_of_the_same_words_is_equal) {
     check(*sut);
   }
   check(*open(with));
+}
+
+// The words do not say how a model reads what is between them.
+BOOST_AUTO_TEST_CASE(only_an_entry_of_the_very_text_has_a_seed) {
+  constexpr auto seed = std::numeric_limits<uint64_t>::max();
+  const auto check = [](index::store& sut) {
+    const auto found = sut.near("k", "a ghost", {10});
+    BOOST_TEST_REQUIRE(found.size() == 3u);
+    for (const auto& x : found) {
+      BOOST_TEST(x.similarity == 1);
+      BOOST_TEST(x.seeded == (x.entry == 1));
+      BOOST_TEST(x.seed == (x.entry == 1 ? seed : 0));
+    }
+  };
+  {
+    const auto sut = open(options());
+    auto drawn = kept_states({8});
+    drawn.seed = seed;
+    for (const auto* text : {"a ghost", "A ghost!"})
+      BOOST_TEST(sut->keep("k", text, drawn));
+    BOOST_TEST(sut->keep("k", "a ghost", kept_states({8})));
+    check(*sut);
+  }
+  check(*open(options()));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_kept_is_there_after_a_restart) {

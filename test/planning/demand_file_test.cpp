@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
                            "right_misses": 4, "checked": 5},
            "skips": {"25": 1}, "allowed": {"25": 2, "0": 3}},
           {"seconds": 0.5, "arrived": 0, "late": 2, "confidences": [9],
-           "extra_work": [-0.5, 2]}]})",
+           "extra_work": [-0.5, 2], "extra_pixels": [3]}]})",
     "d.json");
   BOOST_REQUIRE(d);
   BOOST_TEST(d->backlog == 7u);
@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_CASE(windows_follow_each_other) {
   BOOST_TEST((d->windows[0].allowed == by_steps{{0, 3}, {25, 2}}));
   BOOST_TEST(d->windows[1].late == 2u);
   BOOST_TEST((d->windows[1].extra_work == std::vector{-0.5, 2.0}));
+  BOOST_TEST((d->windows[1].extra_pixels == std::vector{3.0}));
 }
 
 BOOST_AUTO_TEST_CASE(every_fault_is_told_with_its_place) {

@@ -8,7 +8,9 @@
 #include <gpu/models/tiny_bert.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/recall_rig.hpp>
+#include <support/scale.hpp>
 
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,6 +43,7 @@ struct seeing : test::recall_rig {
     p.reuse->small = {core::variant_id{0}};
     p.reuse->steps = 4;
     p.reuse->images = {{2, 0.25}};
+    known = p;
     folder.write("family.json", planning::to_json(p));
   }
 
@@ -55,7 +58,7 @@ struct seeing : test::recall_rig {
       "arena.capture_slots=8",
       "cache.memory_mib=16",
       "cache.disk_wait_ms=60000",
-      "scheduler.facts_ms=10000",
+      "scheduler.facts_ms=60000",
       scorer};
     out.insert(out.end(), more.begin(), more.end());
     return out;
@@ -95,6 +98,7 @@ struct seeing : test::recall_rig {
     return "cache.folder='" + (folder.path / name).string() + "'";
   }
 
+  planning::profile known;
   const std::string circle = "a large red circle on a white background";
   const std::string disc = "a big red disc on a white background";
   const std::string star = "a small blue star on a black background";
@@ -212,6 +216,57 @@ BOOST_AUTO_TEST_CASE(an_encoder_without_an_image_tower_is_refused) {
   const auto words = refusal({images}, "crs");
   for (const auto* const part : {"cache.compares", "cache.encoder"})
     BOOST_TEST(words.find(part) != std::string::npos, words);
+}
+
+// Each generation starts from a state that the first one left.
+BOOST_AUTO_TEST_CASE(generations_of_one_prompt_stay_its_first_image) {
+  auto p = known;
+  p.reuse->latents = {{2, 0.5}};
+  folder.write("latents.json", planning::to_json(p));
+  auto sut = test::start(
+    mode::single,
+    family("nirvana", {"planner.profile='"
+                       + (folder.path / "latents.json").string() + "'"}));
+  const auto first = drawn(*sut, circle);
+  remembered(*sut);
+  const auto generations = std::max<size_t>(test::scaled(500), 5);
+  for (size_t i = 0; i < generations; ++i) {
+    const auto made = repeated(*sut, scene(circle));
+    BOOST_TEST(made.steps_run == 2u);
+    BOOST_TEST((pixels(made) == pixels(first)));
+    BOOST_TEST(test::comes_to_rest(*sut));
+  }
+  const auto all = sut->cache_entries({});
+  BOOST_TEST_REQUIRE(std::holds_alternative<std::vector<cache_entry>>(all));
+  for (const auto& entry : std::get<std::vector<cache_entry>>(all))
+    BOOST_TEST(entry.depth == 0u);
+  BOOST_TEST(sut->stop(10s));
+}
+
+// The part of a prompt behind the last token that its model reads draws
+// nothing.
+BOOST_AUTO_TEST_CASE(words_that_no_model_reads_make_no_other_prompt) {
+  auto p = known;
+  p.reuse->answers_from = 1;
+  folder.write("exact.json", planning::to_json(p));
+  auto sut = test::start(
+    mode::single,
+    family("pinecone", {"planner.profile='"
+                        + (folder.path / "exact.json").string() + "'"}));
+  auto all_read = circle;
+  for (int i = 0; i < 80; ++i)
+    all_read += " and a red circle";
+  const auto first = drawn(*sut, all_read + " a blue star");
+  BOOST_TEST(first.route == "scratch");
+  remembered(*sut);
+  const auto same = drawn(*sut, all_read + " a green square");
+  BOOST_TEST(same.route == "picture");
+  BOOST_TEST((pixels(same) == pixels(first)));
+  BOOST_TEST_REQUIRE(same.reused.has_value());
+  BOOST_TEST(same.reused->similarity == 1);
+  // A word that is read makes another prompt.
+  BOOST_TEST(drawn(*sut, "a blue star and " + all_read).route == "scratch");
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,7 +20,10 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace atelier;
 using namespace std::chrono_literals;
@@ -272,6 +275,41 @@ BOOST_DATA_TEST_CASE(an_edit_of_another_size_keeps_its_pixels, modes, how) {
   BOOST_TEST(changed > 3u * 70 * 40 / 2);
 }
 
+// A cell of the latent is two pixels wide here, and diffusers reads its first
+// pixel. A line between those pixels is repainted all the same: if nothing
+// were, any run would return what the autoencoder makes of the source.
+BOOST_DATA_TEST_CASE(a_line_thinner_than_a_cell_is_repainted, modes, how) {
+  auto sut = start(how);
+  const core::extent px{32, 32};
+  std::mt19937_64 random{test::seed()};
+  image::bitmap source{px, 3, std::vector<uint8_t>(px.pixels() * 3)};
+  for (auto& b : source.bytes)
+    b = static_cast<uint8_t>(random());
+  image::bitmap mask{px, 3, std::vector<uint8_t>(px.pixels() * 3, 0)};
+  constexpr size_t row = 17;
+  std::fill_n(mask.bytes.begin()
+                + static_cast<ptrdiff_t>(3 * (row * px.width + 4)),
+              3 * 24, uint8_t{255});
+  auto wanted = small();
+  wanted.image = *image::encode(source.view(), {});
+  wanted.mask = *image::encode(mask.view(), {});
+  const auto edited = [&](const std::string& prompt, uint32_t steps) {
+    wanted.prompt = prompt;
+    wanted.steps = steps;
+    auto asked = test::hand_in(*sut, wanted);
+    const auto made = test::image_in(test::await(asked));
+    auto pixels = image::decode(made.bytes);
+    BOOST_TEST_REQUIRE(pixels.operator bool());
+    return std::move(pixels->bytes);
+  };
+  const auto one = edited("a", 3);
+  const auto other = edited("a a", 9);
+  BOOST_TEST((one != other));
+  for (size_t i = 0; i < one.size(); ++i)
+    if (mask.bytes[i] == 0)
+      BOOST_REQUIRE(one[i] == source.bytes[i]);
+}
+
 BOOST_DATA_TEST_CASE(previews_show_what_the_image_becomes, modes, how) {
   auto sut = start(how);
   auto wanted = small();
@@ -370,6 +408,37 @@ BOOST_AUTO_TEST_CASE(a_measured_profile_is_taken_by_the_planner) {
     wanted, [](const auto&, size_t done, size_t) { return done < 2; });
   BOOST_TEST_REQUIRE(!ended);
   BOOST_TEST((ended.why().code == core::ec::cancelled));
+}
+
+BOOST_AUTO_TEST_CASE(a_model_whose_image_encoder_fails_is_measured_without_it) {
+  const std::string broken = "encoder.conv_in.bias";
+  const auto shape = vae[broken].shape;
+  const auto count = static_cast<size_t>(shape.at(0));
+  vae.remove(broken);
+  vae.add(broken, shape,
+          std::vector<float>(count, std::numeric_limits<float>::quiet_NaN()));
+  vae.write(path / "vae" / "diffusion_pytorch_model.safetensors");
+  runtime::measurement wanted;
+  wanted.batches = {1};
+  wanted.sizes = {{32, 32}};
+  wanted.steps = 1;
+  auto& x = wanted.settings;
+  x.models.resize(1);
+  x.models[0].name = "tiny";
+  x.models[0].path = path.string();
+  x.devices[0].executor = "torch";
+  x.devices[0].variants = {"tiny@3"};
+  std::vector<std::string> notes;
+  const auto measured = runtime::measure(
+    wanted, [](const auto&, size_t, size_t) { return true; },
+    [&](const std::string& told) { notes.push_back(told); });
+  BOOST_REQUIRE_MESSAGE(measured, (measured ? "" : measured.why().text));
+  const auto& v = measured->variants.at(0);
+  BOOST_TEST(v.step.size() == 1u);
+  BOOST_TEST((v.decode.count() > 0 && v.encode.count() == 0));
+  BOOST_TEST_REQUIRE(notes.size() == 1u);
+  BOOST_TEST(notes[0].starts_with("tiny@3, 32x32, a source: "), notes[0]);
+  BOOST_TEST(notes[0].find("not numbers") != std::string::npos, notes[0]);
 }
 
 BOOST_DATA_TEST_CASE(a_stage_refines_an_image_as_an_edit_of_its_file, modes,

@@ -13,6 +13,7 @@
 #include <process/recall_rig.hpp>
 #include <support/eventually.hpp>
 #include <support/host_policy.hpp>
+#include <support/scale.hpp>
 
 #include <signal.h>
 #include <unistd.h>
@@ -128,7 +129,12 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       BOOST_TEST(undisturbed.route == "scratch");
       BOOST_TEST(undisturbed.steps_run == steps);
       remembered(*sut);
+      const auto compared = [&] {
+        return sut->status().cache.value().compared;
+      };
+      const auto before = compared();
       const auto again = repeated(*sut, x);
+      BOOST_TEST(compared() > before);
       BOOST_TEST(again.steps_run == steps - kept);
       BOOST_TEST((pixels(again) == pixels(undisturbed)));
       check_told(again, steps - kept);
@@ -273,6 +279,82 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_is_answered_with_its_remembered_image) {
       BOOST_TEST(test::comes_to_rest(*sut));
       BOOST_TEST(sut->stop(10s));
     }
+}
+
+// The entry keeps the seed that drew it, and the answer reports that one.
+BOOST_AUTO_TEST_CASE(the_seed_of_an_image_from_the_cache_makes_it_again) {
+  struct turn {
+    std::string policy;
+    std::string route;
+  };
+
+  const auto says = [](const generated_image& x, const char* text) {
+    return x.notes.front().text.find(text) != std::string::npos;
+  };
+  for (const auto& each : {turn{"nirvana", "latent"}, {"gptcache", "picture"}})
+    for (const auto how : {mode::single, mode::split})
+      BOOST_TEST_CONTEXT(each.policy << ", " << how) {
+        auto sut = start(how, each.policy);
+        auto x = wanted("a red ball on a table");
+        test::answers_to(*sut, {x});
+        remembered(*sut);
+        // Every request has a seed that drew no entry.
+        const auto from_cache = [&] {
+          for (int i = 0; i < 40; ++i) {
+            ++*x.seed;
+            const auto made = test::answers_to(*sut, {x});
+            if (test::image_in(made.front()).route.starts_with(each.route))
+              return test::image_in(made.front());
+          }
+          BOOST_FAIL("no answer started from earlier work");
+          return generated_image{};
+        };
+        const auto found = from_cache();
+        BOOST_TEST(found.seed != *x.seed);
+        BOOST_TEST(says(found, "makes it again"));
+        auto alone = x;
+        alone.seed = found.seed;
+        alone.cache = "off";
+        const auto drawn = test::answers_to(*sut, {alone});
+        BOOST_TEST(!test::image_in(drawn.front()).reused.has_value());
+        BOOST_TEST((pixels(test::image_in(drawn.front())) == pixels(found)));
+        // A text with the same words may be read in another way. (`nirvana`
+        // also keeps what it draws in full for that text.)
+        if (each.policy == "gptcache") {
+          x.prompt = "A red ball on a table!";
+          const auto other = from_cache();
+          BOOST_TEST(other.seed == *x.seed);
+          BOOST_TEST(says(other, "alone does not make it"));
+        }
+        BOOST_TEST(test::comes_to_rest(*sut));
+        BOOST_TEST(sut->stop(10s));
+      }
+}
+
+// Each prompt is nearest to the one before it, from whose image it starts.
+BOOST_AUTO_TEST_CASE(work_made_of_work_is_kept_up_to_the_depth) {
+  constexpr uint32_t depth = 3;
+  folder.write("measured.json", planning::to_json(test::with_reuse(0.5)));
+  auto set = settings("modm");
+  set.push_back("cache.depth=" + std::to_string(depth));
+  auto sut = test::start(mode::single, set);
+  const auto generations = std::max<size_t>(test::scaled(50), 6);
+  auto x = wanted("a red ball on a table in a room of an old house");
+  size_t reused = 0;
+  for (size_t i = 0; i < generations; ++i) {
+    const auto made = test::answers_to(*sut, {x});
+    reused += test::image_in(made.front()).reused ? 1u : 0u;
+    BOOST_TEST(test::comes_to_rest(*sut));
+    x.prompt += " word" + std::to_string(i);
+  }
+  BOOST_TEST(reused > depth);
+  const auto all = sut->cache_entries({});
+  BOOST_TEST_REQUIRE(std::holds_alternative<std::vector<cache_entry>>(all));
+  uint32_t deepest = 0;
+  for (const auto& entry : std::get<std::vector<cache_entry>>(all))
+    deepest = std::max(deepest, entry.depth);
+  BOOST_TEST(deepest == depth);
+  BOOST_TEST(sut->stop(10s));
 }
 
 BOOST_AUTO_TEST_CASE(exchanged_objects_are_another_prompt) {

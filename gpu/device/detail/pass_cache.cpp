@@ -35,7 +35,7 @@ bool pass_cache::in_turn(const kept_pass& x) const {
 }
 
 // The pass in use may keep what the others leave, at least an equal share of
-// all. Passes that are no longer used leave first, and wholly. Those that take
+// all. Passes that are no longer used leave first, and wholly. Passes that take
 // turns with it keep a share each: if they left wholly, each would compute all
 // of its results in every turn.
 kept_pass& pass_cache::with_results(kept_pass& x) {

@@ -174,6 +174,11 @@ void torch_row::read_source(source_cache& sources) {
     drawn = drawn + deviation * posterior.to(device);
   }
   clean_ = model_->vae().to_latent(drawn).to(torch::kFloat32).squeeze(0);
+  if (!clean_.isfinite().all().item<bool>())
+    throw model_error{
+      core::fail(core::ec::internal,
+                 "the encoded image holds values that are not numbers; "
+                 "in float16 some autoencoders overflow: use f32 or bf16")};
   auto noise = torch::empty(clean_.sizes(), torch::kFloat32);
   first.draw({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});
   first_noise_ = noise.to(device);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/samplers/detail/step_ops.hpp>
-#include <atelier/gpu/samplers/detail/step_values.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -53,6 +52,16 @@ void add_share(torch::Tensor& to, const torch::Tensor& share,
   to.add_(torch::where(share.ne(0), of.mul(share), nothing));
 }
 
+/// Does the same as `rescale_factor` for deviations that stay on their device:
+/// the host does not wait for them.
+torch::Tensor factor_on_device(const torch::Tensor& guided,
+                               const torch::Tensor& mixed, float rescale) {
+  const auto share = static_cast<double>(rescale);
+  const auto factor = guided.div(mixed).mul_(share).add_(1.0 - share);
+  return torch::where(mixed.gt(0), factor, torch::ones_like(factor))
+    .to(torch::kFloat32);
+}
+
 bool any(std::span<const step_rule> rules, float step_rule::*share) {
   return std::any_of(rules.begin(), rules.end(),
                      [share](const auto& x) { return x.*share != 0; });
@@ -99,10 +108,10 @@ torch::Tensor guide_by_ops(const torch::Tensor& unguided,
     // Row by row, as the split of a reduction must not depend on the batch.
     const auto row = static_cast<int64_t>(i);
     const auto deviation_of = [row](const torch::Tensor& of) {
-      return of.select(0, row).to(torch::kFloat64).std().item<double>();
+      return of.select(0, row).to(torch::kFloat64).std();
     };
     mixed.select(0, row).mul_(
-      rescale_factor(deviation_of(g), deviation_of(mixed), rescales[i]));
+      factor_on_device(deviation_of(g), deviation_of(mixed), rescales[i]));
   }
   return mixed;
 }

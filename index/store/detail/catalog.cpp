@@ -65,7 +65,10 @@ constexpr std::string_view versions[] = {
   " (SELECT number FROM entries WHERE tenant <> 0);"
   "DELETE FROM entries WHERE tenant <> 0;"
   "UPDATE entries SET key = CAST(key || zeroblob(12) AS BLOB),"
-  " tenant = zeroblob(16);"};
+  " tenant = zeroblob(16);",
+  // What drew older entries is unknown.
+  "ALTER TABLE entries ADD COLUMN seeded INTEGER NOT NULL DEFAULT 0;"
+  "ALTER TABLE entries ADD COLUMN seed INTEGER NOT NULL DEFAULT 0;"};
 
 /// The version from which on a tenant has 128 bits.
 constexpr int64_t version_of_tenants = 4;
@@ -79,7 +82,7 @@ constexpr std::string_view vector_table =
 
 constexpr std::string_view entry_columns =
   "SELECT number, key, text, tenant, depth, width, height, made, used,"
-  " saved_steps, file_bytes FROM entries";
+  " saved_steps, file_bytes, seeded, seed FROM entries";
 
 /// Converts a number to SQLite's numbers, which have a sign.
 int64_t stored(uint64_t x) {
@@ -179,6 +182,8 @@ void take_entries(database& in, statement& rows,
     x.made = rows.get_number(7);
     x.uses = {number(rows, 8), number(rows, 9)};
     x.file_bytes = number(rows, 10);
+    if (rows.get_number(11) != 0)
+      x.seed = number(rows, 12);
     parts.put(rows.get_number(0));
     while (parts.next())
       x.parts.push_back({static_cast<uint32_t>(parts.get_number(0)),
@@ -316,7 +321,7 @@ core::result<void> catalog::add(const entry_row& row,
     const auto whose = core::bytes_of(row.whose);
     to_->at_once([&] {
       statement{*to_, "INSERT INTO entries"
-                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
+                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"}
         .put(stored(row.number))
         .put(std::span{reinterpret_cast<const uint8_t*>(row.key.data()),
                        row.key.size()})
@@ -329,6 +334,8 @@ core::result<void> catalog::add(const entry_row& row,
         .put(stored(row.uses.last))
         .put(stored(row.uses.saved_steps))
         .put(stored(row.file_bytes))
+        .put(row.seed ? 1 : 0)
+        .put(stored(row.seed.value_or(0)))
         .run();
       statement part{*to_, "INSERT INTO parts VALUES(?, ?, ?, ?, ?, ?, ?)"};
       for (const auto& x : row.parts)

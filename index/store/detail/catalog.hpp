@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ struct entry_row {
   entry_uses uses;
   /// The size of its file, which also counts payloads that were evicted.
   uint64_t file_bytes = 0;
+  /// The seed that drew it from noise; none: unknown, or made otherwise.
+  std::optional<uint64_t> seed{};
   /// Ordered by rising steps, which is their order in the file.
   std::vector<part_row> parts;
 

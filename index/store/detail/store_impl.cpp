@@ -132,12 +132,14 @@ core::result<void> store::impl::read_folder() {
         x->number = row.number;
         x->key = std::move(row.key);
         x->depth = row.depth;
+        x->seed = row.seed;
         x->px = row.px;
         x->file_bytes = row.file_bytes;
         x->parts = std::move(row.parts);
         // No search finds entries of another scope.
         if (x->key.starts_with(with.scope)) {
           x->words = digest_of_words(row.text);
+          x->text = core::sha256(std::as_bytes(std::span{row.text}));
           if (auto vector = known->extract(row.number))
             found.insert(std::move(vector));
           else if (!with.images)
@@ -338,6 +340,8 @@ bool store::impl::keep(entry_row row, std::span<const float> vector,
   x->number = row.number;
   x->key = std::move(row.key);
   x->words = digest_of_words(row.text);
+  x->seed = row.seed;
+  x->text = core::sha256(std::as_bytes(std::span{row.text}));
   x->depth = row.depth;
   x->px = row.px;
   x->file_bytes = row.file_bytes;

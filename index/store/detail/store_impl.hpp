@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/sha256.hpp>
 #include <atelier/index/detail/answer_counts.hpp>
 #include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/nearest.hpp>
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -37,6 +39,10 @@ struct store::impl {
     uint64_t number = 0;
     std::string key;
     words_digest words{};
+    /// The seed that drew it from noise, if it is known, and the digest of its
+    /// whole text.
+    std::optional<uint64_t> seed;
+    core::sha256_digest text{};
     uint32_t depth = 0;
     core::extent px;
     uint64_t file_bytes = 0;

@@ -265,6 +265,17 @@ public:
             "had found an equally similar one.")
       .add(number(c.agreed), {{"outcome", "agreed"}})
       .add(number(c.checked - c.agreed), {{"outcome", "missed"}});
+    counter(to_, "atelier_cache_compared_total",
+            "Vectors that searches compared with theirs.")
+      .add(number(c.compared));
+    counter(to_, "atelier_cache_visited_total",
+            "Entries that searches looked at one by one, because the index "
+            "found too few that hold what the policy needs.")
+      .add(number(c.visited));
+    counter(to_, "atelier_cache_index_builds_total",
+            "Indexes that were built for keys with many entries.")
+      .add(number(c.builds), {{"outcome", "built"}})
+      .add(number(c.failed_builds), {{"outcome", "failed"}});
     counter(to_, "atelier_cache_failures_total",
             "Failed operations of the cache's disk and encoders.")
       .add(number(c.failures));

@@ -3,6 +3,7 @@
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/gpu/samplers/detail/step_ops.hpp>
+#include <atelier/gpu/samplers/detail/step_values.hpp>
 #include <atelier/gpu/samplers/step.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -188,6 +189,38 @@ BOOST_AUTO_TEST_CASE(guidance_is_that_of_diffusers) {
   BOOST_TEST(torch::allclose(mixed, plain, 1e-6, 1e-6));
   for (int64_t i : {0, 1, 3, 6, 7})
     BOOST_TEST(same_bits(mixed[i], plain[i]));
+}
+
+// The factor that the device computes is the one that the host computes.
+BOOST_AUTO_TEST_CASE(a_rescale_on_the_device_has_the_bits_of_the_hosts) {
+  const batch sut;
+  const std::vector<float> scales{1, 7.5f, 3, 0, 12, 5, 2, 9};
+  const std::vector<float> none(8, 0);
+  const std::vector<float> rescales{0, 0.1f, 0.7f, 0, 1, 0.3f, 0.9f, 0};
+  const auto mixed = guide_by_ops(sut.x, sut.out, scales, none, kept);
+  auto expected = mixed.clone();
+  const auto deviation = [](const torch::Tensor& of) {
+    return of.to(torch::kFloat64).std().item<double>();
+  };
+  for (int64_t i = 0; i < 8; ++i)
+    if (const float share = rescales[static_cast<size_t>(i)]; share != 0)
+      expected[i].mul_(
+        rescale_factor(deviation(sut.out[i]), deviation(mixed[i]), share));
+  BOOST_TEST(
+    same_bits(guide_by_ops(sut.x, sut.out, scales, rescales, kept), expected));
+  const auto zeros = torch::zeros({1, 4, 8, 8});
+  const std::vector<float> one{1};
+  BOOST_TEST(same_bits(guide_by_ops(zeros, zeros, one, one, kept), zeros));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_arrive_whatever_was_brought_before) {
+  step_numbers sut;
+  const std::vector<float> three{1, 2, 3};
+  const std::vector<float> five{4, 5, 6, 7, 8};
+  for (const auto* values : {&three, &five, &three}) {
+    const auto brought = sut.bring(*values, torch::kCPU);
+    BOOST_TEST(same_bits(brought, torch::tensor(*values)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_guided_row_has_its_bits_in_any_batch) {

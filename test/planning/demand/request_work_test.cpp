@@ -98,4 +98,37 @@ BOOST_AUTO_TEST_CASE(steps_are_planned_as_long_as_those_of_the_mean_request) {
   BOOST_TEST((at_requested_work(p, {}) == p));
 }
 
+BOOST_AUTO_TEST_CASE(pixels_count_whatever_the_steps) {
+  core::request small;
+  small.px = {256, 256};
+  small.fixed.steps = 80;
+  BOOST_TEST(relative_pixels(at_512(), small) == 0.25);
+  BOOST_TEST(relative_pixels(at_512(), core::request{}) == 1);
+  auto v = at_512();
+  v.native_only = true;
+  BOOST_TEST(relative_pixels(v, small) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(decoding_is_planned_for_the_size_of_the_mean_request) {
+  profile p;
+  p.variants = {at_512(), at_512()};
+  for (auto& v : p.variants) {
+    v.decode = 40ms;
+    v.encode = 20ms;
+  }
+  p.kinds.push_back({"slow", {running_costs{}}, 0, {}, {}});
+  p.kinds[0].variants[0]->step = {{1, 512 * 512, 1s, 9}};
+  p.kinds[0].variants[0]->decode = 200ms;
+  // Half of the requests have four times the pixels of the first variant, in so
+  // few steps that they are the usual work.
+  auto w = window(4, {0, 0});
+  w.extra_pixels = {6};
+  const auto now = at_requested_work(p, std::vector{w});
+  BOOST_TEST((now.variants[0].decode == 100ms));
+  BOOST_TEST((now.variants[0].encode == 50ms));
+  BOOST_TEST((now.variants[0].step == p.variants[0].step));
+  BOOST_TEST((now.variants[1] == p.variants[1]));
+  BOOST_TEST((now.kinds[0].variants[0]->decode == 500ms));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

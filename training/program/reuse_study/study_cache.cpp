@@ -110,8 +110,11 @@ std::vector<planning::match> any_entry_cache::find(
   auto one = by;
   one.most = 1;
   auto found = inner().near(key, texts_[random.below(texts_.size())], one);
-  for (auto& x : found)
+  for (auto& x : found) {
     x.similarity = *similarity_;
+    // The request has another text.
+    x.seeded = false;
+  }
   return found;
 }
 

@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_cache_or_in_use_is_refused) {
   // Root may read any folder, but not one that is a link to itself.
   const auto loop = path / "loop";
   std::filesystem::create_symlink(loop, loop);
-  BOOST_TEST((run({"verify", "--folder", loop.string()})
-              != exit_status::not_there));
+  BOOST_TEST(
+    (run({"verify", "--folder", loop.string()}) != exit_status::not_there));
   BOOST_TEST(err.str().find("cannot read the folder " + loop.string())
              != std::string::npos);
   const auto server = open();

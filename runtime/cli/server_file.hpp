@@ -16,7 +16,7 @@ namespace atelier::runtime::cli {
 struct server_place {
   std::string url;
   pid_t pid = 0;
-  /// When the process began, as `start_of` returns it; 0: not told.
+  /// When the process began, as `start_of` returns it; 0: unknown.
   uint64_t started = 0;
 };
 

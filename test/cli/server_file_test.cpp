@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_place_tells_when_its_process_began) {
   const auto file = server_file(path);
   BOOST_TEST_REQUIRE(write_server_file(file, {"a", getpid()}).operator bool());
   BOOST_TEST(read_server_file(file)->value().started == began);
-  // A file of an earlier program does not tell it.
+  // A file of an earlier program lacks it.
   write("server.json", R"({"url":"a","pid":42})");
   BOOST_TEST(read_server_file(file)->value().started == 0u);
 }

@@ -298,6 +298,7 @@ void hub::order_captures(core::ticket who, const row& r, const worker& w,
   const auto& given = slots_.of(who).granted.captures;
   // When slots are short, the latest states are captured: they save most steps.
   const auto left_out = wanted.size() - given.size();
+  records_.captures_without_slot(left_out);
   for (size_t i = 0; i < given.size(); ++i)
     into.captures.push_back({wanted[left_out + i], given[i]});
 }

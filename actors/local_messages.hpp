@@ -175,6 +175,8 @@ struct counters {
   std::vector<uint64_t> stages_left_out;
   /// States that devices kept for later requests.
   uint64_t captured = 0;
+  /// States that no device was ordered to keep, since no slot was free.
+  uint64_t captures_without_slot = 0;
   /// Images on which their judge failed.
   uint64_t judge_failures = 0;
   /// These are like the fields of planning::demand_window and planning::demand.

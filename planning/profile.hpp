@@ -318,6 +318,9 @@ struct profile {
   /// The kinds of devices with costs of their own, each once; the fields above
   /// hold for all others. Empty: they hold for all. kinds.hpp reads it.
   std::vector<kind_profile> kinds{};
+  /// Whether devices draw edits in full, so that a plan must not count with the
+  /// time that `masked` saves. No file has it.
+  bool edits_in_full = false;
 
   friend bool operator==(const profile&, const profile&) = default;
 };

@@ -92,7 +92,7 @@ predictor_status predictor_of(const index::prediction_counts& now) {
 cache_status cache_of(const config::cache_settings& most,
                       const index::kept_work& kept,
                       const index::prediction_counts& predictions,
-                      uint64_t captured) {
+                      const actors::counters& counts) {
   const auto now = kept.counts();
   cache_status out;
   out.entries = now.entries;
@@ -105,7 +105,8 @@ cache_status cache_of(const config::cache_settings& most,
   out.torn = now.dropped_torn;
   out.evicted_payloads = now.evicted_payloads;
   out.spent = now.spent;
-  out.captured = captured;
+  out.captured = counts.captured;
+  out.captures_without_slot = counts.captures_without_slot;
   out.checked = now.searches_checked;
   out.agreed = now.searches_agreed;
   out.compared = now.compared;
@@ -399,8 +400,8 @@ engine_status engine::status() const {
   if (impl_->kept) {
     const auto predictions = impl_->predicts->counts();
     measured = rates_of(predictions.recent);
-    s.cache = cache_of(impl_->settings.cache, *impl_->kept, predictions,
-                       got->counts.captured);
+    s.cache =
+      cache_of(impl_->settings.cache, *impl_->kept, predictions, got->counts);
   }
   s.policy = impl_->policy->name();
   s.policy_is_automatic =

@@ -308,6 +308,7 @@ void take_sections(const planning::profile& from, planning::profile& into) {
   for (auto masked : from.masked)
     if (hosted.take(masked.variant))
       into.masked.push_back(masked);
+  into.edits_in_full = true;
 }
 
 // Returns the costs of the devices of one kind: by their own profile, otherwise

@@ -356,6 +356,10 @@ void records::captured(uint64_t states) {
   counts_.captured += states;
 }
 
+void records::captures_without_slot(uint64_t states) {
+  counts_.captures_without_slot += states;
+}
+
 void records::resumed() {
   ++counts_.resumed;
 }

@@ -135,6 +135,9 @@ public:
   /// Notes states that a device kept for later requests.
   void captured(uint64_t states);
 
+  /// Notes states that no device keeps, since no slot was free.
+  void captures_without_slot(uint64_t states);
+
   /// Notes a request that waits again after its dispatch ended without a
   /// result.
   void fell_back(core::request_id request, bool resumes, uint32_t steps_done,

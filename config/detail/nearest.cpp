@@ -44,7 +44,9 @@ std::string nearest_key(std::string_view key) {
       found = candidate;
     }
   }
-  const size_t most = std::max<size_t>(2, last_part(key).size() / 3);
+  // Two mistakes make any three letters of any others.
+  const size_t letters = last_part(key).size();
+  const size_t most = letters < 4 ? 1 : std::max<size_t>(2, letters / 3);
   return std::get<0>(best) <= most ? std::string{found} : std::string{};
 }
 

@@ -26,7 +26,11 @@ using detail::entry_row;
 
 core::result<detail::folder_lock> locked(const fs::path& folder) {
   std::error_code error;
-  if (!fs::exists(detail::rows_of(folder), error))
+  const bool there = fs::exists(detail::rows_of(folder), error);
+  if (error)
+    return core::fail(ec::io_failed, "cannot read the folder {}: {}",
+                      folder.string(), error.message());
+  if (!there)
     return core::fail(ec::not_found, "{}: no cache was found", folder.string());
   return detail::folder_lock::take(folder);
 }

@@ -32,7 +32,7 @@ result<server_place> find_server(const common_arguments& common) {
   const auto there = read_server_file(file);
   if (!there)
     return there.why();
-  if (!*there || !is_atelier((*there)->pid))
+  if (!*there || !is_its_process(**there))
     return fail(ec::not_found,
                 "no server runs with the data folder {}: 'atelier serve' "
                 "starts one",
@@ -168,7 +168,7 @@ exit_status stop(const common_arguments& common, environment& world) {
     return refuse(world.terminal, there.why());
   // The number may be another process's by now: the descriptor is not.
   const auto pidfd = static_cast<int>(syscall(SYS_pidfd_open, there->pid, 0));
-  if (pidfd < 0 || !is_atelier(there->pid)) {
+  if (pidfd < 0 || !is_its_process(*there)) {
     if (pidfd >= 0)
       close(pidfd);
     return refuse(world.terminal, fail(ec::not_found, "the server has ended"));

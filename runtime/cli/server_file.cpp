@@ -67,7 +67,10 @@ result<void> server_claim::take(const fs::path& data) {
 result<void> write_server_file(const fs::path& file, const server_place& here) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
-  const auto text = json{{"url", here.url}, {"pid", here.pid}}.dump() + '\n';
+  const auto text =
+    json{{"url", here.url}, {"pid", here.pid}, {"started", start_of(here.pid)}}
+      .dump()
+    + '\n';
   const std::vector<uint8_t> bytes(text.begin(), text.end());
   core::part_file part{file.parent_path(), 0600};
   int why = part.open_error();
@@ -95,8 +98,11 @@ result<std::optional<server_place>> read_server_file(const fs::path& file) {
       || !x.contains("pid") || !x["pid"].is_number_integer())
     return fail(ec::io_failed, "{} does not name the address of a server",
                 file.string());
-  return std::optional{
-    server_place{x["url"].get<std::string>(), x["pid"].get<pid_t>()}};
+  server_place out{x["url"].get<std::string>(), x["pid"].get<pid_t>(), 0};
+  if (const auto began = x.find("started");
+      began != x.end() && began->is_number_unsigned())
+    out.started = began->get<uint64_t>();
+  return std::optional{std::move(out)};
 }
 
 void remove_server_file(const fs::path& file, pid_t pid) {
@@ -112,6 +118,29 @@ bool is_atelier(pid_t pid) {
   std::string name;
   std::getline(in, name, '\0');
   return fs::path{name}.filename() == "atelier";
+}
+
+uint64_t start_of(pid_t pid) {
+  if (pid <= 0)
+    return 0;
+  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string line;
+  std::getline(in, line);
+  // The program's name ends with the last bracket, and may contain blanks. The
+  // time is the twentieth field behind it.
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string::npos)
+    return 0;
+  std::istringstream fields{line.substr(name_end + 1)};
+  std::string skipped;
+  for (int i = 0; i < 19; ++i)
+    fields >> skipped;
+  uint64_t out = 0;
+  return fields >> out ? out : 0;
+}
+
+bool is_its_process(const server_place& x) {
+  return is_atelier(x.pid) && (x.started == 0 || start_of(x.pid) == x.started);
 }
 
 } // namespace atelier::runtime::cli

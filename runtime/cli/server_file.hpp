@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ namespace atelier::runtime::cli {
 struct server_place {
   std::string url;
   pid_t pid = 0;
+  /// When the process began, as `start_of` returns it; 0: unknown.
+  uint64_t started = 0;
 };
 
 /// Returns the path of server.json in the data folder.
@@ -40,8 +43,8 @@ private:
   int folder_ = -1;
 };
 
-/// Writes the whole file so that only its owner can read it, and creates the
-/// folder.
+/// Writes the whole file so that only its owner can read it, with the time at
+/// which the process began, and creates the folder.
 /// Errors: ec::io_failed.
 core::result<void> write_server_file(const std::filesystem::path& file,
                                      const server_place& here);
@@ -56,5 +59,14 @@ void remove_server_file(const std::filesystem::path& file, pid_t pid);
 
 /// Returns whether a process with that number exists and runs this program.
 bool is_atelier(pid_t pid);
+
+/// Returns when a process began. Units: the kernel's clock ticks since the
+/// machine started; 0 if there is no such process.
+uint64_t start_of(pid_t pid);
+
+/// Returns whether the process of that number is the one that wrote the place:
+/// after its end, the number may be that of another process, and the port that
+/// of another user's server.
+bool is_its_process(const server_place& x);
 
 } // namespace atelier::runtime::cli

@@ -180,6 +180,13 @@ BOOST_AUTO_TEST_CASE(what_is_no_cache_or_in_use_is_refused) {
   BOOST_TEST((run({"stats", "--folder", (path / "none").string()})
               == exit_status::not_there));
   BOOST_TEST(err.str().find("no cache was found") != std::string::npos);
+  // Root may read any folder, but not one that is a link to itself.
+  const auto loop = path / "loop";
+  std::filesystem::create_symlink(loop, loop);
+  BOOST_TEST(
+    (run({"verify", "--folder", loop.string()}) != exit_status::not_there));
+  BOOST_TEST(err.str().find("cannot read the folder " + loop.string())
+             != std::string::npos);
   const auto server = open();
   BOOST_TEST((run_there("clear") == exit_status::not_there));
   BOOST_TEST(err.str().find("is in use by process") != std::string::npos);

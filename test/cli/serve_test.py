@@ -812,7 +812,17 @@ def case_a_stale_file_is_no_server(program):
     code, _, err = program.run(["stop"])
     expect(code == 3, code, err)
     with server(program) as (process, told):
-        expect(json.loads(file.read_text())["pid"] == process.pid)
+        written = file.read_text()
+        place = json.loads(written)
+        expect(place["pid"] == process.pid)
+        # Its number is this server's, and it began before it.
+        file.write_text(json.dumps({**place, "started": place["started"] - 1}))
+        for command in "status", "stop":
+            code, _, err = program.run([command])
+            expect(code == 3, command, code, err)
+        file.write_text(written)
+        code, _, err = program.run(["status"])
+        expect(code == 0, code, err)
         expect(end_of(process, signal.SIGTERM)[0] == 0)
 
 

@@ -28,6 +28,19 @@ BOOST_AUTO_TEST_CASE(a_place_is_read_back) {
   BOOST_TEST((*there)->pid == 42);
 }
 
+BOOST_AUTO_TEST_CASE(a_place_tells_when_its_process_began) {
+  const auto began = start_of(getpid());
+  BOOST_TEST(began > 0u);
+  BOOST_TEST(start_of(getppid()) <= began);
+  BOOST_TEST(start_of(0) == 0u);
+  const auto file = server_file(path);
+  BOOST_TEST_REQUIRE(write_server_file(file, {"a", getpid()}).operator bool());
+  BOOST_TEST(read_server_file(file)->value().started == began);
+  // A file of an earlier program lacks it.
+  write("server.json", R"({"url":"a","pid":42})");
+  BOOST_TEST(read_server_file(file)->value().started == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_file_of_another_server_is_kept) {
   const auto file = server_file(path);
   BOOST_TEST_REQUIRE(write_server_file(file, {"a", 42}).operator bool());

@@ -34,10 +34,12 @@ BOOST_AUTO_TEST_CASE(slips_lead_to_the_key_meant) {
   BOOST_CHECK_EQUAL(nearest_key("processes.hartbeat_ms"),
                     "processes.heartbeat_ms");
   BOOST_CHECK_EQUAL(nearest_key("schedular"), "scheduler");
+  BOOST_CHECK_EQUAL(nearest_key("lgo"), "log");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_near_to_something_else) {
   BOOST_CHECK_EQUAL(nearest_key("completely.different_thing"), "");
+  BOOST_CHECK_EQUAL(nearest_key("foo"), "");
   BOOST_CHECK_EQUAL(nearest_key(std::string(100'000, 'x')), "");
 }
 

@@ -26,6 +26,7 @@ atelier_add_test(gpu_denoisers
   TORCH
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/device/latent_mask_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/device/not_numbers_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/out_of_memory_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/pass_cache_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/device/source_cache_test.cpp

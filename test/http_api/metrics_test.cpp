@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.torn = 13;
   c.evicted_payloads = 14;
   c.captured = 17;
+  c.captures_without_slot = 41;
   c.checked = 23;
   c.agreed = 19;
   c.compared = 67;
@@ -177,6 +178,7 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
         "atelier_cache_evictions_total{reason=\"answers\"} 31",
         "atelier_cache_payload_evictions_total 14",
         "atelier_cache_captures_total 17",
+        "atelier_cache_captures_without_slot_total 41",
         "atelier_cache_checks_total{outcome=\"agreed\"} 19",
         "atelier_cache_checks_total{outcome=\"missed\"} 4",
         "atelier_cache_compared_total 67",

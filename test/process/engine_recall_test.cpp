@@ -586,6 +586,7 @@ BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
   const auto x = wanted("a red ball on a table");
   test::answers_to(*sut, {x});
   remembered(*sut);
+  BOOST_TEST(sut->status().cache.value().captures_without_slot == 1u);
   BOOST_TEST(repeated(*sut, x).reused.value().steps == 5u);
 }
 

@@ -89,6 +89,10 @@ BOOST_AUTO_TEST_CASE(a_ring_too_small_for_the_longest_text_is_told) {
   BOOST_TEST(why.code == "bad_config");
   BOOST_TEST(says(why, "arena.ring_kib"));
   BOOST_TEST(says(why, "limits.prompt_bytes"));
+  // Two texts of this length fit, but not with all notes that may follow.
+  BOOST_TEST(says(expect_failure(mode::split, {"arena.ring_kib=64",
+                                               "limits.prompt_bytes=30000"}),
+                  "with notes"));
   // Without other processes no ring is used.
   test::start(mode::single, {"arena.ring_kib=64"});
   test::start(mode::split, {"arena.ring_kib=64", "limits.prompt_bytes=1000"});

@@ -435,6 +435,8 @@ BOOST_AUTO_TEST_CASE(every_section_of_a_measurement_is_taken_over) {
   BOOST_TEST((known.reuse->small == std::vector{own_a}));
   BOOST_TEST_REQUIRE(known.masked.size() == 1u);
   BOOST_TEST((known.masked[0].variant == own_b));
+  // No device of a server leaves out what a mask hides.
+  BOOST_TEST(known.edits_in_full);
   BOOST_TEST(known.cascades.size() == 1u);
   // The devices lack the light variant.
   of.x.devices[0].variants = {"b@1"};

@@ -5,6 +5,9 @@
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/data_stream.hpp>
 #include <atelier/training/loops/denoiser_batch.hpp>
+#include <atelier/training/scene_digest.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -59,6 +62,15 @@ scene latent_scene(uint64_t seed, uint64_t number, const denoiser_plan& plan) {
 uint32_t objects_in(uint64_t seed, uint64_t number, const denoiser_plan& plan) {
   auto from = data_stream(seed, data_use::latents, number);
   return draw_objects(from, plan);
+}
+
+std::string latents_maker(uint64_t seed, const denoiser_plan& plan,
+                          std::string_view autoencoder) {
+  std::vector<scene> scenes;
+  for (uint64_t i = 0; i < digested_scenes; ++i)
+    scenes.push_back(latent_scene(seed, i, plan));
+  return fmt::format("seed {}, {}, scenes {}", seed, autoencoder,
+                     scene_digest(scenes, {}));
 }
 
 denoiser_batch draw_denoiser_batch(uint64_t seed, uint64_t step,

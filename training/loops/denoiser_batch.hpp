@@ -5,6 +5,8 @@
 #include <atelier/training/scene.hpp>
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::gpu {
@@ -47,6 +49,12 @@ uint64_t groups_at(const denoiser_plan& plan, uint64_t step);
 
 /// Draws scene `number` of the training split.
 scene latent_scene(uint64_t seed, uint64_t number, const denoiser_plan& plan);
+
+/// Names what kept latents are made of: the seed, the autoencoder (by a digest
+/// of its weights), and how the numbered scenes are drawn at present. Latents
+/// of another maker show other scenes than those that captions are drawn of.
+std::string latents_maker(uint64_t seed, const denoiser_plan& plan,
+                          std::string_view autoencoder);
 
 /// The data of one step.
 struct denoiser_batch {

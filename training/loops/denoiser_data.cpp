@@ -66,14 +66,14 @@ denoiser_data::denoiser_data(const training_config& config, torch::Device where)
     x.set_requires_grad(false);
 }
 
-// A store has latents of only one autoencoder and seed.
+// A store has latents of only one autoencoder, seed and way to draw scenes.
 latent_store denoiser_data::open_store() const {
   std::ifstream in{trained_weights(config_, training_part::vae),
                    std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
   auto out = latent_store::open(
     config_.folder / fmt::format("latents-{}.f16", config_.seed),
-    {fmt::format("seed {}, {}", config_.seed, core::sha256_hex(bytes)),
+    {latents_maker(config_.seed, plan_, core::sha256_hex(bytes)),
      static_cast<uint32_t>(latent_elements), plan_.scenes_a_step});
   if (!out)
     throw model_error{out.why()};

@@ -6,6 +6,7 @@
 #include <atelier/training/loops/level_store.hpp>
 #include <atelier/training/loops/mixed_precision.hpp>
 #include <atelier/training/quality/caption_score.hpp>
+#include <atelier/training/scene_digest.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -59,8 +60,12 @@ level_store::level_store(const training_config& config, scene_split split,
     store_(open_store()) {}
 
 latent_store level_store::open_store() const {
+  std::vector<std::string> prompts;
+  for (uint64_t i = 0; i < digested_scenes; ++i)
+    prompts.push_back(prompt(i).text);
   const auto maker =
-    fmt::format("seed {}{}", config_.seed, networks_->identity);
+    fmt::format("seed {}{}, prompts {}", config_.seed, networks_->identity,
+                scene_digest({}, prompts));
   const auto held_out = split_ == scene_split::held_out;
   auto out = latent_store::open(
     config_.folder

@@ -8,6 +8,7 @@
 #include <atelier/training/loops/shapes.hpp>
 #include <atelier/training/loops/verdict_store.hpp>
 #include <atelier/training/quality/caption_score.hpp>
+#include <atelier/training/scene_digest.hpp>
 #include <atelier/training/wrong_caption.hpp>
 
 #include <array>
@@ -70,12 +71,20 @@ verdict_store::verdict_store(const training_config& config, scene_split split,
     store_(open_store()) {}
 
 latent_store verdict_store::open_store() const {
+  std::vector<scene> scenes;
+  std::vector<std::string> captions;
+  for (uint64_t i = 0; i < digested_scenes; ++i) {
+    const auto x = plan(i, is_drawn(i / group));
+    scenes.push_back(x.content);
+    captions.push_back(x.said.text);
+  }
   const auto held_out = split_ == scene_split::held_out;
   auto out = latent_store::open(
     config_.folder
       / fmt::format("verdicts-{}{}.f16", config_.seed,
                     held_out ? "-held-out" : ""),
-    {fmt::format("seed {}, {}", config_.seed, networks_->identity),
+    {fmt::format("seed {}, {}, scenes {}", config_.seed, networks_->identity,
+                 scene_digest(scenes, captions)),
      static_cast<uint32_t>(networks_->judge->evidence_size() + 1), group});
   if (!out)
     throw model_error{out.why()};

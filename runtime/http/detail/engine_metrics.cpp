@@ -260,6 +260,9 @@ public:
     counter(to_, "atelier_cache_captures_total",
             "States that devices captured for the cache.")
       .add(number(c.captured));
+    counter(to_, "atelier_cache_captures_without_slot_total",
+            "States that were not captured, since no slot was free.")
+      .add(number(c.captures_without_slot));
     counter(to_, "atelier_cache_checks_total",
             "Searches repeated by comparing all entries, by whether the index "
             "had found an equally similar one.")

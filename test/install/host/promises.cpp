@@ -105,6 +105,18 @@ void exit_while_running() {
   std::exit(0);
 }
 
+/// A callback ends the process, and so destroys the engine on its thread.
+void exit_in_a_callback() {
+  lasting = start(options_of("single", {"log.level=warn"}));
+  atelier::callbacks calls;
+  calls.answered = [](const atelier::answer&) { std::exit(0); };
+  auto accepted = lasting->submit(wanted(2), calls);
+  expect(static_cast<bool>(accepted), accepted ? "" : accepted.why().text);
+  // A future is ready once its callback has returned.
+  accepted.value().result.wait();
+  expect(false, "the callback returned");
+}
+
 void quick_exit_while_running() {
   lasting = start(options_of("single"));
   keep_busy(*lasting);
@@ -369,6 +381,7 @@ void unchanged_settings() {
 const std::map<std::string, void (*)()> promises{
   {"busy_static_engine", busy_static_engine},
   {"change_folder", change_folder},
+  {"exit_in_a_callback", exit_in_a_callback},
   {"exit_while_running", exit_while_running},
   {"few_threads", few_threads},
   {"fork_and_call", fork_and_call},

@@ -131,7 +131,7 @@ std::vector<double> offer_builder::shares_of_skips(const demand& asked) const {
 }
 
 std::vector<double> offer_builder::edit_shares(const demand& asked) const {
-  if (known_.masked.empty())
+  if (known_.masked.empty() || known_.edits_in_full)
     return {};
   std::vector<double> counts(edit_bins, 0.0);
   double arrived = 0;

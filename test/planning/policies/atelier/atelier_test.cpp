@@ -319,6 +319,18 @@ BOOST_AUTO_TEST_CASE(edits_take_devices_of_the_plan) {
   BOOST_TEST(s.now.share.size() <= unified::most_classes);
 }
 
+BOOST_AUTO_TEST_CASE(edits_that_are_drawn_in_full_count_as_other_requests) {
+  test::scene s{"atelier"};
+  s.known.edits_in_full = true;
+  auto& w = s.window(1);
+  w.edits.assign(8, 0);
+  w.edits[1] = w.arrived / 2;
+  s.replan();
+  BOOST_TEST(memory_of(s).classes.edits.empty());
+  for (const auto& x : s.now.routes)
+    BOOST_TEST(x.name.find("masked") == std::string::npos, x.name);
+}
+
 BOOST_AUTO_TEST_CASE(variants_that_nothing_relates_are_for_those_who_ask) {
   auto s = loaded(3);
   variant_profile other = s.known.variants[2];

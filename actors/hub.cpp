@@ -376,6 +376,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
 }
 
 void hub::settle(core::time_point now) {
+  requests_.set_time(now);
   for (;;) {
     queues_.feed();
     look_anew();

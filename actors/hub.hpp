@@ -332,7 +332,7 @@ private:
                            bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
   /// Whether a tenant may take a seat: a worker's last seats are for tenants
-  /// that have none there.
+  /// that have none there, one at least for each active tenant.
   bool leaves_seat(const worker& w, core::tenant_id whose) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
   /// Dispatches a row that is under way when the next one of its queue must
@@ -375,7 +375,10 @@ private:
   static planning::pipeline::position place_of(const row& r);
   /// Returns the slots that a row's stage takes, and that must stay free then.
   static const planning::stage_slots& slots_at(const row& r);
-  slot_counts left_for_others(const row& r, bool has_some) const;
+  /// Returns the slots that a row leaves to other tenants.
+  /// @param has whether a tenant has what the row is about to take
+  slot_counts left_for_others(
+    const row& r, const std::function<bool(core::tenant_id)>& has) const;
   /// Returns the slots that a row which begins to draw leaves to a request that
   /// waits for several, while rows run that will free some.
   slot_counts left_for_waiting(const row& r) const;

@@ -161,10 +161,15 @@ bool hub::has_seat(const worker& w, core::tenant_id whose) const {
 }
 
 bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
+  if (whose == core::tenant_id{} || !has_seat(w, whose))
+    return true;
   const auto beside = w.seats - std::min(w.view.max_batch, w.seats);
   const auto others = std::min(beside, w.seats / share_for_others);
-  return whose == core::tenant_id{} || w.view.seats_free > others
-      || !has_seat(w, whose);
+  if (w.view.seats_free <= others)
+    return false;
+  return w.view.seats_free > std::max(beside, w.seats / most_for_active)
+      || w.view.seats_free > requests_.tenants().count_others(
+           whose, [&](auto other) { return has_seat(w, other); });
 }
 
 bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
@@ -241,11 +246,11 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
 std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
                                           const worker& w) {
   using planning::held;
-  const auto* given =
-    slots_.grant(who, w.address.process, {held::state, held::pixels},
-                 sum(sum(slots_at(r).reserve,
-                         left_for_others(r, has_seat(w, r.request->tenant))),
-                     left_for_waiting(r)));
+  const auto* given = slots_.grant(
+    who, w.address.process, {held::state, held::pixels},
+    sum(sum(slots_at(r).reserve,
+            left_for_others(r, [&](auto whose) { return has_seat(w, whose); })),
+        left_for_waiting(r)));
   if (given == nullptr)
     return std::nullopt;
   slots_.drawing_begins();

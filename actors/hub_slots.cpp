@@ -32,10 +32,13 @@ planning::pipeline::position hub::place_of(const row& r) {
   return {r.answering ? route_of(r).legs.size() : r.leg, r.stage};
 }
 
-slot_counts hub::left_for_others(const row& r, bool has_some) const {
-  if (r.request->tenant == core::tenant_id{} || r.leg > 0 || !has_some)
+slot_counts hub::left_for_others(
+  const row& r, const std::function<bool(core::tenant_id)>& has) const {
+  const auto whose = r.request->tenant;
+  if (whose == core::tenant_id{} || r.leg > 0 || !has(whose))
     return {};
-  return slots_.left_for_others(r.phase);
+  return slots_.left_for_others(r.phase,
+                                requests_.tenants().count_others(whose, has));
 }
 
 slot_counts hub::left_for_waiting(const row& r) const {
@@ -76,7 +79,7 @@ hub::slot_needs hub::needs_of(const row& r) const {
   // Others are left some slots of the kinds that this takes; it takes none of
   // the other kinds.
   const auto others =
-    left_for_others(r, requests_.has_ahead(r.request->tenant));
+    left_for_others(r, [&](auto whose) { return requests_.has_ahead(whose); });
   auto shared = out.takes;
   shared[image_kind] += at.reads_files ? 1u : 0u;
   for (size_t kind = 0; kind < shared.size(); ++kind)

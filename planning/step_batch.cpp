@@ -149,9 +149,12 @@ step_choice step_batch::next() {
     company_ = company_choices;
   else if (company_ > 0)
     --company_;
+  note_favour();
   const owner& first = turns_.front().of;
   std::vector<entry*> rows = running(first);
-  const auto bound = row_bound(first.shape, rows_of(first));
+  const auto there = rows_of(first);
+  const auto bound = std::min(row_bound(first.shape, there),
+                              favoured_bound(first.shape, first.tenant, there));
   rows.resize(std::min(rows.size(), bound));
   if (join_ == joining::step || rows.empty())
     add_rows(first, bound, chosen, rows);
@@ -247,7 +250,10 @@ bool step_batch::wants_boundary() const {
     waits = waits || e.joined == 0;
   }
   const owner& first = turns_.front().of;
-  return waits && run < row_bound(first.shape, rows_of(first));
+  const auto there = rows_of(first);
+  return waits
+      && run < std::min(row_bound(first.shape, there),
+                        favoured_bound(first.shape, first.tenant, there));
 }
 
 size_t step_batch::size() const {
@@ -434,15 +440,17 @@ void step_batch::add_passengers(step_choice& to, std::vector<entry*>& rows) {
     (as_few ? few : many).push_back(x.of);
     (as_few ? of_few : of_many) += n;
   }
-  const auto with_few = std::min<size_t>(own + of_few, max_batch_);
-  const auto with_all = std::min<size_t>(with_few + of_many, max_batch_);
+  const auto most =
+    favoured_bound(first.shape, first.tenant, own + of_few + of_many);
+  const auto with_few = std::min<size_t>(own + of_few, most);
+  const auto with_all = std::min<size_t>(with_few + of_many, most);
   if (rides_free(first.shape, with_few, with_all))
     few.insert(few.end(), many.begin(), many.end());
   for (const owner& x : few) {
     for (entry* e : running(x))
-      if (rows.size() < max_batch_)
+      if (rows.size() < most)
         rows.push_back(e);
-    add_rows(x, max_batch_, to, rows);
+    add_rows(x, most, to, rows);
   }
 }
 
@@ -460,6 +468,22 @@ bool step_batch::has_company() const {
   return std::any_of(turns_.begin(), turns_.end(), [&](const turn& x) {
     return x.of.tenant != turns_.front().of.tenant;
   });
+}
+
+void step_batch::note_favour() {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const turn& x : turns_) {
+    const double share = account_of(x.of.tenant).share;
+    least = std::min(least, share);
+    most = std::max(most, share);
+  }
+  if (most > least) {
+    favour_ = company_choices;
+    favoured_share_ = most;
+  } else if (favour_ > 0) {
+    --favour_;
+  }
 }
 
 size_t step_batch::rows_of(const owner& of) const {
@@ -487,6 +511,23 @@ size_t step_batch::row_bound(const batch_shape& of, size_t there) const {
     if (x->second <= (1 + as_good) * least)
       return x->first;
   return max_batch_;
+}
+
+// Sizes are halved and tried as in row_bound, the single row first.
+size_t step_batch::favoured_bound(const batch_shape& of, core::tenant_id whose,
+                                  size_t there) const {
+  if (join_ != joining::step || favour_ == 0
+      || account_of(whose).share >= favoured_share_)
+    return max_batch_;
+  const double one = time_per_row(of, 1);
+  if (one == 0)
+    return 1;
+  for (size_t n = std::min<size_t>(max_batch_, there); n > 1; n /= 2) {
+    const double each = time_per_row(of, n);
+    if (each == 0 || static_cast<double>(n) * each <= 2 * one)
+      return n;
+  }
+  return 1;
 }
 
 double step_batch::time_per_row(const batch_shape& of, size_t rows) const {

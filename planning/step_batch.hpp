@@ -77,7 +77,9 @@ struct step_choice {
 /// If rows of another tenant were present recently, a batch holds no more rows
 /// of the turn's owner than are needed for a time per row within a tenth of the
 /// measured minimum: the next tenant's rows wait for one step, and larger
-/// batches gain little.
+/// batches gain little. If rows of a tenant with a larger share than the
+/// owner's were present recently, a step of the batch, with those that ride
+/// along, lasts for at most two steps of a single row, by measured times.
 ///
 /// If rows join by whole batches or one by one, a turn ends with its batch, and
 /// tenants share it. Its rows are of one variant then: no row takes the seat of
@@ -202,10 +204,15 @@ private:
   void add_passengers(step_choice& to, std::vector<entry*>& rows);
   bool rides_free(const batch_shape& of, size_t own, size_t all) const;
   bool has_company() const;
+  void note_favour();
   size_t rows_of(const owner& of) const;
   /// Returns the maximum number of rows of one owner in a choice, if the owner
   /// has `there` rows.
   size_t row_bound(const batch_shape& of, size_t there) const;
+  /// Returns the maximum number of rows of all owners in the turn of one with
+  /// this tenant.
+  size_t favoured_bound(const batch_shape& of, core::tenant_id whose,
+                        size_t there) const;
   /// Returns the nanoseconds of a step per row in a batch of `rows` rows, or of
   /// fewer than twice as many; 0: not measured.
   double time_per_row(const batch_shape& of, size_t rows) const;
@@ -234,6 +241,10 @@ private:
   uint64_t joins_ = 0;
   /// The number of further choices for which it counts as shared by tenants.
   uint32_t company_ = 0;
+  /// The number of further choices for which the largest share of those that
+  /// differed counts as present, and that share.
+  uint32_t favour_ = 0;
+  double favoured_share_ = 0;
   /// The last choice ends with its turn.
   bool ends_with_turn_ = false;
 };

@@ -57,6 +57,7 @@ row& requests::accept(std::shared_ptr<const core::request> what) {
   texts_.add(what->tenant, text_size(*what));
   sources_.add(what->tenant, source_size(*what));
   open_.add(what->tenant, 1);
+  active_.came(what->tenant);
   r.due = what->deadline;
   if (r.due != core::never)
     deadlines_.emplace(r.due, id);
@@ -75,6 +76,7 @@ void requests::end(row& r, row_state as) {
   texts_.remove(whose, text_size(*r.request));
   sources_.remove(whose, source_size(*r.request));
   open_.remove(whose, 1);
+  active_.left(whose);
 }
 
 void requests::forget(core::request_id id) {
@@ -123,6 +125,14 @@ size_t requests::open() const {
 
 bool requests::is_below_mean(core::tenant_id whose) const {
   return open_.is_below_mean(whose);
+}
+
+const active_tenants& requests::tenants() const {
+  return active_;
+}
+
+void requests::set_time(core::time_point now) {
+  active_.set_time(now);
 }
 
 // -- times --------------------------------------------------------------------

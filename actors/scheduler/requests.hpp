@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/active_tenants.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/request.hpp>
@@ -75,6 +76,10 @@ public:
   /// have some.
   bool is_below_mean(core::tenant_id whose) const;
 
+  /// Returns the tenants that are active at the time that was set last.
+  const active_tenants& tenants() const;
+  void set_time(core::time_point now);
+
   // -- times ------------------------------------------------------------------
 
   /// Makes a row expire at another time.
@@ -126,6 +131,7 @@ private:
   planning::fair_shares texts_;
   planning::fair_shares sources_;
   planning::fair_shares open_;
+  active_tenants active_;
 };
 
 } // namespace atelier::actors

@@ -9,4 +9,8 @@ namespace atelier::actors {
 /// ahead that tenants which have some leave to those that have none.
 inline constexpr uint32_t share_for_others = 8;
 
+/// Divisor for the largest part of slots, and of seats that one batch can take,
+/// that they leave to active tenants without any.
+inline constexpr uint32_t most_for_active = 4;
+
 } // namespace atelier::actors

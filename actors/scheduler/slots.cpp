@@ -62,12 +62,14 @@ slots::slots(uint32_t arena, slot_counts counts,
 
 // -- slots that must stay free ------------------------------------------------
 
-slot_counts slots::left_for_others(core::phase at) const {
+slot_counts slots::left_for_others(core::phase at, size_t active) const {
   // A prepared request can continue, so it leaves less.
   const uint32_t parts = at == core::phase::preparing ? 2 : 1;
   slot_counts out{};
   for (size_t kind = 0; kind < out.size(); ++kind)
-    out[kind] = parts * (counts_[kind] / (2 * share_for_others));
+    out[kind] = std::max(parts * (counts_[kind] / (2 * share_for_others)),
+                         static_cast<uint32_t>(std::min<size_t>(
+                           active, counts_[kind] / most_for_active)));
   return out;
 }
 

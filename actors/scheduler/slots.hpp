@@ -58,7 +58,8 @@ public:
 
   /// Returns the slots, by kind, that a tenant with requests in this phase
   /// leaves to tenants without.
-  slot_counts left_for_others(core::phase at) const;
+  /// @param active the number of active tenants without
+  slot_counts left_for_others(core::phase at, size_t active) const;
 
   /// Notes that a request waits for this many free image slots. It waits until
   /// it is granted slots or ends. Nothing is noted while another request waits,

@@ -220,6 +220,44 @@ BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
   BOOST_TEST((last.tenant == core::tenant_id{2}));
 }
 
+BOOST_AUTO_TEST_CASE(each_tenant_that_was_there_finds_a_seat) {
+  for (const bool recent : {true, false})
+    BOOST_TEST_CONTEXT(recent) {
+      hub_rig::options o;
+      o.slots = {128, 64, 0};
+      hub_rig rig{o};
+      rig.add_cpu(hub_rig::life(1), 64);
+      rig.add_device(device, 16, 8);
+      const auto prepare_all = [&] {
+        while (auto p = rig.next<prepare>())
+          rig.done(p->second);
+      };
+      const auto submit_for = [&](uint32_t tenant) {
+        return rig.submit(
+          [&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+      };
+      // Five tenants have one request after another; all of them just ended.
+      for (uint32_t tenant = 2; tenant <= 6; ++tenant)
+        submit_for(tenant);
+      prepare_all();
+      while (auto d = rig.next<denoise>())
+        rig.done(d->second);
+      while (auto f = rig.next<finish>())
+        rig.done(f->second);
+      if (!recent)
+        rig.advance(3s);
+      for (int i = 0; i < 100; ++i)
+        submit_for(1);
+      prepare_all();
+      // Five of sixteen seats are left to them, or two to whoever comes.
+      BOOST_TEST(rig.count<denoise>() == (recent ? 11u : 14u));
+      for (uint32_t tenant = 2; tenant <= 6; ++tenant)
+        submit_for(tenant);
+      prepare_all();
+      BOOST_TEST(rig.count<denoise>() == 16u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(without_a_device_a_few_rows_are_prepared_all_the_same) {
   hub_rig::options o;
   o.slots = {64, 8, 0};

@@ -253,10 +253,15 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_outlives_its_request) {
 
 BOOST_AUTO_TEST_CASE(a_tenant_leaves_an_eighth_to_others) {
   const actors::slots many{1, {64, 32, 0}, store};
-  BOOST_TEST((many.left_for_others(core::phase::preparing)
+  BOOST_TEST((many.left_for_others(core::phase::preparing, 0)
               == actors::slot_counts{8, 4, 0}));
-  BOOST_TEST((many.left_for_others(core::phase::denoising)
+  BOOST_TEST((many.left_for_others(core::phase::denoising, 0)
               == actors::slot_counts{4, 2, 0}));
+  // One for each active tenant, a quarter at most.
+  BOOST_TEST((many.left_for_others(core::phase::preparing, 6)
+              == actors::slot_counts{8, 6, 0}));
+  BOOST_TEST((many.left_for_others(core::phase::denoising, 100)
+              == actors::slot_counts{16, 8, 0}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

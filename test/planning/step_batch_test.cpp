@@ -492,6 +492,36 @@ BOOST_AUTO_TEST_CASE(a_large_share_waits_for_one_step_of_others) {
   BOOST_TEST(took_ms[198] <= 160.0);
 }
 
+BOOST_AUTO_TEST_CASE(beside_a_larger_share_batches_take_two_steps_at_most) {
+  step_batch sut{8};
+  for (uint64_t i = 1; i <= 12; ++i)
+    sut.add(of_tenant(row(i, 100'000), 1));
+  for (uint32_t i = 2; i <= 4; ++i)
+    sut.add(of_tenant(row(20 + i, 100'000), i));
+  auto x = of_tenant(row(100, 1), 9);
+  x.share = 10;
+  sut.add(x);
+  // Larger batches gain, so that by themselves they are as large as possible.
+  const auto step = [](size_t rows) { return 8ms + rows * 2ms; };
+  std::vector<size_t> sizes;
+  for (int i = 0; i < 60; ++i) {
+    const auto c = sut.next();
+    sizes.push_back(c.rows.size());
+    static_cast<void>(sut.ran(c.rows, 1, step(c.rows.size())));
+  }
+  // The share's only row ended long ago.
+  BOOST_TEST((sut.find({core::request_id{100}, 0}) == nullptr));
+  BOOST_TEST(*std::max_element(sizes.begin() + 20, sizes.end()) <= 6u);
+  BOOST_TEST(*std::max_element(sizes.begin() + 20, sizes.end()) >= 3u);
+  // Without it for a long time, they are as large as before.
+  for (uint32_t i = 0; i < 2 * step_batch::company_choices; ++i) {
+    const auto c = sut.next();
+    sizes.push_back(c.rows.size());
+    static_cast<void>(sut.ran(c.rows, 1, step(c.rows.size())));
+  }
+  BOOST_TEST(*std::max_element(sizes.end() - 20, sizes.end()) == 8u);
+}
+
 BOOST_AUTO_TEST_CASE(who_leaves_and_comes_again_gains_nothing) {
   step_batch sut{1};
   sut.add(of_tenant(row(1, 1'000'000), 1));

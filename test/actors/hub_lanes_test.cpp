@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(each_tenant_that_was_there_finds_a_seat) {
       while (auto f = rig.next<finish>())
         rig.done(f->second);
       if (!recent)
-        rig.advance(3s);
+        rig.tick(3s);
       for (int i = 0; i < 100; ++i)
         submit_for(1);
       prepare_all();

@@ -91,9 +91,9 @@ class Source:
             self.opened.add(found[1])
         elif found := ALIAS.match(line):
             # The same alias twice is one alias.
-            self.declare(found[1], f"alias {found[2]} {hidden}")
+            self.declare(found[1], f"alias {found[2]}")
         elif found := ONE_NAME.match(line):
-            self.declare(found[2], f"using {found[1]} {hidden}")
+            self.declare(found[2], f"using {found[1]}")
         elif found := TYPE.match(line):
             if alone:
                 self.declare(found[1], "own")
@@ -104,6 +104,8 @@ class Source:
             self.declare(found[1], "own")
 
     def declare(self, name: str, meaning: str) -> None:
+        if name in ("auto", "bool", "void"):  # of a function's pointer or result
+            return
         if self.own.setdefault(name, meaning) != meaning:
             self.own[name] = "own"
 
@@ -113,15 +115,16 @@ class Source:
                    and (meaning == "own" or other.own.get(name) != meaning)
                    for name, meaning in self.own.items())
 
+    def goes_with(self, other: "Source") -> bool:
+        if self.can_be_inside or other.can_be_inside:
+            return self.can_be_inside and other.can_be_inside
+        return (self.opened == other.opened
+                and not self.disturbs(other) and not other.disturbs(self))
+
 
 def fits(source: Source, group: list[Source], most: int) -> bool:
-    if sum(x.lines for x in group) + source.lines > most:
-        return False
-    if source.can_be_inside or group[0].can_be_inside:
-        return source.can_be_inside and group[0].can_be_inside
-    return all(x.opened == source.opened
-               and not x.disturbs(source)
-               and not source.disturbs(x) for x in group)
+    return (sum(x.lines for x in group) + source.lines <= most
+            and all(x.goes_with(source) for x in group))
 
 
 def group_file(group: list[tuple[str, Source]], folder: Path) -> str:
@@ -142,9 +145,12 @@ def write_if_changed(path: Path, text: str) -> None:
 
 def main() -> int:
     folder, most, out = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    sources = [(file, Source(folder / file)) for file in sys.argv[4:]]
+    # Those that fit with the fewest come first: fewer groups remain.
+    sources = sorted(sources, key=lambda one: -sum(
+        not one[1].goes_with(other) for _, other in sources))
     groups: list[list[tuple[str, Source]]] = []
-    for file in sys.argv[4:]:
-        source = Source(folder / file)
+    for file, source in sources:
         for group in groups:
             if fits(source, [x for _, x in group], most):
                 group.append((file, source))

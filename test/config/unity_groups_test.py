@@ -65,6 +65,30 @@ class UnityGroups(unittest.TestCase):
         self.assertEqual(self.groups(one=inside, two=other, three=inside),
                          {"one": "1", "two": "1", "three": "0"})
 
+    def test_the_same_alias_in_and_out_of_an_anonymous_namespace_is_one(self):
+        out = "namespace lib {\nusing std::size_t;\nsize_t one() { return 1; }\n}\n"
+        hidden = ("namespace lib {\nnamespace {\nusing std::size_t;\n"
+                  "size_t two() { return 2; }\n} // namespace\n}\n")
+        self.assertEqual(self.groups(one=out, two=hidden), {"one": "1", "two": "1"})
+
+    def test_the_result_of_a_function_in_a_parameter_is_no_name(self):
+        one = ("namespace lib {\nnamespace {\nstd::function<void(int)> with(\n"
+               "  std::function<void(int)> then);\n} // namespace\n}\n")
+        groups = self.groups(one=one, two="namespace lib {\nvoid two();\n}\n")
+        self.assertEqual(groups, {"one": "1", "two": "1"})
+
+    def test_sources_that_fit_with_few_are_placed_first(self):
+        text = ("namespace lib {{\nnamespace {{\nint {}() {{ return 1; }}\n}} // namespace\n"
+                "int {}(int {}) {{ return {}(); }}\n}}\n")
+        # Each of first, second, third, fourth goes with all but its neighbours.
+        groups = self.groups(first=text.format("a", "f", "q", "a"),
+                             fourth=text.format("d", "i", "c", "d"),
+                             second=text.format("b", "g", "a", "b"),
+                             third=text.format("c", "h", "b", "c"))
+        self.assertEqual(groups["first"], groups["third"])
+        self.assertEqual(groups["second"], groups["fourth"])
+        self.assertNotIn("0", groups.values())
+
     def test_what_cannot_stand_in_a_namespace_is_left_alone(self):
         for line in ("#define LOUD 1", "#ifdef LOUD", 'extern "C" int puts(const char*);',
                      "template <> struct std::hash<int*>;", "int main() {",

@@ -3,7 +3,8 @@
 #
 # With ATELIER_UNITY the compiler takes several sources of a target at once:
 # headers are parsed, and templates instantiated, once for each group instead of
-# once for each source. Which sources fit together says unity_groups.py. Call it
+# once for each source. Which sources fit together says unity_groups.py, which also
+# writes the files of groups whose sources get a namespace each. Call it
 # last in the top folder. Sources with flags of their own, and those with the
 # property SKIP_UNITY_BUILD_INCLUSION, are never grouped.
 option(ATELIER_UNITY "Compile the sources of a target in groups" OFF)
@@ -58,10 +59,11 @@ function(atelier_unity_of_target target folder)
   if(count LESS 2)
     return()
   endif()
+  set(out "${PROJECT_BINARY_DIR}/unity/${target}")
   execute_process(
     COMMAND "${Python3_EXECUTABLE}"
       "${PROJECT_SOURCE_DIR}/config/cmake/unity_groups.py"
-      "${folder}" "${ATELIER_UNITY_LINES}" ${candidates}
+      "${folder}" "${ATELIER_UNITY_LINES}" "${out}" ${candidates}
     OUTPUT_VARIABLE rows
     OUTPUT_STRIP_TRAILING_WHITESPACE
     COMMAND_ERROR_IS_FATAL ANY)
@@ -69,11 +71,28 @@ function(atelier_unity_of_target target folder)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ON
     UNITY_BUILD_MODE GROUP)
+  set(inside "")
+  set(files "")
   foreach(row IN LISTS rows)
-    string(REGEX MATCH "^(.*) ([0-9]+)$" row "${row}")
-    if(CMAKE_MATCH_2 GREATER 0)
-      set_source_files_properties("${CMAKE_MATCH_1}" TARGET_DIRECTORY ${target}
-        PROPERTIES UNITY_GROUP "group_${CMAKE_MATCH_2}")
+    string(REGEX REPLACE "^(.*) [^ ]+$" "\\1" file "${row}")
+    string(REGEX REPLACE "^.* " "" group "${row}")
+    if(group MATCHES "\\.cpp$")
+      list(APPEND inside "${file}")
+      list(APPEND files "${out}/${group}")
+    elseif(group GREATER 0)
+      set_source_files_properties("${file}" TARGET_DIRECTORY ${target}
+        PROPERTIES UNITY_GROUP "group_${group}")
     endif()
   endforeach()
+  # Files of groups take the place of the sources that they include.
+  foreach(source IN LISTS sources)
+    get_filename_component(path "${source}" ABSOLUTE BASE_DIR "${folder}")
+    if(NOT path IN_LIST inside)
+      list(APPEND files "${source}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES files)
+  # A header that a source includes later must get into its group's file too.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inside})
+  set_property(TARGET ${target} PROPERTY SOURCES ${files})
 endfunction()

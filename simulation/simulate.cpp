@@ -486,7 +486,7 @@ private:
     process_body body;
     const auto device = who.process.value - process_of(0).value;
     const auto* group = planning::group_of(of_.devices, device);
-    // As a server's device does, it holds a model for all its levels.
+    // The device holds a model for all its levels, as a server's device does.
     const auto held = planning::levels_of(*of_.profile, core::variant_id{0});
     gpu::virtual_config v;
     v.known = group != nullptr ? profile_on(group->kind) : of_.profile;

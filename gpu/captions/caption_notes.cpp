@@ -232,8 +232,9 @@ std::vector<note> notes_on_places(const description& says) {
       else if (share_a_side(*a->place, *b->place))
         out.push_back(
           {note_code::not_drawable,
-           fmt::format("'{}' is beside '{}': the model often leaves out one of "
-                       "two objects whose places are side by side",
+           fmt::format("'{}' is beside '{}': of two objects whose places are "
+                       "side by side the model often leaves one out, or "
+                       "draws it elsewhere",
                        to_string(*a->place), to_string(*b->place))});
     }
   return out;

@@ -56,7 +56,7 @@ struct pass {
   /// The sides of the latent.
   int64_t height = 0;
   int64_t width = 0;
-  /// As in the inputs.
+  /// These are the kept results of the inputs (pass_inputs::kept).
   kept_results* kept = nullptr;
 };
 

@@ -98,14 +98,18 @@ note note_on_cut(prompt_side side, uint32_t left_out) {
 namespace {
 
 // Returns what an image that covers another size loses at its edges, as words
-// to follow that size.
-std::string cut_off(core::extent native, core::extent asked) {
+// to follow that size. A run from an image loses nothing of that image: its
+// edges were repeated around it to reach the native shape.
+std::string cut_off(core::extent native, core::extent asked, bool from_image) {
   const auto whole = image::covering_of(native, asked).scaled;
-  const auto lost = [](uint32_t of, uint32_t kept, std::string_view side) {
+  const auto lost = [&](uint32_t of, uint32_t kept, std::string_view side) {
     const auto percent = (100 * uint64_t{of - kept} + of / 2) / of;
     return percent == 0
            ? std::string{}
-           : fmt::format(", with {} % of its {} cut off", percent, side);
+           : fmt::format(", with {} % of its {} cut off{}", percent, side,
+                         from_image ? ", which had been added around the image "
+                                      "that it began with"
+                                    : "");
   };
   return lost(whole.width, asked.width, "width")
        + lost(whole.height, asked.height, "height");
@@ -123,7 +127,8 @@ std::vector<note> notes_on_run(const core::recipe& how, core::extent native,
        fmt::format(
          "drawn at {}x{}, the model's own size, and "
          "scaled to {}x{}{}; native_only=off draws at the requested size",
-         px.width, px.height, to.width, to.height, cut_off(px, to))});
+         px.width, px.height, to.width, to.height,
+         cut_off(px, to, how.from_image))});
   const bool off = traits.native_only ? px != native : is_far_from(px, native);
   if (off)
     out.push_back(

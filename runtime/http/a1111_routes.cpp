@@ -324,6 +324,9 @@ void a1111_api::set_options(const exchange_ptr& x) {
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
                                 object.why().text));
+  // Before the engine has started, nothing says whether a model exists.
+  if (object->contains("sd_model_checkpoint") && variants().empty())
+    return x->reply(error_reply(shape, starting_failure()));
   auto set = options_of(asked.key);
   field_reader r{*object};
   read_option(r, set);

@@ -95,6 +95,10 @@ unsigned status_of(std::string_view code) {
   return meaning_of(code).status;
 }
 
+failure starting_failure() {
+  return {"unavailable", std::string{starting_text}, std::chrono::seconds{1}};
+}
+
 bool is_told(const failure& why) {
   return meaning_of(why.code).told || why.text == starting_text;
 }

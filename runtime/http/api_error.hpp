@@ -21,6 +21,10 @@ unsigned status_of(std::string_view code);
 inline constexpr std::string_view starting_text =
   "the server is starting: its models load";
 
+/// Returns the failure of a call that only a started engine can answer.
+/// Retry-After is a second.
+failure starting_failure();
+
 /// Returns whether clients may read the text of a failure, because it describes
 /// what a client sent, or that the server is starting or stopping.
 bool is_told(const failure& why);

@@ -9,14 +9,6 @@
 
 namespace atelier::runtime::http {
 
-namespace {
-
-failure starting() {
-  return {"unavailable", std::string{starting_text}, std::chrono::seconds{1}};
-}
-
-} // namespace
-
 void engine_images::attach(std::unique_ptr<engine> x) {
   const std::unique_lock guard{mutex_};
   engine_ = std::move(x);
@@ -30,7 +22,7 @@ std::variant<uint64_t, failure> engine_images::submit(const generation& wanted,
                                                       callbacks calls) {
   const auto x = get();
   if (x == nullptr)
-    return starting();
+    return starting_failure();
   auto handed_in = x->submit(wanted, std::move(calls));
   if (auto* refusal = std::get_if<failure>(&handed_in))
     return std::move(*refusal);
@@ -60,7 +52,7 @@ atelier::result<std::vector<cache_entry>> engine_images::cache_entries(
   const cache_query& which) const {
   const auto x = get();
   if (x == nullptr)
-    return starting();
+    return starting_failure();
   return x->cache_entries(which);
 }
 
@@ -68,7 +60,7 @@ atelier::result<void> engine_images::host_model(const std::string& model,
                                                 bool there) {
   const auto x = get();
   if (x == nullptr)
-    return starting();
+    return starting_failure();
   return x->host_model(model, there);
 }
 

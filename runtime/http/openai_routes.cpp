@@ -202,10 +202,12 @@ void openai_api::list_models(const exchange_ptr& x) const {
 void openai_api::look_at_model(const exchange_ptr& x) const {
   const auto name = find_field(x->asked().parts, "id");
   const auto known = context.images->variants();
+  if (known.empty())
+    return x->reply(error_reply(shape, starting_failure()));
   for (const auto& v : known)
     if (v.model == name)
       return x->reply(detail::json_reply(model_json(known, v.model, began)));
-  if (!known.empty() && detail::is_openai_name(name)) {
+  if (detail::is_openai_name(name)) {
     const auto& first = known.front().model;
     auto v = model_json(known, first, began);
     v["id"] = name;
@@ -218,8 +220,7 @@ void openai_api::look_at_model(const exchange_ptr& x) const {
       names += (names.empty() ? "'" : ", '") + v.model + "'";
   x->reply(error_reply(shape, 404, "model_not_found",
                        fmt::format("model not found: '{}' (available: {})",
-                                   name.substr(0, 128),
-                                   names.empty() ? "none" : names),
+                                   name.substr(0, 128), names),
                        "model"));
 }
 

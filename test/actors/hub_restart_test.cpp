@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a worker left is not what it should be: states that cannot be read,
-// numbers that cannot be true, answers of the wrong kind.
+// A worker left things that are not what they should be: states that cannot be
+// read, numbers that cannot be true, answers of the wrong kind.
 
 #include "actors/hub_rig.hpp"
 

@@ -2,6 +2,7 @@
 #include "support/api_rig.hpp"
 #include <atelier/core/image/detail/png_text.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -546,6 +547,20 @@ BOOST_AUTO_TEST_CASE(a_client_that_leaves_takes_its_job_back) {
   rig r;
   r.draw(json::object())->leave();
   BOOST_TEST(r.images->at(1).cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_is_not_missing_while_the_server_starts) {
+  rig r;
+  r.images->known.clear();
+  r.images->refuse_after = 0;
+  r.images->refusal = starting_failure();
+  const json named = {{"sd_model_checkpoint", "tiny"}};
+  for (const auto& got : {r.draw({{"override_settings", named}}),
+                          r.post_json("/sdapi/v1/options", named)}) {
+    BOOST_TEST(got->status() == 503u);
+    BOOST_TEST(got->body()["detail"] == starting_text);
+    BOOST_TEST(find_field(got->answered->headers, "Retry-After") == "1");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(options_are_the_callers_own) {

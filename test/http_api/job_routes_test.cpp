@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 
@@ -28,6 +29,18 @@ struct rig : test::api_rig {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(job_routes_test)
+
+BOOST_AUTO_TEST_CASE(a_job_s_model_is_not_missing_while_the_server_starts) {
+  rig r;
+  r.images->known.clear();
+  r.images->refuse_after = 0;
+  r.images->refusal = starting_failure();
+  const auto got =
+    r.post_json("/v1/jobs", json{{"prompt", "a cat"}, {"model", "tiny"}});
+  BOOST_TEST(got->status() == 503u);
+  BOOST_TEST(got->body()["error"]["message"] == starting_text);
+  BOOST_TEST(find_field(got->answered->headers, "Retry-After") == "1");
+}
 
 BOOST_AUTO_TEST_CASE(a_job_is_handed_in_and_polled) {
   rig r;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/api_rig.hpp"
+#include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>
 
@@ -207,6 +208,20 @@ BOOST_AUTO_TEST_CASE(models_are_ours_or_those_that_clients_are_born_with) {
   BOOST_TEST(got->body()["error"]["type"] == "invalid_request_error");
   BOOST_TEST(got->body()["error"]["message"]
              == "model not found: \"flux\" (available: 'tiny', 'other')");
+}
+
+BOOST_AUTO_TEST_CASE(a_model_is_not_missing_while_the_server_starts) {
+  rig r;
+  r.images->known.clear();
+  r.images->refuse_after = 0;
+  r.images->refusal = starting_failure();
+  for (const auto& got :
+       {r.generate({{"model", "tiny"}}), r.generate({{"model", "tiny@8"}}),
+        r.generate({{"model", "dall-e-3"}}), r.get("/v1/models/tiny")}) {
+    BOOST_TEST(got->status() == 503u);
+    BOOST_TEST(got->body()["error"]["message"] == starting_text);
+    BOOST_TEST(find_field(got->answered->headers, "Retry-After") == "1");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_model_is_found_by_each_name_that_calls_may_use) {

@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(no_policy_answers_with_the_image_of_another_caption) {
 // other one is as good a match but for a word.
 BOOST_AUTO_TEST_CASE(no_policy_takes_an_image_that_shows_another_caption) {
   const auto all = all_scenes([](planning::reuse_profile& x) {
-    // As a measurement finds it: similar captions keep too little.
+    // A measurement finds that similar captions keep too little.
     constexpr double rounding = 1e-4;
     x.images_by = planning::compared::images;
     x.images = {{5, 0.25}, {30, of_own_image - rounding}};

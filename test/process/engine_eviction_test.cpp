@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a running engine evicts from its full cache, by cache.eviction.
+// A running engine evicts from its full cache by the rule cache.eviction.
 
 #include <boost/test/unit_test.hpp>
 #include <process/recall_rig.hpp>

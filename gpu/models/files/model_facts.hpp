@@ -30,7 +30,8 @@ struct model_facts {
   /// The layers that each of its CLIP text encoders has at least, so the most
   /// that a request's clip_skip may be; 0: it has none.
   uint32_t text_layers = 0;
-  /// As denoiser_facts has it.
+  /// Guidance is an input of the denoiser, so that a guided row needs no second
+  /// prediction.
   bool embeds_guidance = false;
   /// The number of parameters in its denoiser, and in all networks together.
   uint64_t denoiser_parameters = 0;

@@ -51,8 +51,11 @@ void read_overrides(field_reader& r, const a1111_options& set,
     both.update(*all);
   field_reader o{both, field_reader::from::form};
   const auto model = o.text("sd_model_checkpoint", 256).value_or("");
-  if (!model.empty()
-      && !choose_checkpoint(with.images->variants(), model, into))
+  // No model is known before the engine has started, which then refuses the
+  // call.
+  const auto known = with.images->variants();
+  if (!model.empty() && !known.empty()
+      && !choose_checkpoint(known, model, into))
     o.refuse("sd_model_checkpoint",
              fmt::format("sd_model_checkpoint not found: '{}' "
                          "(/sdapi/v1/sd-models lists them)",

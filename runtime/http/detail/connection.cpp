@@ -81,7 +81,7 @@ void connection::begin_events() {
 
 void connection::event(wire_event x) {
   const auto how = output_.offer(x.own_bytes(), x.data.get());
-  // What is not taken is not kept for the strand either.
+  // An event that the queue did not take is not kept for the strand either.
   if (how != output_queue::verdict::taken)
     x = {};
   post([how, x = std::move(x)](connection& self) mutable {

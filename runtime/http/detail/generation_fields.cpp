@@ -151,6 +151,12 @@ void read_model(field_reader& r, const api_context& with, generation& into) {
     return;
   std::string all;
   const auto known = with.images->variants();
+  if (known.empty()) {
+    // No model is known before the engine has started, so that the submission
+    // must say whether this one is.
+    into.model = *name;
+    return;
+  }
   for (const auto& v : known) {
     if (v.model == *name) {
       into.model = *name;

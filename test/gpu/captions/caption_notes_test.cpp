@@ -129,6 +129,7 @@ BOOST_AUTO_TEST_CASE(places_side_by_side_have_a_note_that_names_both) {
   BOOST_TEST_REQUIRE(notes.size() == 1u);
   BOOST_TEST((notes[0].code == note_code::not_drawable));
   BOOST_TEST(notes[0].text.starts_with("'top' is beside 'top right': "));
+  BOOST_TEST(notes[0].text.ends_with("leaves one out, or draws it elsewhere"));
   const auto same =
     caption_notes("a red circle on the left and a blue star on the left");
   BOOST_TEST_REQUIRE(same.size() == 1u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes keep of their conditions: bounded, and never of another row.
+// Passes keep results of their conditions within a bound, and never those of
+// another row.
 #include "../models/tiny_model.hpp"
 #include "model_bench.hpp"
 #include <atelier/gpu/device/detail/pass_cache.hpp>

@@ -112,6 +112,13 @@ BOOST_AUTO_TEST_CASE(a_scaled_image_is_told_with_both_sizes) {
                .front()
                .text.find("400x512, with 22 % of its width cut off;")
              != std::string::npos);
+  how.from_image = true;
+  BOOST_TEST(notes_on_run(how, {128, 128}, own)
+               .front()
+               .text.find("with 22 % of its width cut off, which had been "
+                          "added around the image that it began with;")
+             != std::string::npos);
+  how.from_image = false;
   how.scaled_to = {512, 512};
   BOOST_TEST(notes_on_run(how, {128, 128}, own).front().text.find("cut off")
              == std::string::npos);

@@ -48,7 +48,11 @@ planning::row_view hub::view_of(const row& r,
                   : legs.empty()     ? v.route->from
                                      : legs.front().from;
   const auto* earlier = match_of(r);
-  if ((from == origin::latent || from == origin::image) && earlier != nullptr) {
+  // The level of its worker may skip steps of a route from noise.
+  const bool by_level =
+    !legs.empty() && legs.front().level_of_worker && r.saved > 0;
+  if ((from == origin::latent || from == origin::image || by_level)
+      && earlier != nullptr) {
     v.from = earlier;
     v.skip = r.saved;
   }

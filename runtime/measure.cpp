@@ -312,6 +312,8 @@ core::result<planning::profile> measure(
       return loaded.why();
     v.load = *loaded;
     v.step.clear();
+    // An estimate is no measurement.
+    v.encode = core::timespan{0};
     std::vector<core::timespan> texts;
     std::vector<core::timespan> native_decodes;
     std::vector<core::timespan> other_decodes;

@@ -76,7 +76,7 @@ bool is_made_of_work(const planning::row_view& of) {
   if (of.from == nullptr)
     return false;
   const auto starts = of.route->legs.front().from;
-  return starts == origin::image || (starts == origin::latent && of.skip > 0);
+  return starts == origin::image || of.skip > 0;
 }
 
 // Returns the request without what keeps requests from being searched for.

@@ -73,7 +73,8 @@ size_t count_serving(const detail::graph& in,
 // compares all entries that serve, or requests once more if they are too many.
 linked_work consider_linked(const detail::graph& of,
                             std::span<const float> unit, size_t most,
-                            size_t least, const planning::needed_work& needs,
+                            size_t least, size_t cheap,
+                            const planning::needed_work& needs,
                             std::vector<near_vector>& to) {
   const auto size = of.entries().size();
   const auto first = std::max(least, 2 * std::min(most, size));
@@ -100,7 +101,8 @@ linked_work consider_linked(const detail::graph& of,
   }
   const auto bound = most_visited(most, first, size);
   const auto serving = count_serving(of, needs);
-  if (serving > bound) {
+  // An index without a graph compares `cheap` entries for each search.
+  if (serving > std::max(bound, cheap)) {
     finds_enough(bound);
     return done;
   }
@@ -317,8 +319,8 @@ std::vector<near_vector> vector_index::near(
   std::vector<near_vector> out;
   size_t compared = 0;
   if (now->links) {
-    const auto did =
-      consider_linked(*now->links, unit, most, how_.search, needs, out);
+    const auto did = consider_linked(*now->links, unit, most, how_.search,
+                                     how_.segment_most, needs, out);
     compared += did.compared;
     counters_.visited += did.visited;
   }

@@ -43,7 +43,9 @@ kept_pass& pass_cache::with_results(kept_pass& x) {
   x.inputs.kept = &x.results;
   const auto turns = static_cast<uint64_t>(
     std::ranges::count_if(entries_, [&](const auto& e) { return in_turn(e); }));
-  const auto share = most_result_bytes / turns;
+  // A pass alone leaves the others half, so that a pass that waits for a long
+  // turn of other rows has its results still.
+  const auto share = most_result_bytes / std::max<uint64_t>(turns, 2);
   auto others = result_bytes() - x.results.bytes();
   for (const bool remain : {false, true})
     for (auto at = entries_.rbegin();

@@ -217,7 +217,9 @@ BOOST_AUTO_TEST_CASE(a_search_looks_at_few_entries_whatever_it_needs) {
   // Images are a few of all, or a third of all and far from what is searched.
   for (const size_t with_image : {few, many / 3}) {
     BOOST_TEST_CONTEXT(with_image << " images of " << many) {
-      nearest_by_key n{24, with_segment(500)};
+      auto how = with_segment(500);
+      how.segment_most = how.segment;
+      nearest_by_key n{24, how};
       std::vector<index::loaded_vector> all;
       model serving;
       for (uint64_t i = 1; i <= many; ++i) {

@@ -82,7 +82,7 @@ json variant_json(const variant_profile& v) {
     out["busy_watts"] = v.busy_watts;
   if (v.embeds_guidance)
     out["embeds_guidance"] = true;
-  if (v.lcm_steps == core::share_steps::cut)
+  if (v.sampler == core::sampler::lcm && v.lcm_steps == core::share_steps::cut)
     out["lcm_steps"] = cuts_steps;
   return out;
 }

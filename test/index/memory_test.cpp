@@ -254,7 +254,9 @@ BOOST_AUTO_TEST_CASE(only_an_entry_of_the_very_text_has_a_seed) {
   for (const auto* text : {"a ghost", "A ghost!"})
     BOOST_TEST(m.keep("k", text, drawn));
   BOOST_TEST(m.keep("k", "a ghost", states({10})));
-  for (const auto& x : m.near("k", "a ghost", {10})) {
+  const auto found = m.near("k", "a ghost", {10});
+  BOOST_TEST_REQUIRE(found.size() == 3u);
+  for (const auto& x : found) {
     BOOST_TEST(x.similarity == 1);
     BOOST_TEST(x.seeded == (x.entry == 1));
     BOOST_TEST(x.seed == (x.entry == 1 ? 7u : 0u));

@@ -84,6 +84,8 @@ BOOST_AUTO_TEST_CASE(what_rows_of_distilled_models_take_is_read_back) {
   BOOST_TEST(usual.find("lcm_steps") == std::string::npos);
   x.variants[0].embeds_guidance = true;
   x.variants[1].lcm_steps = core::share_steps::cut;
+  BOOST_TEST(planning::to_json(x).find("lcm_steps") == std::string::npos);
+  x.variants[1].sampler = core::sampler::lcm;
   const auto read = planning::parse_profile(planning::to_json(x), "p");
   BOOST_TEST_REQUIRE(read.operator bool());
   BOOST_TEST((*read == x));

@@ -287,7 +287,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     opening_each = x.opening / opens;
   if (x.steps > 0)
     step_each = sign.took / x.steps;
-  std::vector<core::ticket> went_on;
+  std::vector<core::ticket> stepped_on;
   std::vector<core::ticket> over;
   for (const auto& r : x.rows) {
     const auto i = rows.find(r.ticket);
@@ -316,17 +316,17 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     if (e.order.wants_progress || r.published != e.told_published)
       sign.rows.push_back({r.ticket, r.steps_done, r.published});
     e.told_published = r.published;
-    if (e.cancelled || r.steps_done >= e.steps) {
+    stepped_on.push_back(r.ticket);
+    const bool ends = e.cancelled || r.steps_done >= e.steps;
+    if (ends)
       over.push_back(r.ticket);
-      continue;
-    }
     // The order only guesses how many steps its state has.
-    batch->set_left(r.ticket, e.steps - r.steps_done + x.steps);
-    went_on.push_back(r.ticket);
+    batch->set_left(r.ticket, x.steps + (ends ? 0 : e.steps - r.steps_done));
   }
   config.hub->send(std::move(sign));
-  for (const auto who : batch->ran(went_on, x.steps, x.took - x.opening))
-    conclude(who, out_of_batch_error());
+  for (const auto who : batch->ran(stepped_on, x.steps, x.took - x.opening))
+    if (!contains(over, who))
+      conclude(who, out_of_batch_error());
   for (const auto who : over) {
     batch->remove(who);
     auto& e = rows.at(who);

@@ -356,10 +356,10 @@ void lanes::charge(core::tenant_id tenant, core::timespan work,
   const double more = core::to_seconds(work) / at->second.share;
   at->second.used += more;
   at->second.served = now;
-  const double least =
-    at->second.used - std::max(more, core::to_seconds(most_behind));
   for (auto& [who, own] : accounts_)
-    own.used = std::max(own.used, least);
+    own.used = std::max(
+      own.used, at->second.used
+                  - std::max(more, core::to_seconds(most_behind) / own.share));
 }
 
 void lanes::enter(core::tenant_id tenant, uint32_t share) {

@@ -52,9 +52,9 @@ public:
                             core::time_point now, core::timespan ageing,
                             size_t most) const;
 
-  /// The most work by which a tenant that waits may be behind another one. It
-  /// does not make up for more that others received while its own could not
-  /// run.
+  /// The most work of its own by which a tenant that waits may be behind
+  /// another one. It does not make up for more that others received while its
+  /// own could not run.
   static constexpr core::timespan most_behind = std::chrono::minutes{1};
 
   /// Notes that a tenant received this amount of work: others take their turn

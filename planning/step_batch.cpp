@@ -24,6 +24,9 @@ constexpr double next_to_nothing = 0.25;
 // small.
 constexpr double as_good = 0.1;
 
+// The numbers of tenants and of owners without rows that are remembered.
+constexpr size_t most_departed = 256;
+
 // The number of shapes whose times by number of rows are remembered.
 constexpr size_t most_shapes = 64;
 
@@ -47,6 +50,7 @@ void step_batch::change(uint32_t max_batch, joining join) {
   turns_.clear();
   accounts_.clear();
   departed_.clear();
+  floor_ = 0;
   for (const entry& e : entries_)
     enter(e.row);
   left_ = quantum();
@@ -66,24 +70,17 @@ bool step_batch::add(const batch_row& row) {
 // Makes the row's owner take turns, and its tenant have an account.
 void step_batch::enter(const batch_row& row) {
   const auto of = owner_of(row);
-  if (!has_rows(of.tenant)) {
-    auto least = std::numeric_limits<double>::infinity();
-    for (const turn& x : turns_)
-      least = std::min(least, account_of(x.of.tenant).used);
-    account& own = account_of(of.tenant);
-    own.used = std::isinf(least) ? 0 : std::max(own.used, least);
-  }
+  raise_floors();
+  const bool comes = !has_rows(of.tenant);
+  account& own = account_of(of.tenant);
+  if (comes)
+    own.used = std::max(own.used, floor_);
   // A batch of all tenants has no share.
   if (join_ == joining::step)
-    account_of(of.tenant).share = std::max(row.share, 1u);
+    own.share = std::max(row.share, 1u);
   if (turn_of(of) != nullptr)
     return;
-  auto used = std::numeric_limits<double>::infinity();
-  for (const turn& x : turns_)
-    if (x.of.tenant == of.tenant)
-      used = std::min(used, x.used);
-  if (std::isinf(used))
-    used = 0;
+  double used = own.floor;
   for (const departure& x : departed_)
     if (x.of == of)
       used = std::max(used, x.used);
@@ -91,22 +88,64 @@ void step_batch::enter(const batch_row& row) {
   turns_.push_back({of, used, step_of(row.shape, 1)});
 }
 
-// Forgets owners and tenants without rows that had no more than those with
-// rows: they begin with the least again.
-void step_batch::forget_departures() {
-  std::erase_if(departed_, [&](const departure& gone) {
-    auto least = std::numeric_limits<double>::infinity();
-    for (const turn& x : turns_)
-      if (x.of.tenant == gone.of.tenant)
-        least = std::min(least, x.used);
-    return std::isinf(least) || gone.used <= least;
-  });
-  auto least = std::numeric_limits<double>::infinity();
+// Raises the times with which tenants and shapes begin that arrive at half the
+// speed at which those with rows rise on average. Otherwise new ones that come
+// without a break would all begin before one that had more time.
+void step_batch::advance(double nanoseconds, core::tenant_id whose) {
+  double shares = 0;
+  double shapes = 0;
+  for (const account& x : accounts_)
+    shares += has_rows(x.whose) ? x.share : 0;
   for (const turn& x : turns_)
-    least = std::min(least, account_of(x.of.tenant).used);
-  std::erase_if(accounts_, [&](const account& x) {
-    return !has_rows(x.whose) && (std::isinf(least) || x.used <= least);
+    shapes += x.of.tenant == whose ? 1 : 0;
+  floor_ += nanoseconds / (2 * shares);
+  account_of(whose).floor += nanoseconds / (2 * shapes);
+}
+
+// Raises these times to the least of those with rows.
+void step_batch::raise_floors() {
+  auto least = std::numeric_limits<double>::infinity();
+  for (account& own : accounts_) {
+    auto least_shape = std::numeric_limits<double>::infinity();
+    for (const turn& x : turns_)
+      if (x.of.tenant == own.whose)
+        least_shape = std::min(least_shape, x.used);
+    if (std::isinf(least_shape))
+      continue;
+    own.floor = std::max(own.floor, least_shape);
+    least = std::min(least, own.used);
+  }
+  if (std::isfinite(least))
+    floor_ = std::max(floor_, least);
+}
+
+// Forgets owners and tenants without rows that had no more than those that
+// arrive begin with, and those that had least if there are too many.
+void step_batch::forget_departures() {
+  raise_floors();
+  std::erase_if(departed_, [&](const departure& gone) {
+    return !has_rows(gone.of.tenant)
+        || gone.used <= account_of(gone.of.tenant).floor;
   });
+  std::erase_if(accounts_, [&](const account& x) {
+    return !has_rows(x.whose) && (turns_.empty() || x.used <= floor_);
+  });
+  if (turns_.empty())
+    floor_ = 0;
+  if (departed_.size() > most_departed)
+    departed_.erase(std::min_element(
+      departed_.begin(), departed_.end(),
+      [](const auto& a, const auto& b) { return a.used < b.used; }));
+  const auto gone = static_cast<size_t>(
+    std::count_if(accounts_.begin(), accounts_.end(),
+                  [&](const account& x) { return !has_rows(x.whose); }));
+  if (gone > most_departed)
+    accounts_.erase(
+      std::min_element(accounts_.begin(), accounts_.end(),
+                       [&](const account& a, const account& b) {
+                         return std::pair{has_rows(a.whose), a.used}
+                              < std::pair{has_rows(b.whose), b.used};
+                       }));
 }
 
 bool step_batch::has_rows(core::tenant_id whose) const {
@@ -166,14 +205,14 @@ step_choice step_batch::next() {
     chosen.steps = std::min(chosen.steps, e->row.steps_left);
   }
   ends_with_turn_ = turns_.size() > 1;
+  ends_at_ = std::min(left_, until_overtaken());
   if (ends_with_turn_ && join_ == joining::step) {
     const auto& now = turns_.front();
     // If other turns are measured, one step is enough to measure this one.
     const bool unlike = now.cost == 0
                      && std::any_of(turns_.begin(), turns_.end(),
                                     [](const turn& x) { return x.cost > 0; });
-    const auto left =
-      unlike ? 1 : std::ceil(std::min(left_, until_overtaken()) / cost_of(now));
+    const auto left = unlike ? 1 : std::ceil(ends_at_ / cost_of(now));
     if (left < chosen.steps)
       chosen.steps = std::max(1u, static_cast<uint32_t>(std::max(left, 0.0)));
   }
@@ -239,7 +278,7 @@ bool step_batch::wants_boundary() const {
     return true;
   if (join_ != joining::step)
     return false;
-  if (turns_.size() > 1 && (!ends_with_turn_ || until_overtaken() < left_))
+  if (turns_.size() > 1 && (!ends_with_turn_ || until_overtaken() < ends_at_))
     return true;
   size_t run = 0;
   bool waits = false;
@@ -346,6 +385,7 @@ void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
   x.used += more;
   account& own = account_of(x.of.tenant);
   own.used += more / own.share;
+  advance(more, x.of.tenant);
   if (x.of == turns_.front().of)
     left_ = join_ == joining::step ? left_ - more : 0;
 }
@@ -356,7 +396,7 @@ void step_batch::charge(turn& x, uint32_t steps, core::timespan took) {
 void step_batch::take_turns() {
   if (turns_.size() < 2 || (left_ > 0 && until_overtaken() > 0))
     return;
-  if (join_ != joining::step && anything_runs())
+  if (join_ != joining::step && !running(turns_.front().of).empty())
     return;
   std::rotate(turns_.begin(), turns_.begin() + 1, turns_.end());
   forget_departures();
@@ -370,7 +410,9 @@ void step_batch::begin_turn() {
     turns_.begin(), turns_.end(), [&](const turn& a, const turn& b) {
       const double one = account_of(a.of.tenant).used;
       const double other = account_of(b.of.tenant).used;
-      return one != other ? one < other : a.used < b.used;
+      if (one != other)
+        return one < other;
+      return a.of.tenant == b.of.tenant && a.used < b.used;
     });
   std::rotate(turns_.begin(), next, next + 1);
   left_ = quantum();

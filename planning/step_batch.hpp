@@ -63,7 +63,8 @@ struct step_choice {
 /// remaining time runs the step all the same, and its owner pays for it. A turn
 /// ends earlier for a tenant of a larger share that had less time for it. A
 /// tenant or shape that arrives begins with the least time of those with rows,
-/// or with its own time when it left, if that is more. If some turns
+/// a little later while others arrive without a break, or with its own time
+/// when it left, if that is more. If some turns
 /// are measured and one is not, that one runs a single step. Within a turn,
 /// higher priority runs first, then the earlier deadline, then the earlier
 /// arrival; a running row stays until it ends. A row that was overtaken
@@ -171,6 +172,8 @@ private:
     double share = 1;
     /// Nanoseconds divided by the share.
     double used = 0;
+    /// The time with which its shapes begin that arrive.
+    double floor = 0;
   };
 
   /// The time that an owner without rows had when it left.
@@ -193,6 +196,8 @@ private:
   void take_turns();
   void begin_turn();
   void enter(const batch_row& row);
+  void advance(double nanoseconds, core::tenant_id whose);
+  void raise_floors();
   void forget_departures();
   bool has_rows(core::tenant_id whose) const;
   account& account_of(core::tenant_id whose);
@@ -233,6 +238,8 @@ private:
   /// The owners without rows that had more than one of the same tenant with
   /// rows.
   std::vector<departure> departed_;
+  /// The time, divided by the share, with which tenants begin that arrive.
+  double floor_ = 0;
   /// The recent nanoseconds of a step, by shape and number of rows.
   std::map<batch_shape, std::map<size_t, double>> step_of_;
   uint32_t max_batch_;
@@ -247,6 +254,8 @@ private:
   double favoured_share_ = 0;
   /// The last choice ends with its turn.
   bool ends_with_turn_ = false;
+  /// The time until it ends because of a larger share, in nanoseconds.
+  double ends_at_ = 0;
 };
 
 } // namespace atelier::planning

@@ -141,9 +141,11 @@ result<void> read_limit(std::string_view word, bool first, access_key& into) {
   const auto [stop, error] =
     std::from_chars(text.data(), text.data() + text.size(), *limit);
   if (error != std::errc{} || stop != text.data() + text.size())
-    return fail(ec::bad_config,
-                "the {} of '{}' are not a whole number in 0..4294967295", name,
-                into.name);
+    return fail(
+      ec::bad_config, "the {} of '{}' {}", name, into.name,
+      limit == &into.share
+        ? fmt::format("is not a whole number in 1..{}", core::most_share)
+        : "are not a whole number in 0..4294967295");
   if (limit == &into.share
       && (into.share == 0 || into.share > core::most_share))
     return fail(ec::bad_config, "the share of '{}' is {}, outside 1..{}",
@@ -279,8 +281,8 @@ result<std::vector<access_key>> read_keys(const std::filesystem::path& file) {
                     file.string(), number, key->name, x.name);
       if (x.name == key->name && !are_of_one_caller(x, *key))
         return fail(ec::bad_config,
-                    "http.keys: {}:{}: the keys of '{}' differ in their scope "
-                    "or limits",
+                    "http.keys: {}:{}: the keys of '{}' differ in their "
+                    "scope, limits or share",
                     file.string(), number, key->name);
     }
     keys.push_back(std::move(*key));

@@ -10,6 +10,7 @@ using namespace atelier;
 using actors::ask_order;
 using actors::has_order;
 using core::ec;
+using namespace std::chrono_literals;
 
 struct fixture : test::denoise_step_rig {
   bool has(uint64_t id) {
@@ -91,6 +92,69 @@ BOOST_AUTO_TEST_CASE(a_device_that_throws_gives_its_rows_back) {
     decoded(3);
     BOOST_TEST((replies().back().failure.code == ec::none));
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_last_step_of_a_row_is_paid_for_too) {
+  // Each row of the first tenant is done after one step of 300 ms; the second
+  // tenant has one row, with steps of 20 ms.
+  uint64_t id = 1;
+  const auto come = [&] {
+    auto x = work(++id, 1, 64);
+    x.tenant = core::tenant_id{1};
+    give(x);
+  };
+  auto other = work(1, 100'000);
+  other.tenant = core::tenant_id{2};
+  give(other);
+  come();
+  come();
+  uint32_t done = 0;
+  core::timespan first{0};
+  core::timespan second{0};
+  for (int i = 0; i < 400; ++i) {
+    const auto job = device->runs.back();
+    if (job.rows.front() == row(1)) {
+      done += job.steps;
+      second += 20ms * job.steps;
+      device->ran(job.steps, {done}, {}, {}, 20ms);
+      run();
+      continue;
+    }
+    first += 300ms;
+    device->ran(1, std::vector<uint32_t>(job.rows.size(), 1), {}, {}, 300ms);
+    run();
+    for (const auto who : job.rows) {
+      decoded(who.id.value);
+      come();
+    }
+  }
+  BOOST_TEST(core::to_seconds(first) < 0.6 * core::to_seconds(first + second));
+  BOOST_TEST(core::to_seconds(first) > 0.4 * core::to_seconds(first + second));
+}
+
+BOOST_AUTO_TEST_CASE(the_share_of_an_order_reaches_batch_and_device) {
+  start(1);
+  auto one = work(1, 1'000);
+  one.tenant = core::tenant_id{1};
+  auto other = work(2, 1'000);
+  other.tenant = core::tenant_id{2};
+  other.share = 4;
+  give(one);
+  give(other);
+  uint32_t done_one = 0;
+  uint32_t done_other = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto job = device->runs.back();
+    auto& done = job.rows.front() == row(1) ? done_one : done_other;
+    done += job.steps;
+    device->ran(job.steps, {done}, {}, {}, 10ms);
+    run();
+  }
+  BOOST_TEST(done_other > 3 * done_one);
+  BOOST_TEST(done_other < 5 * done_one);
+  BOOST_TEST_REQUIRE(device->opened.size() == 2u);
+  BOOST_TEST(device->opened[0].share == 1u);
+  BOOST_TEST(device->opened[1].share == 4u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

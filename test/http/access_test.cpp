@@ -164,6 +164,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_told_with_its_line) {
                         "the images_per_minute of 'ann' are not a whole number "
                         "in 0..4294967295"),
                x);
+  BOOST_TEST(mentions(why_not("ann user " + h + " share=many"),
+                      "the share of 'ann' is not a whole number in 1..1000"));
   for (const auto* x : {"0", "1001"})
     BOOST_TEST(mentions(why_not("ann user " + h + " share=" + x),
                         "the share of 'ann' is "s + x + ", outside 1..1000"));

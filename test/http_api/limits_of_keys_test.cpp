@@ -163,6 +163,19 @@ BOOST_AUTO_TEST_CASE(call_that_an_allowance_refuses_leaves_the_earlier_job) {
   BOOST_TEST(rig.states() == texts{"queued"}, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(requests_have_the_share_of_their_key) {
+  keys_rig rig{0, 0};
+  rig.callers->replace(
+    {{"ann", core::sha256_hex("apple"), scope::user, 0, 0, 0, 7},
+     {"bob", core::sha256_hex("banana"), scope::user}});
+  rig.post("/v1/jobs", {{"prompt", "a"}});
+  rig.post("/v1/images/generations", {{"prompt", "a"}});
+  rig.post("/v1/jobs", {{"prompt", "a"}}, "bob");
+  BOOST_TEST(rig.engine->at(1).wanted.share == 7u);
+  BOOST_TEST(rig.engine->at(2).wanted.share == 7u);
+  BOOST_TEST(rig.engine->at(3).wanted.share == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(call_that_finds_no_room_for_its_job_takes_nothing) {
   keys_rig rig{2, 0, 1};
   BOOST_TEST(rig.post("/v1/jobs", {{"prompt", "a"}})->status() == 202u);

@@ -544,6 +544,31 @@ BOOST_AUTO_TEST_CASE(who_leaves_and_comes_again_gains_nothing) {
   BOOST_TEST(busy[3] >= 0.5 * busy[1]);
 }
 
+BOOST_AUTO_TEST_CASE(new_tenants_without_end_starve_no_other) {
+  for (const uint32_t share : {1u, 1000u}) {
+    step_batch sut{1};
+    auto x = of_tenant(row(1, 1'000'000, 0), 1);
+    x.share = share;
+    sut.add(x);
+    static_cast<void>(sut.ran(sut.next().rows, 1, 10ms));
+    uint32_t id = 1;
+    uint32_t steps = 0;
+    // Each comes with a name of its own before the one before it is done.
+    const auto come = [&] {
+      ++id;
+      sut.add(of_tenant(row(id, 1, id % 7), id));
+    };
+    come();
+    for (int i = 0; i < 1'000; ++i) {
+      const auto c = sut.next();
+      come();
+      steps += c.rows.front().id.value == 1 ? c.steps : 0;
+      static_cast<void>(sut.ran(c.rows, c.steps, 10ms * c.steps));
+    }
+    BOOST_TEST(steps > (share > 1 ? 400u : 10u));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(more_shapes_are_no_larger_share) {
   step_batch sut{1};
   for (uint32_t i = 1; i <= 5; ++i)

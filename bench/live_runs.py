@@ -435,7 +435,8 @@ def compare(given, runs):
             cells += [f"{predicted:.0f} ({all_[-1][0]:+.1f} %)",
                       f"{100 * missed:.1f} ({all_[-1][1]:+.1f})"]
         print(f"| {case.name} | {cases.KINDS[case.kind].deadline_s:g} | {len(rows)} | "
-              f"{100 * runs[case.name]['others']:.0f} | {mean:.0f} | {100 * late:.1f} | {' | '.join(cells)} |", flush=True)
+              f"{100 * runs[case.name]['others']:.0f} | {mean:.0f} | {100 * late:.1f} | "
+              f"{' | '.join(cells)} |", flush=True)
     for which, all_ in errors.items():
         for text, some in [
                 ("all", all_), (f"others at most {100 * QUIET:g} %",

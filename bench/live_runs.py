@@ -26,12 +26,14 @@ Everything is kept in the folder DIR: an interrupted run continues there. The pr
 only Python's standard library.
 
 usage: live_runs.py ATELIER DIR [--seconds S] [--only TEXT] [--simulations N]
-                    [--no-live]
+                    [--others SHARE] [--no-live]
 """
 import argparse
 import base64
 import json
+import os
 import pathlib
+import resource
 import shutil
 import statistics
 import struct
@@ -48,6 +50,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PERIOD_S = 2
 WINDOW_S = 1
 IDLE_NOISE = 0.02
+# The share of the processors that other programs may take in a quiet run.
+QUIET = 0.1
 REFUSALS = {"deadline_missed", "overloaded"}
 
 
@@ -336,6 +340,17 @@ def capacity(given, case, profile):
 
 # The runs, and what is made of them.
 
+def busy_s():
+    """Returns the processor seconds of the machine, and of this program with the
+    servers that have ended."""
+    with open("/proc/stat", encoding="ascii") as file:
+        spent = [int(x) for x in file.readline().split()[1:9]]
+    whole = (sum(spent) - spent[3] - spent[4]) / os.sysconf("SC_CLK_TCK")
+    own = [resource.getrusage(x) for x in (resource.RUSAGE_SELF,
+                                           resource.RUSAGE_CHILDREN)]
+    return whole, sum(x.ru_utime + x.ru_stime for x in own)
+
+
 def live(given, case):
     """Runs a case; returns what is kept of it."""
     kind = cases.KINDS[case.kind]
@@ -345,6 +360,7 @@ def live(given, case):
     requests = cases.requests_of(case, case.load * rate, given.seconds)
     more = {"cache": "on"} if case.kind in cases.REUSING else {}
     timeline = given.folder / f"run-{case.seed}.timeline.json"
+    begin, before = time.monotonic(), busy_s()
     server = Server(given, settings_of(given, case.kind, case.devices, profile),
                     kind.policy, timeline)
     try:
@@ -354,11 +370,14 @@ def live(given, case):
         became = send(server.url, requests, kind.deadline_s, more)
     finally:
         server.end()
+    after, passed = busy_s(), time.monotonic() - begin
+    others = (after[0] - before[0]) - (after[1] - before[1])
     rows = []
     for wanted, (took, status, reply) in zip(requests, became):
         rows.append({**wanted, "took_s": took,
                      **check(wanted, status, reply, kind.variants)})
-    return {"capacity": rate, "rows": rows}
+    return {"capacity": rate, "rows": rows,
+            "others": others / passed / os.cpu_count()}
 
 
 def simulated(given, case, rows, which):
@@ -399,9 +418,11 @@ def seen(case, rows):
 def compare(given, runs):
     """Prints a line for each run, and the errors of all."""
     errors = {"idle": [], "loaded": []}
-    print("| kind of work, devices, load | deadline, s | requests | live: mean, ms | "
-          "violations, % | idle: mean | violations | loaded: mean | violations |")
-    print("| --- " * 9 + "|")
+    print("| kind of work, devices, load | deadline, s | requests | others, % | live: "
+          "mean, ms | violations, % | idle: mean | violations | loaded: mean | "
+          "violations |")
+    print("| --- " * 10 + "|")
+    quiet = {name for name, run in runs.items() if run["others"] <= QUIET}
     for case in cases.all_cases():
         if case.name not in runs:
             continue
@@ -414,9 +435,12 @@ def compare(given, runs):
             cells += [f"{predicted:.0f} ({all_[-1][0]:+.1f} %)",
                       f"{100 * missed:.1f} ({all_[-1][1]:+.1f})"]
         print(f"| {case.name} | {cases.KINDS[case.kind].deadline_s:g} | {len(rows)} | "
-              f"{mean:.0f} | {100 * late:.1f} | {' | '.join(cells)} |", flush=True)
+              f"{100 * runs[case.name]['others']:.0f} | {mean:.0f} | {100 * late:.1f} | "
+              f"{' | '.join(cells)} |", flush=True)
     for which, all_ in errors.items():
-        for text, some in [("all", all_)] + [
+        for text, some in [
+                ("all", all_), (f"others at most {100 * QUIET:g} %",
+                                [x for x in all_ if x[2] in quiet])] + [
                 (kind, [x for x in all_ if x[2].startswith(kind + ",")])
                 for kind in cases.KINDS]:
             if not some:
@@ -444,6 +468,9 @@ def main():
     words.add_argument("--filled", type=int, default=48,
                        help="captions in a cache before a run, and of the first "
                        "measurements")
+    words.add_argument("--others", type=float, default=1,
+                       help="make runs again that the folder has, but during which other "
+                       "programs took more than this share of the processors")
     words.add_argument("--no-live", action="store_true",
                        help="only compare what the folder has")
     given = words.parse_args()
@@ -459,7 +486,8 @@ def main():
     runs = json.loads(results.read_text()) if results.exists() else {}
     wrong = []
     for case in cases.all_cases():
-        if given.no_live or case.name in runs or given.only not in case.name:
+        done = case.name in runs and runs[case.name]["others"] <= given.others
+        if given.no_live or done or given.only not in case.name:
             continue
         begin = time.monotonic()
         try:
@@ -472,7 +500,9 @@ def main():
         mean, late = seen(case, runs[case.name]["rows"])
         print(f"{case.name}: {len(runs[case.name]['rows'])} requests, "
               f"{runs[case.name]['capacity']:.2f}/s carried, mean {mean:.0f} ms, "
-              f"violations {100 * late:.1f} % ({time.monotonic() - begin:.0f} s)",
+              f"violations {100 * late:.1f} %, others took "
+              f"{100 * runs[case.name]['others']:.0f} % of the processors "
+              f"({time.monotonic() - begin:.0f} s)",
               file=sys.stderr, flush=True)
     write(given.folder / "errors.json", compare(given, runs))
     if wrong:

@@ -11,7 +11,7 @@ got alone, and the server still answers. The attackers have the lowest priority 
 processors, because they would run on other machines. With --honest, three keys that mean
 no harm take the attackers' place: one keeps an hour of work queued, one fetches results
 all the time, and one sends masked edits. With --share N the client's key has N parts of the
-devices and of the processors where each other key has one. The program needs only
+devices where each other key has one. The program needs only
 Python's standard library.
 
 usage: attackers.py ATELIER [--honest] [--share N] [--seconds S] [--seed N]
@@ -113,9 +113,11 @@ def open_jobs(url, key):
     after = ""
     while True:
         status, got = call(url, key, "GET", page + after)
-        if status == 404:
-            # The server has forgotten the last job of the page before.
-            after = ""
+        if status != 200:
+            # The server has forgotten the last job of the page before (404), or has no
+            # room for the reply yet.
+            after = "" if status == 404 else after
+            time.sleep(0.2)
             continue
         told = json.loads(got)
         for x in told["data"]:

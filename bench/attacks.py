@@ -25,8 +25,8 @@ def secret(name):
 
 
 def write_keys(folder, share=1):
-    """Writes the file of keys. The client's key has `share` parts of the devices and of
-    the processors where each other key has one."""
+    """Writes the file of keys. The client's key has `share` parts of the devices where
+    each other key has one."""
     def line(name, role):
         more = f" share={share}" if name == "honest" and share != 1 else ""
         return f"{name} {role} {hashlib.sha256(secret(name).encode()).hexdigest()}{more}\n"

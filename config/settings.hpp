@@ -281,7 +281,7 @@ struct http_settings {
   uint32_t answer_mpx = 256;
   /// The maximum time by the clock of the server's own work on the files of
   /// one call, as a multiple of `limits.decode`.
-  double decode_factor = 8;
+  double decode_factor = 40;
   /// Limits of the images kept for their clients, in memory and in files, and
   /// the time that they are kept.
   uint64_t results_bytes = 256ull << 20;

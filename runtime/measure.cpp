@@ -23,6 +23,11 @@ namespace atelier::runtime {
 
 namespace {
 
+// Whether an error is one of the model, with which the rest can be measured.
+bool is_of_model(const core::error& why) {
+  return why.code == core::ec::bad_payload || why.code == core::ec::internal;
+}
+
 using clock = std::chrono::steady_clock;
 using detail::device_reports;
 
@@ -343,6 +348,8 @@ core::result<planning::profile> measure(
     const auto px = has_native ? v.native_px : sizes.front();
     if (const auto encoded = on.encode(id, px))
       v.encode = planning::at_native_size(v, px, *encoded);
+    else if (!is_of_model(encoded.why()))
+      return encoded.why();
     else
       note(fmt::format("{}, {}x{}, a source: {}; the time of encoding is not "
                        "measured",

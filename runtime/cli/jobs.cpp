@@ -131,24 +131,37 @@ exit_status jobs(const jobs_arguments& arguments,
     return refuse(terminal, request.why());
   const auto server = request->url;
   request->method = wanted->cancels ? "POST" : "GET";
-  request->url += wanted->path;
-  const auto reply = http::ask_server(*request);
-  if (!reply)
-    return refuse(terminal, reply.why());
-  if (reply->status != 200)
-    return refuse_reply(terminal, *reply,
-                        server_key(arguments.server.key).has_value());
-  const auto told = json::parse(reply->body, nullptr, false);
-  const auto rows =
-    wanted->cancels ? json::array({told}) : field_of<json>(told, "data");
-  if (!told.is_object() || !rows.is_array())
-    return refuse(terminal,
-                  fail(ec::unavailable,
-                       "{} names no jobs: it is not an Atelier server",
-                       show_value(server)));
-  for (const auto& job : rows)
-    print_job(job, common.json, terminal.out);
-  return exit_status::done;
+  // A list has pages; a job that was cancelled has one.
+  for (std::string after;;) {
+    request->url = server + wanted->path + after;
+    const auto reply = http::ask_server(*request);
+    if (!reply)
+      return refuse(terminal, reply.why());
+    if (reply->status != 200)
+      return refuse_reply(terminal, *reply,
+                          server_key(arguments.server.key).has_value());
+    const auto told = json::parse(reply->body, nullptr, false);
+    const auto rows =
+      wanted->cancels ? json::array({told}) : field_of<json>(told, "data");
+    if (!told.is_object() || !rows.is_array())
+      return refuse(terminal,
+                    fail(ec::unavailable,
+                         "{} names no jobs: it is not an Atelier server",
+                         show_value(server)));
+    for (const auto& job : rows)
+      print_job(job, common.json, terminal.out);
+    if (wanted->cancels || rows.empty() || !field_of<bool>(told, "has_more"))
+      return exit_status::done;
+    const auto last = field_of<std::string>(rows.back(), "id");
+    const auto key = field_of<std::string>(rows.back(), "key");
+    if (!is_job_id(last) || (!key.empty() && !is_job_id(key)))
+      return refuse(terminal,
+                    fail(ec::unavailable,
+                         "{} names a job that cannot be asked for: it is not "
+                         "an Atelier server",
+                         show_value(server)));
+    after = "&after=" + last + (key.empty() ? "" : "&key=" + key);
+  }
 }
 
 } // namespace atelier::runtime::cli

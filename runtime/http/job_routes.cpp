@@ -265,15 +265,23 @@ void job_api::list(const exchange_ptr& x) const {
   const auto owner = asked.caller == scope::admin && own != "true"
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
+  const std::string after{find_field(asked.query, "after")};
+  if (!owner && find_field(asked.query, "key").empty()
+      && all->find_all(after).size() > 1)
+    return x->reply(error_reply(
+      shape, 400, "invalid_argument",
+      fmt::format("after '{}' is a job of several keys: name one with key=NAME",
+                  after.substr(0, 128)),
+      "key"));
   // One job more than the page has shows whether another page follows.
   std::optional<std::vector<job_view>> found;
-  if (const std::string after{find_field(asked.query, "after")}; after.empty())
+  if (after.empty())
     found = all->list(owner, limit + 1);
   else if (const auto last = owner ? all->find({after, *owner})
                                    : detail::find_job(*all, asked, after))
     found = all->list_after(name_of(*last), owner, limit + 1);
   if (!found)
-    return x->reply(no_such_page(find_field(asked.query, "after")));
+    return x->reply(no_such_page(after));
   const bool more = found->size() > limit;
   if (more)
     found->pop_back();

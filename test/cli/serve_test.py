@@ -83,6 +83,7 @@ def case_it_starts_tells_how_it_is_and_ends(program):
         with server(program, "--processes", mode) as (process, told):
             expect(told["variants"] == ["test_card@20"], told)
             state = json.loads(state_file(program).read_text())
+            expect(state.pop("started") > 0, state)
             expect(state == {"url": told["url"], "pid": process.pid}, state)
             expect(state_file(program).stat().st_mode & 0o777 == 0o600)
             status, body = ask(told["url"])

@@ -503,6 +503,21 @@ BOOST_AUTO_TEST_CASE(a_list_of_jobs_continues_after_its_last_job) {
     (page("&after=of_bob2") == std::pair{ids{own[2], "of_bob1"}, true}));
   BOOST_TEST((page("&after=of_bob2&key=bob")
               == std::pair{ids{own[2], "of_bob1"}, true}));
+  // A name of several keys needs the key.
+  r.who = scope::user;
+  r.key = "ann";
+  BOOST_TEST_REQUIRE(
+    r.post_json("/v1/jobs", {{"prompt", "a"}, {"id", "of_bob1"}})->status()
+    == 202u);
+  r.key = "root";
+  r.who = scope::admin;
+  const auto of_two = r.get("/v1/jobs?after=of_bob1");
+  BOOST_TEST(of_two->status() == 400u);
+  BOOST_TEST(of_two->body()["error"]["param"] == "key");
+  BOOST_TEST((page("&after=of_bob1&key=bob")
+              == std::pair{ids{own[1], "of_bob0"}, true}));
+  BOOST_TEST((page("&after=of_bob1&key=ann")
+              == std::pair{ids{"of_bob2", own[2]}, true}));
   // Among its own jobs an admin has none of that name.
   BOOST_TEST(r.get("/v1/jobs?own=true&after=of_bob1")->status() == 404u);
 }

@@ -268,7 +268,9 @@ BOOST_AUTO_TEST_CASE(every_route_by_every_role) {
       got.fault = fault_of_rights(got.status, who.may, to.needs);
     return {std::move(text), std::move(got)};
   });
-  BOOST_TEST(turn > 0u);
+  // A hundredth of the counts and more ask each.
+  const auto each = routes.size() * std::size(fuzzed_roles);
+  BOOST_TEST((turn >= each || scaled(120'000) < 1'200));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -178,17 +178,18 @@ decode_time::decode_time(const api_context& with) {
 std::function<bool()> decode_time::is_over() const {
   if (bounds_.empty())
     return {};
-  return [bounds = bounds_] {
-    return std::ranges::any_of(
+  return [bounds = bounds_, over = over_] {
+    const auto at = std::ranges::find_if(
       bounds, [](const auto& x) { return x.now() >= x.until; });
+    if (at == bounds.end())
+      return false;
+    *over = at->option;
+    return true;
   };
 }
 
 std::string decode_time::text_of(const core::error& why) const {
-  for (const auto& x : bounds_)
-    if (x.now() >= x.until)
-      return fmt::format("{} ({})", why.text, x.option);
-  return why.text;
+  return over_->empty() ? why.text : fmt::format("{} ({})", why.text, *over_);
 }
 
 void run_unless_gone(const api_context& with,

@@ -89,12 +89,12 @@ class decode_time {
 public:
   explicit decode_time(const api_context& with);
 
-  /// Returns a function that returns true once one of them is used up; empty if
-  /// nothing is bounded.
+  /// Returns a function that returns true once one of them is used up, and
+  /// notes which; empty if nothing is bounded.
   std::function<bool()> is_over() const;
 
-  /// Returns the text of an error of the work, with the option whose time is
-  /// used up.
+  /// Returns the text of an error of the work, with the option whose time that
+  /// function found used up.
   std::string text_of(const core::error& why) const;
 
 private:
@@ -105,6 +105,8 @@ private:
   };
 
   std::vector<bound> bounds_;
+  std::shared_ptr<std::string_view> over_ =
+    std::make_shared<std::string_view>();
 };
 
 /// Runs `work` as run_elsewhere does, unless the client left while it waited

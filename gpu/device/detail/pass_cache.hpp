@@ -18,8 +18,8 @@
 namespace atelier::gpu::detail {
 
 /// Input buffers of forward passes with one model and one key. From the second
-/// pass on, no tensor is allocated on the host, but small pinned ones for a GPU,
-/// whose memory LibTorch keeps.
+/// pass on, no tensor is allocated on the host, but small pinned ones for a
+/// GPU, whose memory LibTorch keeps.
 struct kept_pass {
   /// The model; an expired one matches none.
   std::weak_ptr<const model> of;

@@ -83,12 +83,25 @@ bool decode_turns::may_go(core::ticket image,
     });
   if (waits)
     return spent.count() == 0 && steps_ >= steps_before_others;
+  const double share = share_of(whose);
+  const bool is_favoured =
+    !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](auto who) {
+      const auto tenant = tenant_of(who);
+      return share > share_of(tenant) && used < used_by(tenant);
+    });
+  if (is_favoured)
+    return true;
   return may_decode_more(spent, part, step);
 }
 
 core::tenant_id decode_turns::tenant_of(core::ticket who) const {
   const auto at = rows_.find(who);
   return at == rows_.end() ? core::tenant_id{} : at->second;
+}
+
+double decode_turns::share_of(core::tenant_id whose) const {
+  const auto at = accounts_.find(whose);
+  return at == accounts_.end() ? 1 : at->second.share;
 }
 
 double decode_turns::used_by(core::tenant_id whose) const {

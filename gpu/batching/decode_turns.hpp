@@ -16,7 +16,9 @@ namespace atelier::gpu {
 /// their rows' parts of steps, and their parts of images. The image of the
 /// tenant with the least time goes first. An image of a tenant that had more
 /// time than the tenants of the running rows waits for `steps_before_others`
-/// steps: otherwise one image would wait for all eight of another tenant. A
+/// steps: otherwise one image would wait for all eight of another tenant. An
+/// image of a tenant that had less time than those of all running rows, and has
+/// a larger share than each, is decoded without a step between its parts. A
 /// tenant without rows and images saves no time; a new one is credited with the
 /// last step, for which it may have had to wait. Threads: one at a time.
 class decode_turns {
@@ -56,6 +58,7 @@ private:
   core::tenant_id tenant_of(core::ticket who) const;
   void use(core::ticket who, double nanoseconds);
   double used_by(core::tenant_id whose) const;
+  double share_of(core::tenant_id whose) const;
 
   std::map<core::ticket, core::tenant_id> rows_;
   std::map<core::tenant_id, account> accounts_;

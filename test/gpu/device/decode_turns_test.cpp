@@ -61,6 +61,23 @@ BOOST_AUTO_TEST_CASE(images_go_by_shares) {
   BOOST_TEST(of_second == 80u);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_larger_share_is_decoded_in_one_go, crowd) {
+  sut.enter(of(100), little, 4);
+  sut.ran(std::vector{of(100)}, 10ms);
+  BOOST_TEST(sut.may_go(of(100), running, 1s, 9ms, 10ms));
+  // An equal share has as much as two steps between two of the others.
+  sut.enter(of(101), core::tenant_id{3});
+  BOOST_TEST(sut.may_go(of(101), running, 10ms, 9ms, 10ms));
+  BOOST_TEST(!sut.may_go(of(101), running, 12ms, 9ms, 10ms));
+  // It takes turns with its own rows, too.
+  auto with_own = running;
+  with_own.push_back(of(100));
+  BOOST_TEST(!sut.may_go(of(100), with_own, 12ms, 9ms, 10ms));
+  // Once it had more than they for its share, it waits like others.
+  sut.decoded(of(100), 10s);
+  BOOST_TEST(!sut.may_go(of(100), running, 12ms, 9ms, 10ms));
+}
+
 BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_images, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};

@@ -84,6 +84,10 @@ uint32_t slots::images_left_for_waiting() const {
   return waiting_ ? images_ : 0;
 }
 
+std::optional<core::request_id> slots::waiting_for_images() const {
+  return waiting_;
+}
+
 void slots::drawing_begins() {
   begun_ = std::min(begun_ + 1, images_count());
 }

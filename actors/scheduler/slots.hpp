@@ -72,6 +72,9 @@ public:
   /// them.
   uint32_t images_left_for_waiting() const;
 
+  /// Returns the request that waits, if one does.
+  std::optional<core::request_id> waiting_for_images() const;
+
   /// Notes that a drawing begins.
   void drawing_begins();
 

@@ -95,13 +95,20 @@ torch::Tensor step_numbers::bring(std::span<const float> values,
     std::copy(values.begin(), values.end(), out.mutable_data_ptr<float>());
     return out;
   }
-  // The host continues while the device copies. LibTorch gives the pinned
-  // memory to no other tensor before that is done, and keeps it for the next
-  // ones.
-  const auto host = torch::empty(
-    {n}, torch::dtype(torch::kFloat32).pinned_memory(device.is_cuda()));
-  std::copy(values.begin(), values.end(), host.mutable_data_ptr<float>());
-  out.copy_(host, device.is_cuda());
+  const auto options = torch::dtype(torch::kFloat32);
+  if (device.is_cuda()) {
+    // The host continues while the device copies. LibTorch gives the pinned
+    // memory to no other tensor before that is done, and keeps it for the next
+    // ones.
+    const auto host = torch::empty({n}, options.pinned_memory(true));
+    std::copy(values.begin(), values.end(), host.mutable_data_ptr<float>());
+    out.copy_(host, true);
+    return out;
+  }
+  if (!host_.defined() || host_.numel() < n)
+    host_ = torch::empty({n}, options);
+  std::copy(values.begin(), values.end(), host_.mutable_data_ptr<float>());
+  out.copy_(host_.narrow(0, 0, n));
   return out;
 }
 

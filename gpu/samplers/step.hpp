@@ -20,8 +20,8 @@ struct stepped_batch {
   torch::Tensor x0;
 };
 
-/// Copies numbers of rows to a device, without waiting for it. An object reused
-/// across steps allocates memory of the device only once.
+/// Copies numbers of rows to a device, without waiting for a GPU. An object
+/// reused across steps allocates memory of the device only once.
 class step_numbers {
 public:
   /// Returns the values as [n], float32, on `device`; valid until the next
@@ -29,6 +29,8 @@ public:
   torch::Tensor bring(std::span<const float> values, torch::Device device);
 
 private:
+  /// The copy on the host, if the device is neither the CPU nor a GPU.
+  torch::Tensor host_;
   torch::Tensor device_;
 };
 

@@ -126,9 +126,10 @@ BOOST_AUTO_TEST_CASE(what_is_not_masked_is_kept_to_the_bit) {
 }
 
 BOOST_AUTO_TEST_CASE(any_sizes_go_both_ways) {
-  const auto count = test::scaled(2'000);
+  const auto count = atelier::test::scaled(2'000);
   for (size_t i = 0; i < count; ++i) {
-    core::philox from{test::seed(), core::purpose::test, core::request_id{i}};
+    core::philox from{atelier::test::seed(), core::purpose::test,
+                      core::request_id{i}};
     const auto side = [&] { return 1 + static_cast<uint32_t>(from.below(40)); };
     const extent native{side(), side()};
     const extent asked{side(), side()};

@@ -436,11 +436,11 @@ BOOST_AUTO_TEST_CASE(a_source_makes_no_larger_share_wait_for_slots) {
         [&](core::request& x) { x.tenant = core::tenant_id{2}; });
       BOOST_TEST(rig.count<prepare>() == 0u);
       const auto before = rig.count<denoise>();
-      const auto id = submit_for(3, share);
+      const auto newest = submit_for(3, share);
       prepare_all();
       bool came = false;
       while (const auto d = rig.next<denoise>()) {
-        came = came || d->second.ticket.id == id;
+        came = came || d->second.ticket.id == newest;
         rig.done(d->second);
       }
       BOOST_TEST(before > 0u);

@@ -83,8 +83,10 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
                        : std::vector<core::lane_id>{};
     const auto from =
       std::span<const core::lane_id>{group.empty() ? w.serves : group};
-    // Among the first few, one may belong to a tenant that is not ahead yet.
-    const bool shared = requests_.named_ahead();
+    // Among the first few, one may belong to a tenant that is not ahead yet, or
+    // need fewer slots than a source for which too few are free.
+    const bool shared =
+      requests_.named_ahead() || slots_.waiting_for_images().has_value();
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
     auto queue = queues_.best(from, now, most);
     std::erase_if(queue, [&](const planning::waiting& x) {

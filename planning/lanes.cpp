@@ -356,10 +356,16 @@ void lanes::charge(core::tenant_id tenant, core::timespan work,
   const double more = core::to_seconds(work) / at->second.share;
   at->second.used += more;
   at->second.served = now;
+  // One bound for all of them keeps their order.
+  double largest = 1;
+  for (const auto& [who, own] : accounts_)
+    if (own.waiting > 0)
+      largest = std::max(largest, own.share);
+  const double least =
+    at->second.used
+    - std::max(more, core::to_seconds(most_behind) / largest);
   for (auto& [who, own] : accounts_)
-    own.used = std::max(
-      own.used, at->second.used
-                  - std::max(more, core::to_seconds(most_behind) / own.share));
+    own.used = std::max(own.used, least);
 }
 
 void lanes::enter(core::tenant_id tenant, uint32_t share) {

@@ -338,6 +338,27 @@ BOOST_AUTO_TEST_CASE(tenants_receive_work_by_their_shares) {
              == 40);
 }
 
+BOOST_AUTO_TEST_CASE(tenants_that_could_not_run_keep_their_order) {
+  lanes sut;
+  constexpr core::tenant_id before{3};
+  for (uint64_t i = 1; i <= 2; ++i)
+    sut.push(first, of_tenant(before, i));
+  for (uint64_t i = 1; i <= 30; ++i) {
+    sut.push(first, of_tenant(heavy, 100 + i));
+    auto x = of_tenant(light, 200 + i);
+    x.share = 5;
+    sut.push(first, x);
+  }
+  for (uint64_t i = 1; i <= 2; ++i) {
+    sut.remove(core::request_id{i});
+    sut.charge(before, 20s, at_s(1));
+  }
+  const auto taken = taken_from(sut, 1, 24);
+  BOOST_TEST(std::count_if(taken.begin(), taken.end(),
+                           [](uint64_t x) { return x > 200; })
+             == 20);
+}
+
 BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
   lanes sut;
   for (uint64_t i = 1; i <= 8; ++i) {

@@ -362,8 +362,7 @@ void lanes::charge(core::tenant_id tenant, core::timespan work,
     if (own.waiting > 0)
       largest = std::max(largest, own.share);
   const double least =
-    at->second.used
-    - std::max(more, core::to_seconds(most_behind) / largest);
+    at->second.used - std::max(more, core::to_seconds(most_behind) / largest);
   for (auto& [who, own] : accounts_)
     own.used = std::max(own.used, least);
 }

@@ -54,8 +54,8 @@ public:
 
   /// The most work of its own by which a tenant that waits may be behind
   /// another one; for tenants of a smaller share the same time divided by the
-  /// largest share that waits. It does not make up for more that others received
-  /// while its own could not run.
+  /// largest share that waits. It does not make up for more that others
+  /// received while its own could not run.
   static constexpr core::timespan most_behind = std::chrono::minutes{1};
 
   /// Notes that a tenant received this amount of work: others take their turn

@@ -364,15 +364,30 @@ double step_batch::quantum() const {
   return turn_steps_ * cheapest();
 }
 
+double step_batch::least_share() const {
+  auto least = std::numeric_limits<double>::infinity();
+  for (const turn& x : turns_)
+    least = std::min(least, account_of(x.of.tenant).share);
+  return least;
+}
+
+// A tenant that arrives begins with as much time as another one has: without a
+// lead, a larger share would wait for a turn of each tenant that has as little.
+double step_batch::standing(const account& x, double least_share) const {
+  return x.used - quantum() * (1 - least_share / x.share);
+}
+
 // The nanoseconds after which a tenant with a larger share than that of the
-// turn has had less for it; infinity without such a tenant.
+// turn has the better standing; infinity without such a tenant.
 double step_batch::until_overtaken() const {
   auto least = std::numeric_limits<double>::infinity();
   const account& first = account_of(turns_.front().of.tenant);
+  const double share = least_share();
   for (const turn& x : turns_)
     if (const account& other = account_of(x.of.tenant);
         other.share > first.share)
-      least = std::min(least, (other.used - first.used) * first.share);
+      least = std::min(least, (standing(other, share) - standing(first, share))
+                                * first.share);
   return std::max(least, 0.0);
 }
 
@@ -403,13 +418,14 @@ void step_batch::take_turns() {
   begin_turn();
 }
 
-// Moves the owner with the least time to the front; of equals, the one whose
+// Moves the owner with the best standing to the front; of equals, the one whose
 // last turn is the longest ago.
 void step_batch::begin_turn() {
+  const double least = least_share();
   const auto next = std::min_element(
     turns_.begin(), turns_.end(), [&](const turn& a, const turn& b) {
-      const double one = account_of(a.of.tenant).used;
-      const double other = account_of(b.of.tenant).used;
+      const double one = standing(account_of(a.of.tenant), least);
+      const double other = standing(account_of(b.of.tenant), least);
       if (one != other)
         return one < other;
       return a.of.tenant == b.of.tenant && a.used < b.used;
@@ -555,21 +571,25 @@ size_t step_batch::row_bound(const batch_shape& of, size_t there) const {
   return max_batch_;
 }
 
-// Sizes are halved and tried as in row_bound, the single row first.
+// Sizes are doubled, and tried as in row_bound, the single row first.
 size_t step_batch::favoured_bound(const batch_shape& of, core::tenant_id whose,
                                   size_t there) const {
   if (join_ != joining::step || favour_ == 0
       || account_of(whose).share >= favoured_share_)
     return max_batch_;
   const double one = time_per_row(of, 1);
-  if (one == 0)
-    return 1;
-  for (size_t n = std::min<size_t>(max_batch_, there); n > 1; n /= 2) {
-    const double each = time_per_row(of, n);
-    if (each == 0 || static_cast<double>(n) * each <= 2 * one)
-      return n;
+  const auto most = std::min<size_t>(max_batch_, there);
+  size_t bound = 1;
+  while (one > 0 && bound < most) {
+    const auto next = std::min(2 * bound, most);
+    const double each = time_per_row(of, next);
+    if (each == 0)
+      return next;
+    if (static_cast<double>(next) * each > 2 * one)
+      break;
+    bound = next;
   }
-  return 1;
+  return bound;
 }
 
 double step_batch::time_per_row(const batch_shape& of, size_t rows) const {

@@ -58,16 +58,18 @@ struct step_choice {
 /// or tenants wait, the rows of each tenant and shape take turns by start-time
 /// fair queueing, so that none blocks another: the turn goes to the tenant that
 /// had the least time of the device for its share, and to its shape that had
-/// the least. It lasts for the time of `turn_steps` steps of the cheapest, by
-/// the measured time of its steps. A turn whose step takes more than its
-/// remaining time runs the step all the same, and its owner pays for it. A turn
-/// ends earlier for a tenant of a larger share that had less time for it. A
-/// tenant or shape that arrives begins with the least time of those with rows,
-/// a little later while others arrive without a break, or with its own time
-/// when it left, if that is more. If some turns
-/// are measured and one is not, that one runs a single step. Within a turn,
-/// higher priority runs first, then the earlier deadline, then the earlier
-/// arrival; a running row stays until it ends. A row that was overtaken
+/// the least. A tenant with a larger share has a lead, so that it need not wait
+/// for all tenants that had as little when it arrives: the time of a turn, less
+/// the least share as a part of its own. A turn lasts for the time of
+/// `turn_steps` steps of the cheapest, by the measured time of its steps. A
+/// turn whose step takes more than its remaining time runs the step all the
+/// same, and its owner pays for it. A turn ends earlier for a tenant of a
+/// larger share that is due before it. A tenant or shape that arrives begins
+/// with the least time of those with rows, a little later while others arrive
+/// without a break, or with its own time when it left, if that is more. If some
+/// turns are measured and one is not, that one runs a single step. Within a
+/// turn, higher priority runs first, then the earlier deadline, then the
+/// earlier arrival; a running row stays until it ends. A row that was overtaken
 /// `most_overtaken` times runs before rows that were not.
 ///
 /// The seats that a turn leaves free are filled with other rows of the same
@@ -191,6 +193,8 @@ private:
   double cheapest() const;
   double cost_of(const turn& x) const;
   double quantum() const;
+  double least_share() const;
+  double standing(const account& x, double least_share) const;
   double until_overtaken() const;
   void charge(turn& x, uint32_t steps, core::timespan took);
   void take_turns();

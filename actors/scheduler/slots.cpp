@@ -66,10 +66,12 @@ slot_counts slots::left_for_others(core::phase at, size_t active) const {
   // A prepared request can continue, so it leaves less.
   const uint32_t parts = at == core::phase::preparing ? 2 : 1;
   slot_counts out{};
+  // A request is prepared only while one slot more than it takes is free.
+  const size_t wanted = active > 0 ? active + 1 : 0;
   for (size_t kind = 0; kind < out.size(); ++kind)
     out[kind] = std::max(parts * (counts_[kind] / (2 * share_for_others)),
                          static_cast<uint32_t>(std::min<size_t>(
-                           active, counts_[kind] / most_for_active)));
+                           wanted, counts_[kind] / most_for_active)));
   return out;
 }
 

@@ -65,7 +65,7 @@ void decode_turns::use(core::ticket who, double nanoseconds) {
 size_t decode_turns::first(std::span<const core::ticket> images) const {
   size_t found = 0;
   for (size_t i = 1; i < images.size(); ++i)
-    if (used_by(tenant_of(images[i])) < used_by(tenant_of(images[found])))
+    if (standing(tenant_of(images[i])) < standing(tenant_of(images[found])))
       found = i;
   return found;
 }
@@ -75,11 +75,11 @@ bool decode_turns::may_go(core::ticket image,
                           core::timespan spent, core::timespan part,
                           core::timespan step) const {
   const auto whose = tenant_of(image);
-  const double used = used_by(whose);
+  const double own = standing(whose);
   const bool waits =
     !rows.empty() && std::none_of(rows.begin(), rows.end(), [&](auto who) {
       const auto tenant = tenant_of(who);
-      return tenant == whose || used < used_by(tenant);
+      return tenant == whose || own < standing(tenant);
     });
   if (waits)
     return spent.count() == 0 && steps_ >= steps_before_others;
@@ -87,7 +87,7 @@ bool decode_turns::may_go(core::ticket image,
   const bool is_favoured =
     !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](auto who) {
       const auto tenant = tenant_of(who);
-      return share > share_of(tenant) && used < used_by(tenant);
+      return share > share_of(tenant) && own < standing(tenant);
     });
   if (is_favoured)
     return true;
@@ -104,9 +104,14 @@ double decode_turns::share_of(core::tenant_id whose) const {
   return at == accounts_.end() ? 1 : at->second.share;
 }
 
-double decode_turns::used_by(core::tenant_id whose) const {
+// A larger share has a lead, as in step_batch.hpp.
+double decode_turns::standing(core::tenant_id whose) const {
   const auto at = accounts_.find(whose);
-  return at == accounts_.end() ? 0 : at->second.used;
+  if (at == accounts_.end())
+    return 0;
+  const auto lead =
+    static_cast<double>(steps_before_others * last_step_.count());
+  return at->second.used - lead * (1 - 1 / at->second.share);
 }
 
 } // namespace atelier::gpu

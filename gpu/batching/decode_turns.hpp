@@ -13,7 +13,8 @@ namespace atelier::gpu {
 /// Chooses the image that a device decodes next, and whether it does so before
 /// its next step. Pure, without a clock.
 /// Tenants are compared by their time of the device, divided by their shares:
-/// their rows' parts of steps, and their parts of images. The image of the
+/// their rows' parts of steps, and their parts of images; a larger share has a
+/// lead of up to `steps_before_others` steps. The image of the
 /// tenant with the least time goes first. An image of a tenant that had more
 /// time than the tenants of the running rows waits for `steps_before_others`
 /// steps: otherwise one image would wait for all eight of another tenant. An
@@ -57,7 +58,7 @@ private:
 
   core::tenant_id tenant_of(core::ticket who) const;
   void use(core::ticket who, double nanoseconds);
-  double used_by(core::tenant_id whose) const;
+  double standing(core::tenant_id whose) const;
   double share_of(core::tenant_id whose) const;
 
   std::map<core::ticket, core::tenant_id> rows_;

@@ -257,9 +257,11 @@ BOOST_AUTO_TEST_CASE(a_tenant_leaves_an_eighth_to_others) {
               == actors::slot_counts{8, 4, 0}));
   BOOST_TEST((many.left_for_others(core::phase::denoising, 0)
               == actors::slot_counts{4, 2, 0}));
-  // One for each active tenant, a quarter at most.
+  // One for each active tenant and one more, a quarter at most.
   BOOST_TEST((many.left_for_others(core::phase::preparing, 6)
-              == actors::slot_counts{8, 6, 0}));
+              == actors::slot_counts{8, 7, 0}));
+  BOOST_TEST((many.left_for_others(core::phase::denoising, 1)
+              == actors::slot_counts{4, 2, 0}));
   BOOST_TEST((many.left_for_others(core::phase::denoising, 100)
               == actors::slot_counts{16, 8, 0}));
 }

@@ -78,6 +78,16 @@ BOOST_FIXTURE_TEST_CASE(a_larger_share_is_decoded_in_one_go, crowd) {
   BOOST_TEST(!sut.may_go(of(100), running, 12ms, 9ms, 10ms));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_larger_share_has_a_lead, crowd) {
+  sut.enter(of(100), little, 100);
+  const std::vector<core::ticket> own{of(100)};
+  sut.ran(own, 10ms);
+  sut.decoded(of(100), 1s);
+  BOOST_TEST(!sut.may_go(images[0], own, 0ms, 9ms, 10ms));
+  sut.decoded(of(100), 10s);
+  BOOST_TEST(sut.may_go(images[0], own, 0ms, 9ms, 10ms));
+}
+
 BOOST_FIXTURE_TEST_CASE(who_comes_does_not_wait_for_others_images, crowd) {
   sut.enter(of(100), little);
   const std::vector<core::ticket> own{of(100)};

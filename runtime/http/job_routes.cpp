@@ -266,7 +266,7 @@ void job_api::list(const exchange_ptr& x) const {
                      ? std::nullopt
                      : std::optional<std::string>{asked.key};
   const std::string after{find_field(asked.query, "after")};
-  if (!owner && find_field(asked.query, "key").empty()
+  if (!owner && !after.empty() && find_field(asked.query, "key").empty()
       && all->find_all(after).size() > 1)
     return x->reply(error_reply(
       shape, 400, "invalid_argument",

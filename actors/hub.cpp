@@ -84,6 +84,7 @@ void hub::begin_leg_with(core::request_id id, row& r, uint32_t leg,
   r.recipe = planning::recipe_of(*r.request, next, variant, *config_.profile);
   r.saved = saved_by(r, next, r.recipe.variant, 0);
   r.newest = {};
+  r.uncaptured.clear();
   drop_source(r);
   r.steps_done = 0;
   next_stage(id, r, path_.first(planning::hook::each_leg), now);

@@ -348,8 +348,7 @@ private:
   std::optional<work> order_to_denoise(core::ticket who, row& r,
                                        const worker& w);
   /// Orders states to be kept on the way, in as many slots as are available.
-  void order_captures(core::ticket who, const row& r, const worker& w,
-                      denoise& into);
+  void order_captures(core::ticket who, row& r, const worker& w, denoise& into);
   /// Makes a row run by a variant that its worker hosts, from earlier work if
   /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);

@@ -287,7 +287,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   return made;
 }
 
-void hub::order_captures(core::ticket who, const row& r, const worker& w,
+void hub::order_captures(core::ticket who, row& r, const worker& w,
                          denoise& into) {
   const auto& along = r.plan->routes[r.route.value];
   const auto& next = along.legs[r.leg];
@@ -305,7 +305,11 @@ void hub::order_captures(core::ticket who, const row& r, const worker& w,
   const auto& given = slots_.of(who).granted.captures;
   // When slots are short, the latest states are captured: they save most steps.
   const auto left_out = wanted.size() - given.size();
-  records_.captures_without_slot(left_out);
+  // An order after a death may find slots for what the last one left out.
+  std::erase_if(r.uncaptured,
+                [&](uint32_t steps) { return steps > r.steps_done; });
+  for (size_t i = 0; i < left_out; ++i)
+    r.uncaptured.push_back(wanted[i]);
   for (size_t i = 0; i < given.size(); ++i)
     into.captures.push_back({wanted[left_out + i], given[i]});
 }

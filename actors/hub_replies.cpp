@@ -340,6 +340,7 @@ void hub::on(const denoised& x, core::time_point now) {
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
   if (x.failure.code == core::ec::none) {
+    records_.captures_without_slot(r->uncaptured.size());
     o.image = done.slots.granted[held::pixels];
     r->known.best = static_cast<uint32_t>(r->known.done.size());
   } else {

@@ -175,7 +175,8 @@ struct counters {
   std::vector<uint64_t> stages_left_out;
   /// States that devices kept for later requests.
   uint64_t captured = 0;
-  /// States that no device was ordered to keep, since no slot was free.
+  /// States of drawn images that no device was ordered to keep, since no slot
+  /// was free: each counts once, also if its image was ordered several times.
   uint64_t captures_without_slot = 0;
   /// Images on which their judge failed.
   uint64_t judge_failures = 0;

@@ -112,6 +112,9 @@ struct row {
   ipc::slot_ref encoded;
   /// States that are kept for later requests.
   std::vector<ipc::slot_ref> captures;
+  /// Numbers of steps of this leg whose states have no slot: those that its
+  /// last order left out, and those that it passed before.
+  std::vector<uint32_t> uncaptured;
   /// Number of steps in `newest`.
   uint32_t steps_done = 0;
   uint32_t steps_run = 0;

@@ -546,8 +546,8 @@ struct cache_status {
   uint64_t spent = 0;
   /// States that devices captured for the cache.
   uint64_t captured = 0;
-  /// States that were not captured, since no slot of arena.capture_slots was
-  /// free.
+  /// States of drawn images that were not captured, since no slot of
+  /// arena.capture_slots was free; each counts once.
   uint64_t captures_without_slot = 0;
   /// Searches of the index that were repeated by comparing all entries, and
   /// those of them whose best entry was as similar.

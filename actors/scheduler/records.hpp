@@ -135,7 +135,7 @@ public:
   /// Notes states that a device kept for later requests.
   void captured(uint64_t states);
 
-  /// Notes states that no device keeps, since no slot was free.
+  /// Notes states of a drawn image that no device kept, since no slot was free.
   void captures_without_slot(uint64_t states);
 
   /// Notes a request that waits again after its dispatch ended without a

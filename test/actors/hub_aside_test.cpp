@@ -67,6 +67,26 @@ struct keeping_rig : told_rig {
   }
 };
 
+// Returns options with one route, which captures the states after steps 1 and 2,
+// and a stage after the answer that reads them.
+told_rig::options capturing(uint32_t slots, bool keeps) {
+  auto o = keeping_rig::few({{held::capture, access::reads}}, 8);
+  o.slots = {4, 8, slots};
+  auto plan = std::make_shared<planning::plan>();
+  auto& along = plan->routes.emplace_back();
+  along.name = "drawn";
+  along.store.latents = keeps;
+  auto& leg = along.legs.emplace_back();
+  leg.any_of = {core::variant_id{0}};
+  leg.capture = {1, 2};
+  o.plan = plan;
+  o.policy = std::make_shared<test::told_policy>(
+    [](const planning::facts&) -> planning::choice {
+      return planning::go{core::route_id{0}};
+    });
+  return o;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(hub_aside_test)
@@ -343,27 +363,36 @@ BOOST_AUTO_TEST_CASE(what_follows_an_answer_fails_alone) {
 // states are kept.
 BOOST_AUTO_TEST_CASE(states_are_captured_for_routes_that_keep_them) {
   for (const bool keeps : {true, false}) {
-    auto o = keeping_rig::few({{held::capture, access::reads}}, 8);
-    o.slots = {4, 8, 4};
-    auto plan = std::make_shared<planning::plan>();
-    auto& along = plan->routes.emplace_back();
-    along.name = "drawn";
-    along.store.latents = keeps;
-    auto& leg = along.legs.emplace_back();
-    leg.any_of = {core::variant_id{0}};
-    leg.capture = {1, 2};
-    o.plan = plan;
-    o.policy = std::make_shared<test::told_policy>(
-      [](const planning::facts&) -> planning::choice {
-        return planning::go{core::route_id{0}};
-      });
-    told_rig rig{std::move(o)};
+    told_rig rig{capturing(4, keeps)};
     rig.submit();
     while (auto p = rig.next<prepare>())
       rig.done(p->second);
     const auto d = rig.take<actors::denoise>();
     BOOST_TEST(d.captures.size() == (keeps ? 2u : 0u));
     BOOST_TEST(rig.free_slots(ipc::slot_kind::capture) == (keeps ? 2u : 4u));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_state_without_a_slot_counts_once_however_often_ordered) {
+  for (const uint32_t steps : {0u, 1u}) {
+    told_rig rig{capturing(1, true)};
+    rig.submit();
+    rig.done(rig.take<prepare>());
+    const auto first = rig.take<actors::denoise>();
+    BOOST_REQUIRE(first.captures.size() == 1u);
+    BOOST_TEST(first.captures[0].steps == 2u);
+    rig.stepping({first.ticket});
+    if (steps > 0)
+      rig.stepped(first, steps);
+    rig.kill(told_rig::device);
+    rig.add_device(told_rig::life(2, 2));
+    const auto again = rig.take<actors::denoise>();
+    BOOST_TEST(again.steps_done == steps);
+    BOOST_REQUIRE(again.captures.size() == 1u);
+    BOOST_TEST(again.captures[0].steps == 2u);
+    BOOST_TEST(rig.sut->counts().captures_without_slot == 0u);
+    rig.done(again);
+    BOOST_TEST(rig.sut->counts().captures_without_slot == 1u);
   }
 }
 

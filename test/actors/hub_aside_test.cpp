@@ -67,8 +67,8 @@ struct keeping_rig : told_rig {
   }
 };
 
-// Returns options with one route, which captures the states after steps 1 and 2,
-// and a stage after the answer that reads them.
+// Returns options with one route, which captures the states after steps 1 and
+// 2, and a stage after the answer that reads them.
 told_rig::options capturing(uint32_t slots, bool keeps) {
   auto o = keeping_rig::few({{held::capture, access::reads}}, 8);
   o.slots = {4, 8, slots};

@@ -271,6 +271,28 @@ BOOST_AUTO_TEST_CASE(an_open_job_is_drawn_again_after_a_kill) {
   BOOST_TEST(r.status_of(id) == "404");
 }
 
+BOOST_AUTO_TEST_CASE(a_job_has_its_key_s_share_at_the_start_that_continues_it) {
+  const auto shares = std::make_shared<std::map<std::string, uint32_t>>();
+  (*shares)["ann"] = 3;
+  job_limits within;
+  within.allowance.share = [shares](const std::string& owner) {
+    return (*shares)[owner];
+  };
+  rig r{within};
+  r.job({{"prompt", "a"}, {"n", 2}});
+  BOOST_TEST(r.engine->at(2).wanted.share == 3u);
+  // Meanwhile the key file was changed.
+  (*shares)["ann"] = 5;
+  r.kill();
+  r.kept->tick();
+  r.kept->put_away();
+  BOOST_TEST_REQUIRE(r.engine->count() == 2u);
+  for (const uint64_t image : {1u, 2u}) {
+    BOOST_TEST(r.engine->at(image).wanted.tenant == "ann");
+    BOOST_TEST(r.engine->at(image).wanted.share == 5u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_held_against_a_image_comes_back_after_a_kill) {
   rig r;
   r.job({{"prompt", "a"}, {"n", 2}});

@@ -7,4 +7,8 @@ std::string_view version() {
   return ATELIER_VERSION;
 }
 
+bool is_quick_build() {
+  return ATELIER_QUICK_BUILD;
+}
+
 } // namespace atelier::core

@@ -98,7 +98,8 @@ def commands_of(program: str) -> list[str]:
 def main() -> int:
     program, folder = sys.argv[1], Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    version = output_of(program, "--version").strip()
+    # Without what the program says of its build.
+    version = output_of(program, "--version").partition(" (")[0].strip()
     try:
         for command in ["", *commands_of(program)]:
             name = f"atelier-{command}" if command else "atelier"

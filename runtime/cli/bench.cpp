@@ -7,6 +7,7 @@
 #include <atelier/runtime/cli/load_report.hpp>
 #include <atelier/runtime/cli/policy_help.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/quick_build.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/service_choice.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
@@ -119,6 +120,9 @@ exit_status bench(const bench_arguments& arguments,
   const auto plan = plan_bench(arguments, common, terminal.in);
   if (!plan)
     return refuse(terminal, plan.why());
+  // A server may be another build.
+  if (!plan->server)
+    note_quick_build(world);
   auto chosen = choose_service(plan->server, reach_server, plan->engine, world);
   if (const auto* status = std::get_if<exit_status>(&chosen))
     return *status;

@@ -22,6 +22,9 @@ struct environment {
   /// Draws the first seed where the user gives none.
   std::function<uint64_t()> draw_seed;
   separate_commands separate = {};
+  /// Whether times of this program say nothing of a release
+  /// (core::is_quick_build).
+  bool quick_build = false;
 };
 
 } // namespace atelier::runtime::cli

@@ -6,6 +6,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/progress_line.hpp>
+#include <atelier/runtime/cli/quick_build.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/text_option.hpp>
 #include <atelier/runtime/measure.hpp>
@@ -151,6 +152,7 @@ exit_status profile(const profile_arguments& arguments,
     plan_profile_reuse(arguments.reuse, wanted->settings, terminal.in);
   if (!reuse)
     return refuse(terminal, reuse.why());
+  note_quick_build(world);
   bool interrupted = false;
   std::vector<std::string> notes;
   const auto measured = [&]() -> result<planning::profile> {

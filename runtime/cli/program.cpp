@@ -13,6 +13,7 @@
 #include <atelier/runtime/cli/plan.hpp>
 #include <atelier/runtime/cli/profile.hpp>
 #include <atelier/runtime/cli/program.hpp>
+#include <atelier/runtime/cli/quick_build.hpp>
 #include <atelier/runtime/cli/running_server.hpp>
 #include <atelier/runtime/cli/serve.hpp>
 #include <atelier/runtime/cli/show_config.hpp>
@@ -132,7 +133,9 @@ public:
       world_.terminal.out << app_.help();
       return exit_status::done;
     } catch (const CLI::CallForVersion&) {
-      world_.terminal.out << app_.version() << '\n';
+      // The value of --json may not have been read yet.
+      const bool json = app_.count("--json") > 0;
+      world_.terminal.out << version_text(world_, json) << '\n';
       return exit_status::done;
     } catch (const CLI::ParseError& e) {
       return refuse(e.what());

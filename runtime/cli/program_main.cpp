@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/program_main.hpp>
 
@@ -30,9 +31,13 @@ int program_main(int count, char** arguments, const service_starter& start,
     if (own.reproduce)
       separate.reproduce = own.reproduce;
     signal_interruption interrupted;
-    environment world{terminal,  interrupted,
-                      start,     std::string{atelier::version()},
-                      draw_seed, std::move(separate)};
+    environment world{terminal,
+                      interrupted,
+                      start,
+                      std::string{atelier::version()},
+                      draw_seed,
+                      std::move(separate),
+                      core::is_quick_build()};
     return static_cast<int>(run_program(words, world));
   } catch (const std::exception& e) {
     terminal.complain(std::string{"internal: "} + e.what());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/version.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/detail/cluster_json.hpp>
 
@@ -44,6 +45,7 @@ json recent_json(const recent_images& recent) {
 
 json cluster_json(const engine_status& e, const recent_images& recent) {
   return {{"version", version()},
+          {"quick_build", core::is_quick_build()},
           {"policy", e.policy},
           {"policy_automatic", e.policy_is_automatic},
           {"plan_version", e.plan_version},

@@ -709,6 +709,20 @@ def case_help_and_version_end_well(program):
                             (["doctor", "--version"], "atelier 0.")):
         code, out, err = program.run(arguments)
         expect(code == 0 and part in out and err == "", arguments, out, err)
+    code, out, err = program.run(["--version", "--json"])
+    told = json.loads(out)
+    expect(code == 0 and err == "" and list(told) == ["version", "quick_build"],
+           out, err)
+    # The text and the notes of commands that measure say the same.
+    quick = told["quick_build"]
+    expect(("quick build" in program.run(["--version"])[1]) == quick, told)
+    for command in (["profile", "--batch", "1", "--size", "64x64", "--steps", "1"],
+                    ["bench", "serve", "--rate", "100", "--requests", "1",
+                     "--processes", "single"]):
+        code, out, err = program.run(
+            [*command, "--set", "devices=[{name='cpu:0',executor='test_card',"
+             "variants=['card@4']}]"])
+        expect(code == 0 and ("quick build" in err) == quick, told, out, err)
 
 
 def case_the_printed_configuration_is_read_back(program):
@@ -780,7 +794,8 @@ def case_a_profile_is_measured_and_read_by_the_planner(program):
     arguments = ["profile", "--set", card, "--batch", "2,1,2", "--size",
                  "64x64,32x128,128x128", "--steps", "2", "-o", "p.json"]
     code, out, err = program.run([*arguments, "--json"])
-    expect(code == 0 and err == "", code, err)
+    expect(code == 0 and all("quick build" in x for x in err.splitlines()),
+           code, err)
     text = (program.folder / "p.json").read_text()
     expect(json.loads(out) == json.loads(text), out)
     x = check_profile(text, ["card@20", "card@4"], [1, 2], [4096, 16384])

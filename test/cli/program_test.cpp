@@ -100,6 +100,25 @@ BOOST_AUTO_TEST_CASE(version_and_help_go_to_standard_output) {
   BOOST_TEST(err.str() == "");
 }
 
+BOOST_AUTO_TEST_CASE(the_version_says_whether_the_program_is_a_quick_build) {
+  for (const bool quick : {false, true}) {
+    world.quick_build = quick;
+    BOOST_TEST((run({"--version"}) == exit_status::done));
+    BOOST_TEST(out.str()
+               == (quick
+                     ? "atelier 1.2.3 (quick build: slower than a release)\n"
+                     : "atelier 1.2.3\n"));
+    for (const words& asked : {words{"--version", "--json"},
+                               words{"--json", "bench", "--version"}}) {
+      BOOST_TEST((run(asked) == exit_status::done));
+      BOOST_TEST(out.str()
+                 == (quick
+                       ? "{\"version\":\"1.2.3\",\"quick_build\":true}\n"
+                       : "{\"version\":\"1.2.3\",\"quick_build\":false}\n"));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_edit_takes_an_image_a_mask_and_prompts) {
   const std::vector<uint8_t> pixels(8 * 8 * 3, 70);
   const auto file = *image::encode({{8, 8}, 3, pixels}, {});

@@ -2,6 +2,7 @@
 #include "support/api_rig.hpp"
 #include <atelier/core/page_colours.hpp>
 #include <atelier/core/report_page.hpp>
+#include <atelier/core/version.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/page_files.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
@@ -128,6 +129,7 @@ BOOST_AUTO_TEST_CASE(the_cluster_is_for_admins_and_tells_recent_images) {
   BOOST_TEST(x["recent"][0].at("variant") == "base@50");
   BOOST_TEST(x["recent"][0].at("seconds") == 1.5);
   BOOST_TEST(x.at("requests").at("waiting") == 0);
+  BOOST_TEST(x.at("quick_build") == core::is_quick_build());
 }
 
 // Its hits and routes would tell a key of others' prompts.

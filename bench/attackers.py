@@ -16,7 +16,7 @@ Python's standard library.
 
 usage: attackers.py ATELIER [--honest] [--share N] [--seconds S] [--seed N]
                     [--only NAME]... [--model NAME] [--test-card] [--set KEY=VALUE]...
-                    [--report FILE]
+                    [--report FILE] [--quick-build]
 """
 import argparse
 import base64
@@ -33,6 +33,7 @@ import time
 
 from attacks import ATTACKS, HONEST, KEYS, MODEL, call, write_keys
 from http_load import Server
+from measured_program import read_arguments
 
 
 def attack(what, url, key, seed, seconds, tries):
@@ -225,7 +226,7 @@ def main():
                        help="in place of the shipped models")
     words.add_argument("--set", action="append", default=[])
     words.add_argument("--report")
-    given = words.parse_args()
+    given = read_arguments(words)
     if not 1 <= given.share <= 1000:
         words.error(f"--share: {given.share} outside 1..1000")
     known = {x.__name__ for x, _ in (HONEST if given.honest else ATTACKS)}

@@ -11,7 +11,7 @@ for each promised pixel, and how many suspicions the server logged. It needs onl
 Python's standard library.
 
 usage: bombs.py ATELIER [--periods N] [--seconds S] [--clients N] [--count N]
-                [--seed N] [--model NAME]
+                [--seed N] [--model NAME] [--quick-build]
 """
 import argparse
 import collections
@@ -29,6 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "test" / "cli"))
 
 import bombs  # noqa: E402
 from bomb_doors import DOORS, MOST_PX, Memory, call  # noqa: E402
+from measured_program import read_arguments  # noqa: E402
 
 
 class Server:
@@ -135,7 +136,7 @@ def main():
     about.add_argument("--count", type=int, default=200)
     about.add_argument("--seed", type=int, default=1)
     about.add_argument("--model", default="turbo@4")
-    given = about.parse_args()
+    given = read_arguments(about, "program")
     with tempfile.TemporaryDirectory() as folder:
         measure(given, make_work(given, folder))
 

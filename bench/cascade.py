@@ -23,7 +23,7 @@ simulation and the judge get the same requests.
 usage: cascade.py ATELIER SCORE [--policy P] [--requests N] [--phases SHARE,...]
                   [--light V] [--heavy V] [--devices N] [--runs N] [--shifts N]
                   [--first N] [--profile FILE] [--warm-up N] [--quality FILE]
-                  [--keep DIR] [--no-judge]
+                  [--keep DIR] [--no-judge] [--quick-build]
 SCORE is the program score_images of the build's tests.
 """
 import argparse
@@ -37,6 +37,8 @@ import tempfile
 import threading
 import time
 import urllib.parse
+
+from measured_program import read_arguments
 
 PATIENCE_S = 600
 
@@ -420,7 +422,7 @@ def main():
                        help="do not look at the images")
     words.add_argument("--quality", default="models/profile.json")
     words.add_argument("--keep", help="a folder for images, costs, and what became of the last run")
-    given = words.parse_args()
+    given = read_arguments(words)
     given.phases = [float(x) for x in given.phases.split(",")]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(given.keep or scratch)

@@ -10,7 +10,7 @@ the same size. The images' last bits may differ, because batches are summed in a
 order. The program needs only Python's standard library.
 
 usage: fairness.py ATELIER [--model NAME] [--requests N] [--jobs N] [--images N]
-                   [--set KEY=VALUE]...
+                   [--set KEY=VALUE]... [--quick-build]
 """
 import argparse
 import base64
@@ -22,6 +22,8 @@ import subprocess
 import tempfile
 import time
 import urllib.parse
+
+from measured_program import read_arguments
 
 
 def call(url, key, method, path, body=None):
@@ -66,7 +68,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=200)
     parser.add_argument("--images", type=int, default=8)
     parser.add_argument("--set", action="append", default=[])
-    options = parser.parse_args()
+    options = read_arguments(parser)
     with tempfile.TemporaryDirectory() as data:
         keys = pathlib.Path(data) / "keys"
         keys.write_text("".join(

@@ -10,7 +10,7 @@ its moment whether earlier requests are answered or not, and its latency counts 
 that moment.
 
 usage: http_load.py ATELIER [--streams N] [--rate QPS] [--seconds S]
-                    [--connections N]
+                    [--connections N] [--quick-build]
 """
 import argparse
 import asyncio
@@ -23,6 +23,8 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+
+from measured_program import read_arguments
 
 BODY = json.dumps({"prompt": "a circle", "size": "64x64",
                    "num_inference_steps": 4}).encode()
@@ -186,7 +188,7 @@ def main():
     about.add_argument("--rate", type=float, default=200)
     about.add_argument("--seconds", type=float, default=60)
     about.add_argument("--connections", type=int, default=1000)
-    args = about.parse_args()
+    args = read_arguments(about, "program")
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     server = Server(args.program, "--set", "devices[0].test_card_step_ms=60000",

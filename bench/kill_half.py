@@ -15,6 +15,7 @@ The program needs only Python's standard library.
 usage: kill_half.py ATELIER [--devices N] [--rate QPS] [--seconds S] [--kill-at S]
                     [--period S] [--step-ms MS] [--steps N] [--batch N]
                     [--deadline-ms MS] [--policy P] [--one-variant]
+                    [--quick-build]
 """
 import argparse
 import csv
@@ -27,6 +28,7 @@ import threading
 import time
 
 from http_load import Server
+from measured_program import read_arguments
 
 
 def variants(given):
@@ -176,7 +178,7 @@ def main():
     words.add_argument("--deadline-ms", type=int, default=1000)
     words.add_argument("--policy", default="atelier")
     words.add_argument("--one-variant", action="store_true")
-    given = words.parse_args()
+    given = read_arguments(words)
     rows, seen = run(given, given.devices, True)
     rest, others = run(given, given.devices // 2, False)
     print(f"{given.devices} devices, {given.devices // 2} of them killed after "

@@ -12,6 +12,7 @@ library.
 
 usage: live_hour.py ATELIER REQUESTS.csv [--hour "2024-11-28 22"] [--times N]
                     [--model tiny] [--steps N] [--threads N] [--policy P]
+                    [--quick-build]
 """
 import argparse
 import collections
@@ -26,6 +27,7 @@ import threading
 import time
 
 from cascade import call
+from measured_program import read_arguments
 
 COUNT = 6
 ROOM = 2
@@ -160,7 +162,7 @@ def main():
     words.add_argument("--window", type=float, default=1)
     words.add_argument("--period", type=float, default=2.5)
     words.add_argument("--policy", default="atelier")
-    given = words.parse_args()
+    given = read_arguments(words)
     hour = read_hour(given.requests, given.hour)
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

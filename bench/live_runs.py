@@ -26,7 +26,7 @@ Everything is kept in the folder DIR: an interrupted run continues there. The pr
 only Python's standard library.
 
 usage: live_runs.py ATELIER DIR [--seconds S] [--only TEXT] [--simulations N]
-                    [--others SHARE] [--no-live]
+                    [--others SHARE] [--no-live] [--quick-build]
 """
 import argparse
 import base64
@@ -45,6 +45,7 @@ import zlib
 
 import live_cases as cases
 from cascade import call
+from measured_program import read_arguments
 
 HERE = pathlib.Path(__file__).resolve().parent
 PERIOD_S = 2
@@ -473,7 +474,7 @@ def main():
                        "programs took more than this share of the processors")
     words.add_argument("--no-live", action="store_true",
                        help="only compare what the folder has")
-    given = words.parse_args()
+    given = read_arguments(words)
     given.folder = given.folder.resolve()
     given.folder.mkdir(exist_ok=True)
     models = HERE.parent / "models"

@@ -12,7 +12,7 @@ length can judge is as required. The program needs only Python's standard librar
 
 usage: soak.py ATELIER [--seconds S] [--kill-every S] [--clients N] [--pause S]
                [--seed N] [--test-card] [--set KEY=VALUE]... [--report FILE]
-               [--log FILE]
+               [--log FILE] [--quick-build]
 """
 import argparse
 import json
@@ -22,6 +22,7 @@ import sys
 import time
 
 from http_load import Server
+from measured_program import read_arguments
 from soak_cases import Load
 from soak_watch import Killer, Watch, alive, metrics, restarts, until_idle
 
@@ -181,7 +182,7 @@ def main():
     words.add_argument("--report")
     words.add_argument("--log", default=os.devnull,
                        help="where the server's log goes")
-    given = words.parse_args()
+    given = read_arguments(words)
     more = [x for text in given.set for x in ("--set", text)]
     with open(given.log, "wb") as log:
         server = Server(given.atelier, *more,

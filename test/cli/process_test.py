@@ -725,6 +725,34 @@ def case_help_and_version_end_well(program):
         expect(code == 0 and ("quick build" in err) == quick, told, out, err)
 
 
+def case_benchmarks_measure_a_quick_build_only_if_told(program):
+    read = ("import argparse, measured_program\n"
+            "words = argparse.ArgumentParser()\n"
+            "words.add_argument('atelier')\n"
+            "measured_program.read_arguments(words)\n")
+
+    def ended(*arguments):
+        done = subprocess.run(
+            [sys.executable, "-c", read, *map(str, arguments)],
+            env=dict(program.environment, PYTHONPATH=str(REPOSITORY / "bench")),
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        return done.returncode, done.stderr
+
+    quick = json.loads(program.run(["--version", "--json"])[1])["quick_build"]
+    status, err = ended(program.path)
+    expect(status == (2 if quick else 0) and ("quick build" in err) == quick,
+           status, err)
+    expect(ended(program.path, "--quick-build") == (0, ""), err)
+    # A program of before says only its version.
+    old = program.folder / "old"
+    old.write_text("#!/bin/sh\necho atelier 0.1.0\n")
+    old.chmod(0o755)
+    status, err = ended(old)
+    expect(status == 2 and "does not say" in err, status, err)
+    expect(ended(old, "--quick-build") == (0, ""))
+    expect(ended(program.folder / "none")[0] == 2)
+
+
 def case_the_printed_configuration_is_read_back(program):
     code, out, err = program.run(["config", "--set", "limits.steps=30"])
     expect(code == 0, err)

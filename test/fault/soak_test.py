@@ -28,7 +28,7 @@ def case_a_soak_loses_nothing(program):
     log = program.folder / "log"
     done = subprocess.run(
         [sys.executable, str(ROOT / "bench" / "soak.py"), program.path,
-         "--test-card", "--set", "devices[0].test_card_step_ms=10",
+         "--quick-build", "--test-card", "--set", "devices[0].test_card_step_ms=10",
          "--seconds", str(seconds()),
          "--seed", os.environ.get("ATELIER_TEST_SEED", "1"),
          "--report", str(report), "--log", str(log)],

@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(a_run_from_a_latent_begins_at_what_is_stored) {
   BOOST_TEST(rig->sut->cluster().workers[0].steps_left == 4u);
 }
 
-// As of `argus-paper`: the worker's level decides, not the route's skip.
+// With `argus-paper` the worker's level decides, not the route's skip.
 BOOST_AUTO_TEST_CASE(a_hit_by_a_workers_level_counts_what_was_taken) {
   adjust = [](planning::plan& p) {
     p.routes[0].legs[0].from = planning::origin::latent;

@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(why.find("(http.unsent_mib)") != std::string::npos, why);
     BOOST_TEST(why.find("images=url") != std::string::npos, why);
     BOOST_TEST(r.get(events)->event_names() == "status,image,image,completed");
-    // Beside the images the bound leaves a little room for each event.
+    // The bound leaves a little room for each event beside the images.
     r.unread_bytes = sent + 4096;
     BOOST_TEST(r.get(events + "?images=b64_json")->event_names()
                == "status,image,image,completed");

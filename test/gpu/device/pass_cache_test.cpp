@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(results_of_all_passes_are_bounded, fixture) {
   BOOST_TEST(sut.result_bytes() == 0u);
 }
 
-// As a row's passes of texts of two lengths, whose results do not all fit.
+// A row has passes of texts of two lengths, whose results do not all fit.
 BOOST_FIXTURE_TEST_CASE(passes_that_take_turns_keep_a_part_each, fixture) {
   const auto turn = [&](int64_t places) {
     auto& x = find(places);
@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(passes_that_take_turns_keep_a_part_each, fixture) {
   };
   BOOST_TEST(turn(1) == 3u);
   BOOST_TEST(turn(2) == 3u);
-  // Of three results, each pass keeps two while the other is in use.
+  // Each pass keeps two of its three results while the other is in use.
   for (uint64_t step = 1; step < 10; ++step) {
     BOOST_TEST(turn(1) == 3 + step);
     BOOST_TEST(turn(2) == 3 + step);

@@ -48,9 +48,11 @@ slot_counts hub::left_for_waiting(const row& r) const {
   // waits.
   if (images == 0 || r.leg > 0 || r.alone || r.steps_done > 0)
     return out;
-  // A tenant's request does not make one with a larger share wait.
+  // A tenant's request does not make one with a larger share wait, but many of
+  // these do not make it wait forever.
   if (const auto* waits = requests_.find(*slots_.waiting_for_images());
-      waits != nullptr && waits->request->share < r.request->share)
+      waits != nullptr && waits->request->share < r.request->share
+      && !slots_.waits_long())
     return out;
   bool runs = false;
   orders_.each([&](core::ticket, const dispatched& x) {

@@ -20,7 +20,8 @@ namespace atelier::planning {
 
 /// The queues of dispatchable legs: pure, ordered, without a clock.
 /// Invariant: a request is in at most one lane, once. Every change and every
-/// entry of `best` costs the logarithm of the queue's length.
+/// entry of `best` costs the logarithm of the queue's length, and time for each
+/// tenant that waits.
 class lanes {
 public:
   lanes() = default;

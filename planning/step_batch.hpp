@@ -59,12 +59,12 @@ struct step_choice {
 /// fair queueing, so that none blocks another: the turn goes to the tenant that
 /// had the least time of the device for its share, and to its shape that had
 /// the least. A tenant with a larger share has a lead, so that it need not wait
-/// for all tenants that had as little when it arrives: the time of a turn, less
-/// the least share as a part of its own. A turn lasts for the time of
-/// `turn_steps` steps of the cheapest, by the measured time of its steps. A
-/// turn whose step takes more than its remaining time runs the step all the
-/// same, and its owner pays for it. A turn ends earlier for a tenant of a
-/// larger share that is due before it. A tenant or shape that arrives begins
+/// for all tenants that had as little when it arrives: for its share, the time
+/// of a turn, less the least share as a part of its own. A turn lasts for the
+/// time of `turn_steps` steps of the cheapest, by the measured time of its
+/// steps. A turn whose step takes more than its remaining time runs the step
+/// all the same, and its owner pays for it. A turn ends earlier for a tenant of
+/// a larger share that is due before it. A tenant or shape that arrives begins
 /// with the least time of those with rows, a little later while others arrive
 /// without a break, or with its own time when it left, if that is more. If some
 /// turns are measured and one is not, that one runs a single step. Within a
@@ -82,7 +82,8 @@ struct step_choice {
 /// measured minimum: the next tenant's rows wait for one step, and larger
 /// batches gain little. If rows of a tenant with a larger share than the
 /// owner's were present recently, a step of the batch, with those that ride
-/// along, lasts for at most two steps of a single row, by measured times.
+/// along, lasts for at most two steps of a single row, by measured times;
+/// every `company_choices` such turns a larger one is measured again.
 ///
 /// If rows join by whole batches or one by one, a turn ends with its batch, and
 /// tenants share it. Its rows are of one variant then: no row takes the seat of
@@ -222,6 +223,7 @@ private:
   /// this tenant.
   size_t favoured_bound(const batch_shape& of, core::tenant_id whose,
                         size_t there) const;
+  void forget_larger(const owner& of, size_t rows);
   /// Returns the nanoseconds of a step per row in a batch of `rows` rows, or of
   /// fewer than twice as many; 0: not measured.
   double time_per_row(const batch_shape& of, size_t rows) const;
@@ -256,6 +258,7 @@ private:
   /// differed counts as present, and that share.
   uint32_t favour_ = 0;
   double favoured_share_ = 0;
+  uint32_t favoured_choices_ = 0;
   /// The last choice ends with its turn.
   bool ends_with_turn_ = false;
   /// The time until it ends because of a larger share, in nanoseconds.

@@ -78,8 +78,14 @@ slot_counts slots::left_for_others(core::phase at, size_t active) const {
 void slots::wait_for_images(core::request_id request, uint32_t images) {
   if (waiting_ ? *waiting_ != request : begun_ < images_count() / 2)
     return;
+  if (!waiting_)
+    begun_ = 0;
   waiting_ = request;
   images_ = images;
+}
+
+bool slots::waits_long() const {
+  return waiting_ && begun_ >= images_count();
 }
 
 uint32_t slots::images_left_for_waiting() const {

@@ -72,6 +72,10 @@ public:
   /// them.
   uint32_t images_left_for_waiting() const;
 
+  /// Returns whether as many drawings began since a request waits as there are
+  /// image slots.
+  bool waits_long() const;
+
   /// Returns the request that waits, if one does.
   std::optional<core::request_id> waiting_for_images() const;
 

@@ -23,7 +23,8 @@ void decode_turns::enter(core::ticket who, core::tenant_id whose,
   for (const auto& [tenant, x] : accounts_)
     if (x.rows > 0 && tenant != whose)
       least = std::min(least, x.used);
-  if (accounts_.size() >= most_accounts)
+  // A tenant that was away owes nothing to one that came meanwhile.
+  if (std::isinf(least) || accounts_.size() >= most_accounts)
     std::erase_if(accounts_, [](const auto& x) { return x.second.rows == 0; });
   account& own = accounts_[whose];
   own.share = std::max(share, 1u);

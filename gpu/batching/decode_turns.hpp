@@ -14,7 +14,7 @@ namespace atelier::gpu {
 /// its next step. Pure, without a clock.
 /// Tenants are compared by their time of the device, divided by their shares:
 /// their rows' parts of steps, and their parts of images; a larger share has a
-/// lead of up to `steps_before_others` steps. The image of the
+/// lead of up to `steps_before_others` steps for its share. The image of the
 /// tenant with the least time goes first. An image of a tenant that had more
 /// time than the tenants of the running rows waits for `steps_before_others`
 /// steps: otherwise one image would wait for all eight of another tenant. An

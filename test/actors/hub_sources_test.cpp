@@ -4,6 +4,8 @@
 #include "actors/hub_rig.hpp"
 #include <atelier/actors/source_files.hpp>
 
+#include <map>
+
 namespace {
 
 using namespace atelier;
@@ -398,6 +400,47 @@ BOOST_AUTO_TEST_CASE(
       rig.done(*source);
       BOOST_TEST(rig.ends_quietly());
     }
+}
+
+// Each of these sends its next request when it has an answer, so that none of
+// them has rows that it would have to leave slots for.
+BOOST_AUTO_TEST_CASE(a_source_is_prepared_beside_many_of_larger_shares) {
+  options o;
+  o.slots = {16, 8, 0};
+  fixture rig{o};
+  rig.add_cpu();
+  rig.add_device(device, 16, 4);
+  std::map<uint64_t, uint32_t> tenant_of;
+  const auto submit_for = [&](uint32_t tenant) {
+    const auto request = rig.submit([&](core::request& x) {
+      x.tenant = core::tenant_id{tenant};
+      x.share = 2;
+    });
+    tenant_of[request.value] = tenant;
+  };
+  for (uint32_t tenant = 1; tenant <= 20; ++tenant)
+    submit_for(tenant);
+  rig.id = rig.submit_image(
+    [&](core::request& x) { x.tenant = core::tenant_id{100}; });
+  bool prepared = false;
+  size_t ended = 0;
+  while (!prepared && ended < 100) {
+    while (const auto p = rig.next<prepare>())
+      if (p->second.source)
+        prepared = true;
+      else
+        rig.done(p->second);
+    const auto d = rig.next<denoise>();
+    if (!d)
+      break;
+    rig.done(d->second);
+    const auto f = rig.take<finish>();
+    rig.done(f);
+    rig.taken(f.who.id);
+    ++ended;
+    submit_for(tenant_of.at(f.who.id.value));
+  }
+  BOOST_TEST(prepared);
 }
 
 BOOST_AUTO_TEST_CASE(a_source_makes_no_larger_share_wait_for_slots) {

@@ -251,6 +251,22 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_outlives_its_request) {
   BOOST_TEST(sut.check() == "");
 }
 
+BOOST_AUTO_TEST_CASE(who_waits_for_images_waits_long_after_as_many_drawings) {
+  actors::slots some{1, {8, 4, 0}, store};
+  for (int i = 0; i < 4; ++i)
+    some.drawing_begins();
+  BOOST_TEST(!some.waits_long());
+  some.wait_for_images(core::request_id{1}, 3);
+  for (int i = 0; i < 4; ++i) {
+    BOOST_TEST(!some.waits_long());
+    some.wait_for_images(core::request_id{1}, 3);
+    some.drawing_begins();
+  }
+  BOOST_TEST(some.waits_long());
+  some.waits_no_more(core::request_id{1});
+  BOOST_TEST(!some.waits_long());
+}
+
 BOOST_AUTO_TEST_CASE(a_tenant_leaves_an_eighth_to_others) {
   const actors::slots many{1, {64, 32, 0}, store};
   BOOST_TEST((many.left_for_others(core::phase::preparing, 0)

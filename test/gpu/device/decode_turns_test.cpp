@@ -120,6 +120,21 @@ BOOST_FIXTURE_TEST_CASE(others_images_end_all_the_same, crowd) {
   BOOST_TEST(sut.may_go(images[0], own, 9ms, 9ms, 10ms));
 }
 
+BOOST_AUTO_TEST_CASE(who_was_away_owes_nothing_to_who_came_meanwhile) {
+  decode_turns sut;
+  sut.enter(of(1), much);
+  const std::vector<core::ticket> first{of(1)};
+  for (int i = 0; i < 1000; ++i)
+    sut.ran(first, 80ms);
+  sut.leave(of(1));
+  sut.enter(of(2), little);
+  sut.enter(of(3), much);
+  const std::vector<core::ticket> running{of(2)};
+  sut.decoded(of(2), 1ms);
+  sut.ran(running, 10ms);
+  BOOST_TEST(sut.may_go(of(3), running, 0ms, 9ms, 10ms));
+}
+
 BOOST_FIXTURE_TEST_CASE(nobody_saves_up_time, crowd) {
   sut.enter(of(100), little);
   sut.leave(of(100));

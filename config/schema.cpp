@@ -431,8 +431,8 @@ const option all_options[] = {
    "addresses are rejected at startup), or anywhere (all clients).",
    ATELIER_AT(http.without_key), 0, 0, form::any, keyless_from},
   {"http", "keys",
-   "File of keys, a line \"NAME user|admin SHA256 [PER_MINUTE]\" each; empty: "
-   "no keys.",
+   "File of keys, a line \"NAME user|admin SHA256 [LIMIT...] [share=N]\" each; "
+   "empty: no keys.",
    ATELIER_AT(http.keys), 0, 0, form::path},
   {"http", "certificate", "TLS: the certificate chain, as PEM.",
    ATELIER_AT(http.certificate), 0, 0, form::path},

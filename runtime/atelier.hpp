@@ -276,7 +276,8 @@ struct reuse {
   /// The number of the cache's entry while the engine runs. It does not show
   /// how many entries there were before.
   uint64_t entry = 0;
-  /// The similarity of both prompts, 0..1, by the cache's own comparison.
+  /// The similarity of both prompts, or of the prompt and the image, as
+  /// cache.compares says; 0..1.
   double similarity = 0;
   /// The denoising steps that this saved.
   uint32_t steps = 0;

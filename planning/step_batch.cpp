@@ -194,7 +194,6 @@ step_choice step_batch::next() {
   const auto there = rows_of(first);
   const auto bound = std::min(row_bound(first.shape, there),
                               favoured_bound(first.shape, first.tenant, there));
-  forget_larger(first, bound);
   rows.resize(std::min(rows.size(), bound));
   if (join_ == joining::step || rows.empty())
     add_rows(first, bound, chosen, rows);
@@ -591,17 +590,6 @@ size_t step_batch::favoured_bound(const batch_shape& of, core::tenant_id whose,
     bound = next;
   }
   return bound;
-}
-
-// From time to time, larger batches are measured again beside a larger share:
-// one slow step would keep them small for as long as it is there.
-void step_batch::forget_larger(const owner& of, size_t rows) {
-  if (favour_ == 0 || account_of(of.tenant).share >= favoured_share_
-      || ++favoured_choices_ < company_choices)
-    return;
-  favoured_choices_ = 0;
-  if (const auto at = step_of_.find(of.shape); at != step_of_.end())
-    at->second.erase(at->second.upper_bound(rows), at->second.end());
 }
 
 double step_batch::time_per_row(const batch_shape& of, size_t rows) const {

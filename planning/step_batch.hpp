@@ -82,8 +82,7 @@ struct step_choice {
 /// measured minimum: the next tenant's rows wait for one step, and larger
 /// batches gain little. If rows of a tenant with a larger share than the
 /// owner's were present recently, a step of the batch, with those that ride
-/// along, lasts for at most two steps of a single row, by measured times;
-/// every `company_choices` such turns a larger one is measured again.
+/// along, lasts for at most two steps of a single row, by measured times.
 ///
 /// If rows join by whole batches or one by one, a turn ends with its batch, and
 /// tenants share it. Its rows are of one variant then: no row takes the seat of
@@ -223,7 +222,6 @@ private:
   /// this tenant.
   size_t favoured_bound(const batch_shape& of, core::tenant_id whose,
                         size_t there) const;
-  void forget_larger(const owner& of, size_t rows);
   /// Returns the nanoseconds of a step per row in a batch of `rows` rows, or of
   /// fewer than twice as many; 0: not measured.
   double time_per_row(const batch_shape& of, size_t rows) const;
@@ -258,7 +256,6 @@ private:
   /// differed counts as present, and that share.
   uint32_t favour_ = 0;
   double favoured_share_ = 0;
-  uint32_t favoured_choices_ = 0;
   /// The last choice ends with its turn.
   bool ends_with_turn_ = false;
   /// The time until it ends because of a larger share, in nanoseconds.

@@ -531,30 +531,6 @@ BOOST_AUTO_TEST_CASE(beside_a_larger_share_batches_take_two_steps_at_most) {
   BOOST_TEST(*std::max_element(sizes.end() - 20, sizes.end()) == 8u);
 }
 
-BOOST_AUTO_TEST_CASE(one_slow_step_keeps_batches_small_for_a_while) {
-  step_batch sut{4};
-  for (uint64_t i = 1; i <= 8; ++i)
-    sut.add(of_tenant(row(i, 100'000), 1));
-  uint64_t id = 100;
-  bool slow = true;
-  std::vector<size_t> sizes;
-  for (int i = 0; i < 400; ++i) {
-    if (i % 8 == 0) {
-      auto x = of_tenant(row(++id, 1), 2);
-      x.share = 10;
-      sut.add(x);
-    }
-    const auto c = sut.next();
-    const bool first_of_two = slow && c.rows.size() == 2;
-    slow = slow && !first_of_two;
-    static_cast<void>(sut.ran(c.rows, 1, first_of_two ? 120ms : 10ms));
-    if (c.rows.front().id.value <= 8)
-      sizes.push_back(c.rows.size());
-  }
-  BOOST_TEST(!slow);
-  BOOST_TEST(*std::max_element(sizes.end() - 40, sizes.end()) == 4u);
-}
-
 BOOST_AUTO_TEST_CASE(who_leaves_and_comes_again_gains_nothing) {
   step_batch sut{1};
   sut.add(of_tenant(row(1, 1'000'000), 1));

@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_images_waits_long_after_as_many_drawings) {
     some.drawing_begins();
   }
   BOOST_TEST(some.waits_long());
-  some.waits_no_more(core::request_id{1});
+  some.end(core::request_id{1});
   BOOST_TEST(!some.waits_long());
 }
 

@@ -334,6 +334,11 @@ void hub::tick(core::time_point now) {
                                         core::to_seconds(ran - w.last_sign)));
     }
   }
+  requests_.set_time(now);
+  if (requests_.forget_departed())
+    for (auto& [id, w] : workers_.all())
+      if (w.on_device())
+        offer(w);
   retry_loads(now);
   settle(now);
 }

@@ -22,6 +22,8 @@
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/policy.hpp>
 
+#include <boost/container/flat_set.hpp>
+
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -331,9 +333,15 @@ private:
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
                            bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  /// Whether a tenant may take a seat: a worker's last seats are for tenants
-  /// that have none there, one at least for each active tenant.
-  bool leaves_seat(const worker& w, core::tenant_id whose) const;
+  /// Returns the tenants for which nothing of a pool's queue is prepared now,
+  /// sorted.
+  std::vector<core::tenant_id> leave_turn(core::lane_id lane) const;
+  /// Returns the tenants that may take no seat now, sorted: a worker's last
+  /// seats are for tenants that have none there, one at least for each active
+  /// tenant without a seat at any device.
+  std::vector<core::tenant_id> leave_seats(const worker& w) const;
+  using tenants = boost::container::flat_set<core::tenant_id>;
+  tenants tenants_at(const worker& w) const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
   /// Dispatches a row that is under way when the next one of its queue must
   /// wait for slots: such a row may hold slots, which it frees only at its end.

@@ -83,19 +83,20 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
                        : std::vector<core::lane_id>{};
     const auto from =
       std::span<const core::lane_id>{group.empty() ? w.serves : group};
-    // Among the first few, one may belong to a tenant that is not ahead yet, or
-    // need fewer slots than a source for which too few are free.
+    // Among the first few, one may belong to a tenant for which slots are left,
+    // or need fewer slots than a source for which too few are free.
     const bool shared =
       requests_.named_ahead() || slots_.waiting_for_images().has_value();
     const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
-    auto queue = queues_.best(from, now, most);
+    auto queue =
+      queues_.best(from, now, most, pool ? leave_turn(lane) : leave_seats(w));
     std::erase_if(queue, [&](const planning::waiting& x) {
       if (counted && requests_.at(x.request).phase == phase::preparing)
         return requests_.far_ahead(x.tenant, workers_.device_seats());
-      return !pool
-          && (!leaves_seat(w, x.tenant) || waits_for_quicker(x, w, now));
+      return !pool && waits_for_quicker(x, w, now);
     });
-    if (queue.empty() && !counted)
+    const bool nobody = queue.empty();
+    if (nobody && !counted)
       return;
     // The worker is known now, and so is how long the work would take there.
     if (!pool && w.join == planning::joining::step)
@@ -113,9 +114,10 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         const auto lanes = pool ? std::vector{lane} : w.serves;
         if (dispatch_under_way(lanes, w, now))
           break;
-        queues_.starve(lane);
-        // A trial waits for delayed requests only while they can continue.
-        if (queues_.held_up().count(lane) != 0)
+        queues_.starve(lane, nobody ? queues::lack::turn : queues::lack::slots);
+        // A trial waits for delayed requests only while they can continue, or
+        // until their tenant's turn.
+        if (!nobody && queues_.held_up().count(lane) != 0)
           for (const auto served : lanes)
             queues_.touch_waiting(pool ? pool_suspects_lane
                                        : alone_lane(served));
@@ -162,16 +164,40 @@ bool hub::has_seat(const worker& w, core::tenant_id whose) const {
   });
 }
 
-bool hub::leaves_seat(const worker& w, core::tenant_id whose) const {
-  if (whose == core::tenant_id{} || !has_seat(w, whose))
-    return true;
+std::vector<core::tenant_id> hub::leave_turn(core::lane_id lane) const {
+  if (lane != prepare_lane)
+    return {};
+  return requests_.far_ahead(workers_.device_seats());
+}
+
+std::vector<core::tenant_id> hub::leave_seats(const worker& w) const {
   const auto beside = w.seats - std::min(w.view.max_batch, w.seats);
   const auto others = std::min(beside, w.seats / share_for_others);
-  if (w.view.seats_free <= others)
-    return false;
-  return w.view.seats_free > std::max(beside, w.seats / most_for_active)
-      || w.view.seats_free > requests_.tenants().count_others(
-           whose, [&](auto other) { return has_seat(w, other); });
+  if (w.view.seats_free > std::max(beside, w.seats / most_for_active))
+    return {};
+  const auto here = tenants_at(w);
+  if (here.empty())
+    return {};
+  if (w.view.seats_free > others) {
+    auto drawn = here;
+    for (const auto& [id, x] : workers_.all())
+      if (&x != &w && x.on_device()) {
+        const auto there = tenants_at(x);
+        drawn.insert(there.begin(), there.end());
+      }
+    if (w.view.seats_free > requests_.tenants().count_others(
+          {}, [&](auto other) { return drawn.contains(other); }))
+      return {};
+  }
+  return {here.begin(), here.end()};
+}
+
+hub::tenants hub::tenants_at(const worker& w) const {
+  tenants out;
+  for (const auto who : w.has)
+    if (const auto whose = orders_.at(who).tenant; whose != core::tenant_id{})
+      out.insert(whose);
+  return out;
 }
 
 bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,

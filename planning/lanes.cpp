@@ -294,9 +294,10 @@ std::optional<core::lane_id> lanes::remove(core::request_id request) {
   return lane;
 }
 
-std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
-                                 core::time_point now, core::timespan ageing,
-                                 size_t most) const {
+std::vector<waiting> lanes::best(
+  std::span<const core::lane_id> served, core::time_point now,
+  core::timespan ageing, size_t most,
+  std::span<const core::tenant_id> without) const {
   boost::container::small_vector<const queue*, 8> queues;
   size_t entries = 0;
   for (const auto lane : served)
@@ -308,7 +309,7 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
       entries += at->second.count;
     }
   // Most dispatches find one entry: there is nothing to compare it with.
-  if (entries == 1 && most > 0) {
+  if (entries == 1 && most > 0 && without.empty()) {
     const trees& own = queues.front()->by_tenant.begin()->second;
     const auto filled = std::find_if(own.begin(), own.end(), [](const auto& x) {
       return x.root() != nullptr;
@@ -318,6 +319,8 @@ std::vector<waiting> lanes::best(std::span<const core::lane_id> served,
   std::vector<turn> turns;
   for (const auto* from : queues)
     for (const auto& [tenant, all] : from->by_tenant) {
+      if (std::binary_search(without.begin(), without.end(), tenant))
+        continue;
       auto to = std::find_if(turns.begin(), turns.end(),
                              [&](const turn& x) { return x.tenant == tenant; });
       if (to == turns.end()) {

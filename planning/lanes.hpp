@@ -49,9 +49,11 @@ public:
   /// work received for its share (start-time fair queueing by seconds of
   /// `still_needs`: a new tenant begins with the minimum of the waiting ones).
   /// A tenant's share is that of its newest entry.
-  std::vector<waiting> best(std::span<const core::lane_id> served,
-                            core::time_point now, core::timespan ageing,
-                            size_t most) const;
+  /// @param without sorted; tenants whose entries are left out
+  std::vector<waiting> best(
+    std::span<const core::lane_id> served, core::time_point now,
+    core::timespan ageing, size_t most,
+    std::span<const core::tenant_id> without = {}) const;
 
   /// The most work of its own by which a tenant that waits may be behind
   /// another one; for tenants of a smaller share the same time divided by the

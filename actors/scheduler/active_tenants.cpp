@@ -13,7 +13,6 @@ void active_tenants::came(core::tenant_id whose) {
   if (whose == core::tenant_id{})
     return;
   ++entries_[whose].requests;
-  std::erase_if(entries_, [&](const auto& x) { return is_over(x.second); });
 }
 
 void active_tenants::left(core::tenant_id whose) {
@@ -22,6 +21,12 @@ void active_tenants::left(core::tenant_id whose) {
     return;
   --at->second.requests;
   at->second.ended = now_;
+}
+
+bool active_tenants::forget_departed() {
+  return std::erase_if(entries_,
+                       [&](const auto& x) { return is_over(x.second); })
+       > 0;
 }
 
 size_t active_tenants::count_others(

@@ -30,6 +30,10 @@ public:
   /// Notes that a request of a tenant ended.
   void left(core::tenant_id whose);
 
+  /// Forgets the tenants that are no longer active. Returns whether there were
+  /// any, so that nothing is left for them any more.
+  bool forget_departed();
+
   /// Returns the number of active tenants without this one, and without those
   /// for which `has` returns true.
   size_t count_others(core::tenant_id whose,

@@ -49,9 +49,9 @@ void queues::hold_up(core::lane_id lane) {
 }
 
 std::vector<planning::waiting> queues::best(
-  std::span<const core::lane_id> served, core::time_point now,
-  size_t most) const {
-  return lanes_.best(served, now, ageing_, most);
+  std::span<const core::lane_id> served, core::time_point now, size_t most,
+  std::span<const core::tenant_id> without) const {
+  return lanes_.best(served, now, ageing_, most, without);
 }
 
 void queues::charge(core::tenant_id tenant, core::timespan given,
@@ -93,7 +93,9 @@ const queues::counts& queues::held_up() const {
 
 bool queues::delays_again(std::span<const core::lane_id> lanes) const {
   return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
-    return held_up_.count(x) != 0 && starved_.count(x) == 0;
+    const auto lacks = starved_.find(x);
+    return held_up_.count(x) != 0
+        && (lacks == starved_.end() || lacks->second == lack::turn);
   });
 }
 
@@ -108,14 +110,13 @@ void queues::touch_waiting(core::lane_id lane) {
     dirty_.insert(lane);
 }
 
-void queues::starve(core::lane_id lane) {
-  starved_.insert(lane);
+void queues::starve(core::lane_id lane, lack of) {
+  starved_.insert_or_assign(lane, of);
 }
 
 void queues::feed() {
-  if (starved_.empty())
-    return;
-  dirty_.insert(starved_.begin(), starved_.end());
+  for (const auto& [lane, of] : starved_)
+    dirty_.insert(lane);
   starved_.clear();
 }
 

@@ -56,8 +56,9 @@ public:
   void hold_up(core::lane_id lane);
 
   /// These call the functions of planning::lanes.
-  std::vector<planning::waiting> best(std::span<const core::lane_id> served,
-                                      core::time_point now, size_t most) const;
+  std::vector<planning::waiting> best(
+    std::span<const core::lane_id> served, core::time_point now, size_t most,
+    std::span<const core::tenant_id> without = {}) const;
   void charge(core::tenant_id tenant, core::timespan given,
               core::time_point now);
   std::vector<core::request_id> of(core::lane_id lane) const;
@@ -76,7 +77,7 @@ public:
   /// Returns the number of requests held up, by queue.
   const counts& held_up() const;
 
-  /// Whether requests that can continue are held up in these queues.
+  /// Whether requests that have slots to continue are held up in these queues.
   bool delays_again(std::span<const core::lane_id> lanes) const;
 
   // -- queues to look at again ------------------------------------------------
@@ -86,10 +87,15 @@ public:
   /// Marks a queue to be looked at again if it is not empty.
   void touch_waiting(core::lane_id lane);
 
-  /// Notes that the next request of a queue found no slot.
-  void starve(core::lane_id lane);
+  /// What a queue's next request lacks: its tenant's turn comes when others of
+  /// its tenant have gone on, which needs nothing of those that wait.
+  enum class lack : uint8_t { slots, turn };
 
-  /// Marks every queue whose next request found no slot to be looked at again.
+  /// Notes that the next request of a queue cannot continue.
+  void starve(core::lane_id lane, lack of = lack::slots);
+
+  /// Marks every queue whose next request lacked something to be looked at
+  /// again.
   void feed();
   /// The same for one queue.
   void feed(core::lane_id lane);
@@ -127,7 +133,7 @@ private:
   planning::lanes lanes_;
   boost::container::flat_map<core::lane_id, offers> open_;
   boost::container::flat_set<core::lane_id> dirty_;
-  boost::container::flat_set<core::lane_id> starved_;
+  boost::container::flat_map<core::lane_id, lack> starved_;
   counts held_up_;
   counts under_way_;
 };

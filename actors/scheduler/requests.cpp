@@ -135,6 +135,10 @@ void requests::set_time(core::time_point now) {
   active_.set_time(now);
 }
 
+bool requests::forget_departed() {
+  return active_.forget_departed();
+}
+
 // -- times --------------------------------------------------------------------
 
 void requests::set_due(row& r, core::time_point due) {
@@ -198,6 +202,14 @@ bool requests::far_ahead(core::tenant_id whose, uint32_t device_seats) const {
   return ahead_ >= most
       && (has_ahead(whose)
           || ahead_ >= most + std::max(1u, most / share_for_others));
+}
+
+std::vector<core::tenant_id> requests::far_ahead(uint32_t device_seats) const {
+  std::vector<core::tenant_id> out;
+  for (const auto& [whose, count] : ahead_of_)
+    if (far_ahead(whose, device_seats))
+      out.push_back(whose);
+  return out;
 }
 
 std::string requests::check() const {

@@ -19,6 +19,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace atelier::actors {
 
@@ -79,6 +80,8 @@ public:
   /// Returns the tenants that are active at the time that was set last.
   const active_tenants& tenants() const;
   void set_time(core::time_point now);
+  /// As in active_tenants.
+  bool forget_departed();
 
   // -- times ------------------------------------------------------------------
 
@@ -112,6 +115,9 @@ public:
   /// Whether rows are prepared for considerably more than all devices' seats,
   /// so that another row of this tenant must wait.
   bool far_ahead(core::tenant_id whose, uint32_t device_seats) const;
+
+  /// Returns the tenants with rows ahead for which that holds, sorted.
+  std::vector<core::tenant_id> far_ahead(uint32_t device_seats) const;
 
   /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;

@@ -54,6 +54,18 @@ BOOST_AUTO_TEST_CASE(who_had_one_is_remembered_for_a_moment) {
   BOOST_TEST(sut.count_others(ben, none) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(who_departed_is_told_once) {
+  actors::active_tenants sut;
+  sut.came(ann);
+  sut.came(ben);
+  sut.left(ann);
+  BOOST_TEST(!sut.forget_departed());
+  sut.set_time(at(2s));
+  BOOST_TEST(sut.forget_departed());
+  BOOST_TEST(!sut.forget_departed());
+  BOOST_TEST(sut.count_others(cid, none) == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(time_does_not_go_back) {
   actors::active_tenants sut;
   sut.set_time(at(10s));

@@ -220,6 +220,87 @@ BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
   BOOST_TEST((last.tenant == core::tenant_id{2}));
 }
 
+// A tenant that comes again beside one of a larger share is behind all of its
+// requests, more than a look at the queues returns.
+BOOST_AUTO_TEST_CASE(a_crowd_of_a_larger_share_hides_nobody) {
+  hub_rig::options o;
+  o.slots = {256, 256, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  rig.add_device(device, 16, 8);
+  const auto submit_for = [&](uint32_t tenant, uint32_t share) {
+    const auto id = rig.submit([&](core::request& x) {
+      x.tenant = core::tenant_id{tenant};
+      x.share = share;
+    });
+    while (auto p = rig.next<prepare>())
+      rig.done(p->second);
+    return id;
+  };
+  for (int i = 0; i < 100; ++i)
+    submit_for(1, 1'000);
+  BOOST_TEST(rig.count<denoise>() == 14u);
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto id = submit_for(2, 1);
+    BOOST_REQUIRE(rig.count<denoise>() == 15u);
+    const auto last = test::read_as<denoise>(rig.sent.back().what);
+    BOOST_REQUIRE((last && last->ticket.id == id));
+    rig.sent.pop_back();
+    rig.done(*last);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(seats_are_left_only_while_somebody_may_come) {
+  hub_rig::options o;
+  o.slots = {128, 64, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  rig.add_device(device, 16, 8);
+  const auto submit_for = [&](uint32_t tenant) {
+    rig.submit([&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+    while (auto p = rig.next<prepare>())
+      rig.done(p->second);
+  };
+  for (uint32_t tenant = 2; tenant <= 6; ++tenant)
+    submit_for(tenant);
+  while (auto d = rig.next<denoise>())
+    rig.done(d->second);
+  while (auto f = rig.next<finish>())
+    rig.done(f->second);
+  for (int i = 0; i < 100; ++i)
+    submit_for(1);
+  BOOST_TEST(rig.count<denoise>() == 11u);
+  rig.tick(1s);
+  BOOST_TEST(rig.count<denoise>() == 11u);
+  rig.tick(1s);
+  BOOST_TEST(rig.count<denoise>() == 14u);
+}
+
+BOOST_AUTO_TEST_CASE(no_seat_is_left_for_who_draws_elsewhere) {
+  hub_rig::options o;
+  o.slots = {128, 64, 0};
+  hub_rig rig{o};
+  rig.add_cpu(hub_rig::life(1), 64);
+  rig.add_device(device, 16, 8);
+  const auto submit_for = [&](uint32_t tenant) {
+    rig.submit([&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+    while (auto p = rig.next<prepare>())
+      rig.done(p->second);
+  };
+  for (uint32_t tenant = 2; tenant <= 6; ++tenant)
+    submit_for(tenant);
+  BOOST_TEST(rig.count<denoise>() == 5u);
+  rig.sent.clear();
+  rig.add_device(hub_rig::life(3), 16, 8);
+  for (int i = 0; i < 100; ++i)
+    submit_for(1);
+  // Two of sixteen seats of each device are left to whoever comes.
+  size_t there = 0;
+  while (auto d = rig.next<denoise>())
+    there += d->first.process == hub_rig::life(3) ? 1u : 0u;
+  BOOST_TEST(there == 14u);
+}
+
 BOOST_AUTO_TEST_CASE(each_tenant_that_was_there_finds_a_seat) {
   for (const bool recent : {true, false})
     BOOST_TEST_CONTEXT(recent) {

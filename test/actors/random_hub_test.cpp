@@ -28,6 +28,7 @@ public:
     o.limits.sources_bytes = 10 + pick(60);
     image_slots_ = o.slots[1];
     sources_ = pick(3) * 40;
+    tenants_ = pick(2) * (1 + pick(6));
     const bool finds = chance(40);
     stages_.emplace(random_, test::random_stage_options{finds, chance(60)});
     o.stages = stages_->all();
@@ -73,6 +74,10 @@ public:
       if (x.failure.code == ec::none)
         n += source ? bool{x.request->source} : x.route == "picture";
     return n;
+  }
+
+  size_t with_tenant() const {
+    return with_tenant_;
   }
 
   size_t held_before() const {
@@ -258,6 +263,7 @@ private:
     if (chance(sources_))
       what->source = draw_source(*what);
     what->wants_progress = chance(30);
+    draw_tenant(*what);
     if (chance(20))
       what->deadline = rig_->now + core::timespan{pick(8'000'000'000)};
     if (faults_ && chance(6))
@@ -284,6 +290,15 @@ private:
     unwritten_.pop_front();
     written_.insert(id);
     event([&](auto& h) { h.trial_noted(id, rig_->now); });
+  }
+
+  // A tenant's requests all have its share; the unnamed tenant has 1.
+  void draw_tenant(core::request& of) {
+    constexpr uint32_t shares[] = {1, 1, 1, 5, 5, 100, 1'000};
+    const auto which = pick(tenants_ + 1);
+    of.tenant = core::tenant_id{which};
+    of.share = shares[which];
+    with_tenant_ += which != 0 ? 1u : 0u;
   }
 
   std::shared_ptr<const core::source_images> draw_source(core::request& of) {
@@ -417,9 +432,12 @@ private:
   std::vector<std::pair<uint32_t, actors::report>> late_;
   std::deque<core::request_id> unwritten_;
   size_t held_before_ = 0;
+  size_t with_tenant_ = 0;
   size_t most_requests_ = 0;
   /// Percentage of requests.
   uint32_t sources_ = 0;
+  /// Named ones.
+  uint32_t tenants_ = 0;
 };
 
 } // namespace
@@ -443,6 +461,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum["answered"] += c.answered;
       sum["answered with a source"] += one.answered_with(true);
       sum["answered with what was found"] += one.answered_with(false);
+      sum["requests of a tenant"] += one.with_tenant();
       sum["late"] += c.late;
       sum["stale replies"] += c.stale_replies;
       sum["resumed"] += c.resumed;

@@ -380,6 +380,26 @@ BOOST_AUTO_TEST_CASE(tenants_share_by_work_and_order_their_own_by_deadline) {
   BOOST_TEST((best_of(same) == ids{1, 11, 2, 12, 3, 13, 4, 14}));
 }
 
+BOOST_AUTO_TEST_CASE(tenants_that_are_left_out_hide_nobody) {
+  lanes sut;
+  const auto found = [&](size_t most, std::vector<core::tenant_id> without) {
+    ids out;
+    for (const auto& x : sut.best(both, at_s(0), 10s, most, without))
+      out.push_back(x.request.value);
+    return out;
+  };
+  sut.push(first, of_tenant(light, 1));
+  BOOST_TEST(found(4, {light}).empty());
+  BOOST_TEST((found(4, {heavy}) == ids{1}));
+  for (uint64_t i = 10; i < 20; ++i)
+    sut.push(first, of_tenant(heavy, i));
+  sut.push(second, of_tenant(core::tenant_id{3}, 30));
+  sut.charge(light, 1h, at_s(0));
+  BOOST_TEST((found(1, {heavy}) == ids{30}));
+  BOOST_TEST((found(4, {heavy}) == ids{30, 1}));
+  BOOST_TEST((found(4, {heavy, core::tenant_id{3}}) == ids{1}));
+}
+
 BOOST_AUTO_TEST_CASE(priority_orders_only_a_tenants_own_requests) {
   lanes sut;
   for (uint64_t i = 1; i <= 9; ++i)

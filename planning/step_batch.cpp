@@ -180,6 +180,7 @@ bool step_batch::remove(core::ticket who) {
 }
 
 step_choice step_batch::next() {
+  ++choices_;
   take_turns();
   step_choice chosen;
   if (turns_.empty())
@@ -550,9 +551,9 @@ size_t step_batch::rows_of(const owner& of) const {
                   [&](const entry& e) { return owner_of(e.row) == of; }));
 }
 
-// Sizes are halved, starting with the largest. A size that was never tried is
-// tried, so that all of them are measured after a few choices; passengers may
-// enlarge the batch.
+// Sizes are halved, starting with the largest. A size that was not tried lately
+// is tried, so that all of them are measured after a few choices; passengers
+// may enlarge the batch.
 size_t step_batch::row_bound(const batch_shape& of, size_t there) const {
   if (join_ != joining::step || company_ == 0)
     return max_batch_;
@@ -596,10 +597,11 @@ double step_batch::time_per_row(const batch_shape& of, size_t rows) const {
   const auto at = step_of_.find(of);
   if (at == step_of_.end())
     return 0;
-  const auto found = at->second.lower_bound(rows);
-  if (found == at->second.end() || found->first >= 2 * rows)
-    return 0;
-  return found->second / static_cast<double>(found->first);
+  for (auto found = at->second.lower_bound(rows);
+       found != at->second.end() && found->first < 2 * rows; ++found)
+    if (choices_ - found->second.at <= measured_choices)
+      return found->second.took / static_cast<double>(found->first);
+  return 0;
 }
 
 double step_batch::step_of(const batch_shape& of, size_t rows) const {
@@ -607,7 +609,7 @@ double step_batch::step_of(const batch_shape& of, size_t rows) const {
   if (at == step_of_.end())
     return 0;
   const auto found = at->second.find(rows);
-  return found == at->second.end() ? 0 : found->second;
+  return found == at->second.end() ? 0 : found->second.took;
 }
 
 void step_batch::learn(const batch_shape& of, size_t rows, uint32_t steps,
@@ -616,8 +618,11 @@ void step_batch::learn(const batch_shape& of, size_t rows, uint32_t steps,
     return;
   if (step_of_.size() >= most_shapes && !step_of_.contains(of))
     step_of_.clear();
-  double& x = step_of_[of][rows];
-  x = followed(x, static_cast<double>(took.count()) / steps);
+  measured& x = step_of_[of][rows];
+  const bool recent = choices_ - x.at <= measured_choices;
+  x.took =
+    followed(recent ? x.took : 0, static_cast<double>(took.count()) / steps);
+  x.at = choices_;
 }
 
 } // namespace atelier::planning

@@ -103,6 +103,10 @@ public:
   /// were present.
   static constexpr uint32_t company_choices = 64;
 
+  /// The number of choices after which a size of batches that was too slow is
+  /// tried again: one slow step says little.
+  static constexpr uint32_t measured_choices = 512;
+
   /// A `max_batch` or `turn_steps` of 0 counts as 1.
   explicit step_batch(uint32_t max_batch, joining join = joining::step,
                       uint32_t turn_steps = 4);
@@ -184,6 +188,14 @@ private:
     double used = 0;
   };
 
+  /// A step of a shape and a number of rows.
+  struct measured {
+    /// Nanoseconds, recent ones.
+    double took = 0;
+    /// The choice that was measured last.
+    uint64_t at = 0;
+  };
+
   static bool goes_before(const entry& a, const entry& b);
 
   owner owner_of(const batch_row& x) const;
@@ -223,7 +235,7 @@ private:
   size_t favoured_bound(const batch_shape& of, core::tenant_id whose,
                         size_t there) const;
   /// Returns the nanoseconds of a step per row in a batch of `rows` rows, or of
-  /// fewer than twice as many; 0: not measured.
+  /// fewer than twice as many; 0: not measured, or too long ago.
   double time_per_row(const batch_shape& of, size_t rows) const;
   /// Returns the nanoseconds of a step of `rows` rows; 0: not measured.
   double step_of(const batch_shape& of, size_t rows) const;
@@ -244,8 +256,8 @@ private:
   std::vector<departure> departed_;
   /// The time, divided by the share, with which tenants begin that arrive.
   double floor_ = 0;
-  /// The recent nanoseconds of a step, by shape and number of rows.
-  std::map<batch_shape, std::map<size_t, double>> step_of_;
+  std::map<batch_shape, std::map<size_t, measured>> step_of_;
+  uint64_t choices_ = 0;
   uint32_t max_batch_;
   joining join_;
   uint32_t turn_steps_;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -529,6 +530,39 @@ BOOST_AUTO_TEST_CASE(beside_a_larger_share_batches_take_two_steps_at_most) {
     static_cast<void>(sut.ran(c.rows, 1, step(c.rows.size())));
   }
   BOOST_TEST(*std::max_element(sizes.end() - 20, sizes.end()) == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(one_slow_step_does_not_keep_batches_small) {
+  for (const uint32_t share : {1u, 10u})
+    BOOST_TEST_CONTEXT("share " << share) {
+      step_batch sut{8};
+      for (uint64_t i = 1; i <= 12; ++i)
+        sut.add(of_tenant(row(i, 1'000'000), 1));
+      auto other = of_tenant(row(100, 1'000'000), 9);
+      other.share = share;
+      sut.add(other);
+      std::set<size_t> measured;
+      size_t choices = 0;
+      const auto largest = [&](uint32_t most) {
+        size_t found = 0;
+        for (uint32_t i = 0; i < most; ++i, ++choices) {
+          const auto c = sut.next();
+          const auto n = c.rows.size();
+          // The first step of each size but the least takes ten times as long.
+          const bool slow = measured.insert(n).second && n > 1;
+          static_cast<void>(
+            sut.ran(c.rows, 1, (8ms + n * 2ms) * (slow ? 10 : 1)));
+          if (of(c.rows).front() != 100)
+            found = std::max(found, n);
+        }
+        return found;
+      };
+      largest(100);
+      BOOST_TEST(largest(200) < 4u);
+      // Sizes are tried again one after the other.
+      largest(8 * step_batch::measured_choices);
+      BOOST_TEST(largest(200) >= 4u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(who_leaves_and_comes_again_gains_nothing) {

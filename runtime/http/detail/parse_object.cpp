@@ -114,8 +114,10 @@ public:
   }
 
   bool parse_error(size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
+                   const nlohmann::detail::exception& why) override {
     fault = position;
+    // The library's number for "number overflow parsing".
+    too_large = why.id == 406;
     return false;
   }
 
@@ -124,6 +126,8 @@ public:
   std::optional<std::string> twice;
   /// The bytes up to the fault, with the one that is wrong; 0: no fault.
   size_t fault = 0;
+  /// The fault is a number that is too large for any type.
+  bool too_large = false;
 
 private:
   json* place(json&& x) {
@@ -151,11 +155,16 @@ private:
   std::string key_;
 };
 
-core::error fault_at(std::string_view text, size_t bytes) {
+core::error fault_at(std::string_view text, size_t bytes, bool too_large) {
   const auto before = text.substr(0, std::min(text.size(), bytes - 1));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   // npos + 1 is 0, which is right on the first line.
   const auto column = before.size() - (before.rfind('\n') + 1) + 1;
+  if (too_large)
+    return core::fail(ec::bad_payload,
+                      "the body has a number above 1.8e308: it ends at line "
+                      "{}, column {}",
+                      line, column);
   return core::fail(ec::bad_payload,
                     "the body is not a JSON object: it is wrong at line {}, "
                     "column {}{}",
@@ -173,7 +182,7 @@ core::result<json> parse_object(std::string_view text) {
     return core::fail(ec::bad_payload, "the body has the field {} twice",
                       shown(*values.twice));
   if (!whole && values.fault > 0 && !text.empty())
-    return fault_at(text, values.fault);
+    return fault_at(text, values.fault, values.too_large);
   if (!whole || !values.made.is_object())
     return core::fail(ec::bad_payload, "the body is not a JSON object");
   return std::move(values.made);

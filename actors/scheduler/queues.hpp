@@ -87,8 +87,8 @@ public:
   /// Marks a queue to be looked at again if it is not empty.
   void touch_waiting(core::lane_id lane);
 
-  /// What a queue's next request lacks: its tenant's turn comes when others of
-  /// its tenant have gone on, which needs nothing of those that wait.
+  /// What a queue's next request lacks. Its tenant's turn comes when devices
+  /// take other requests, which needs nothing of those that wait.
   enum class lack : uint8_t { slots, turn };
 
   /// Notes that the next request of a queue cannot continue.

@@ -365,17 +365,11 @@ double step_batch::quantum() const {
   return turn_steps_ * cheapest();
 }
 
-double step_batch::least_share() const {
+share_lead step_batch::lead() const {
   auto least = std::numeric_limits<double>::infinity();
   for (const turn& x : turns_)
     least = std::min(least, account_of(x.of.tenant).share);
-  return least;
-}
-
-// A tenant that arrives begins with as much time as another one has: without a
-// lead, a larger share would wait for a turn of each tenant that has as little.
-double step_batch::standing(const account& x, double least_share) const {
-  return x.used - quantum() * (1 - least_share / x.share);
+  return {quantum(), least};
 }
 
 // The nanoseconds after which a tenant with a larger share than that of the
@@ -383,11 +377,12 @@ double step_batch::standing(const account& x, double least_share) const {
 double step_batch::until_overtaken() const {
   auto least = std::numeric_limits<double>::infinity();
   const account& first = account_of(turns_.front().of.tenant);
-  const double share = least_share();
+  const share_lead led = lead();
+  const double own = led.standing(first.used, first.share);
   for (const turn& x : turns_)
     if (const account& other = account_of(x.of.tenant);
         other.share > first.share)
-      least = std::min(least, (standing(other, share) - standing(first, share))
+      least = std::min(least, (led.standing(other.used, other.share) - own)
                                 * first.share);
   return std::max(least, 0.0);
 }
@@ -422,17 +417,21 @@ void step_batch::take_turns() {
 // Moves the owner with the best standing to the front; of equals, the one whose
 // last turn is the longest ago.
 void step_batch::begin_turn() {
-  const double least = least_share();
+  const share_lead led = lead();
+  const auto standing = [&](const turn& x) {
+    const account& own = account_of(x.of.tenant);
+    return led.standing(own.used, own.share);
+  };
   const auto next = std::min_element(
     turns_.begin(), turns_.end(), [&](const turn& a, const turn& b) {
-      const double one = standing(account_of(a.of.tenant), least);
-      const double other = standing(account_of(b.of.tenant), least);
+      const double one = standing(a);
+      const double other = standing(b);
       if (one != other)
         return one < other;
       return a.of.tenant == b.of.tenant && a.used < b.used;
     });
   std::rotate(turns_.begin(), next, next + 1);
-  left_ = quantum();
+  left_ = led.turn;
 }
 
 // Returns the running rows of the owner, in order of joining.

@@ -5,6 +5,7 @@
 #include <atelier/core/request.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/planning/joining.hpp>
+#include <atelier/planning/share_lead.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -205,8 +206,7 @@ private:
   double cheapest() const;
   double cost_of(const turn& x) const;
   double quantum() const;
-  double least_share() const;
-  double standing(const account& x, double least_share) const;
+  share_lead lead() const;
   double until_overtaken() const;
   void charge(turn& x, uint32_t steps, core::timespan took);
   void take_turns();

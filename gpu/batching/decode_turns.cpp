@@ -64,9 +64,11 @@ void decode_turns::use(core::ticket who, double nanoseconds) {
 }
 
 size_t decode_turns::first(std::span<const core::ticket> images) const {
+  const auto led = lead();
   size_t found = 0;
   for (size_t i = 1; i < images.size(); ++i)
-    if (standing(tenant_of(images[i])) < standing(tenant_of(images[found])))
+    if (standing(tenant_of(images[i]), led)
+        < standing(tenant_of(images[found]), led))
       found = i;
   return found;
 }
@@ -76,11 +78,12 @@ bool decode_turns::may_go(core::ticket image,
                           core::timespan spent, core::timespan part,
                           core::timespan step) const {
   const auto whose = tenant_of(image);
-  const double own = standing(whose);
+  const auto led = lead();
+  const double own = standing(whose, led);
   const bool waits =
     !rows.empty() && std::none_of(rows.begin(), rows.end(), [&](auto who) {
       const auto tenant = tenant_of(who);
-      return tenant == whose || own < standing(tenant);
+      return tenant == whose || own < standing(tenant, led);
     });
   if (waits)
     return spent.count() == 0 && steps_ >= steps_before_others;
@@ -88,7 +91,7 @@ bool decode_turns::may_go(core::ticket image,
   const bool is_favoured =
     !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](auto who) {
       const auto tenant = tenant_of(who);
-      return share > share_of(tenant) && own < standing(tenant);
+      return share > share_of(tenant) && own < standing(tenant, led);
     });
   if (is_favoured)
     return true;
@@ -105,14 +108,20 @@ double decode_turns::share_of(core::tenant_id whose) const {
   return at == accounts_.end() ? 1 : at->second.share;
 }
 
-// A larger share has a lead, as in step_batch.hpp.
-double decode_turns::standing(core::tenant_id whose) const {
+planning::share_lead decode_turns::lead() const {
+  auto least = std::numeric_limits<double>::infinity();
+  for (const auto& [whose, x] : accounts_)
+    if (x.rows > 0)
+      least = std::min(least, x.share);
+  return {static_cast<double>(steps_before_others * last_step_.count()),
+          std::isinf(least) ? 1 : least};
+}
+
+double decode_turns::standing(core::tenant_id whose,
+                              const planning::share_lead& of) const {
   const auto at = accounts_.find(whose);
-  if (at == accounts_.end())
-    return 0;
-  const auto lead =
-    static_cast<double>(steps_before_others * last_step_.count());
-  return at->second.used - lead * (1 - 1 / at->second.share);
+  return at == accounts_.end() ? 0
+                               : of.standing(at->second.used, at->second.share);
 }
 
 } // namespace atelier::gpu

@@ -3,6 +3,7 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
+#include <atelier/planning/share_lead.hpp>
 
 #include <cstdint>
 #include <map>
@@ -14,14 +15,15 @@ namespace atelier::gpu {
 /// its next step. Pure, without a clock.
 /// Tenants are compared by their time of the device, divided by their shares:
 /// their rows' parts of steps, and their parts of images; a larger share has a
-/// lead of up to `steps_before_others` steps for its share. The image of the
-/// tenant with the least time goes first. An image of a tenant that had more
-/// time than the tenants of the running rows waits for `steps_before_others`
-/// steps: otherwise one image would wait for all eight of another tenant. An
-/// image of a tenant that had less time than those of all running rows, and has
-/// a larger share than each, is decoded without a step between its parts. A
-/// tenant without rows and images saves no time; a new one is credited with the
-/// last step, for which it may have had to wait. Threads: one at a time.
+/// lead (share_lead.hpp), its turn being `steps_before_others` steps. The image
+/// of the tenant with the least time goes first. An image of a tenant that had
+/// more time than the tenants of the running rows waits for
+/// `steps_before_others` steps: otherwise one image would wait for all eight of
+/// another tenant. An image of a tenant that had less time than those of all
+/// running rows, and has a larger share than each, is decoded without a step
+/// between its parts. A tenant without rows and images saves no time; a new one
+/// is credited with the last step, for which it may have had to wait. Threads:
+/// one at a time.
 class decode_turns {
 public:
   static constexpr uint32_t steps_before_others = 4;
@@ -58,7 +60,8 @@ private:
 
   core::tenant_id tenant_of(core::ticket who) const;
   void use(core::ticket who, double nanoseconds);
-  double standing(core::tenant_id whose) const;
+  planning::share_lead lead() const;
+  double standing(core::tenant_id whose, const planning::share_lead& of) const;
   double share_of(core::tenant_id whose) const;
 
   std::map<core::ticket, core::tenant_id> rows_;

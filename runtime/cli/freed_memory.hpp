@@ -9,11 +9,10 @@
 namespace atelier::runtime::cli {
 
 /// Decides when a process should return to the system what its allocator keeps
-/// of freed memory. The allocator itself returns only the ends of its heaps, and
-/// one small block that lives long keeps all before it. Returning holds the
-/// heaps for some milliseconds, so it waits until a time of work is over, unless
-/// much could be returned.
-/// Threads: one at a time.
+/// of freed memory. The allocator itself returns only the ends of its heaps,
+/// and one small block that lives long keeps all before it. Returning holds the
+/// heaps for some milliseconds, so it waits until a time of work is over,
+/// unless much could be returned. Threads: one at a time.
 class freed_memory {
 public:
   /// How long the process must have had no work.

@@ -44,7 +44,8 @@ BOOST_AUTO_TEST_CASE(work_begins_the_quiet_time_anew) {
   BOOST_TEST(sut.due(start + 5s, 80 * mib, false));
 }
 
-BOOST_AUTO_TEST_CASE(a_change_in_either_direction_tells_of_work_that_was_not_seen) {
+BOOST_AUTO_TEST_CASE(
+  a_change_in_either_direction_tells_of_work_that_was_not_seen) {
   freed_memory sut;
   sut.due(start, 60 * mib, false);
   sut.returned(start, 60 * mib);

@@ -123,8 +123,8 @@ constexpr auto rows = std::to_array<policy_row>({
   {ablation, "aimd", "batches by trial", "DiffServe", diffserve_by},
   {ablation, "modm-cache-large", "keeps only images of the large model", "MoDM",
    modm_by},
-  {ablation, "nirvana-no-predictor", "searches for every request", "Nirvana",
-   nirvana_by},
+  {ablation, "nirvana-no-predictor", "searches without asking a predictor",
+   "Nirvana", nirvana_by},
 });
 
 std::string_view title(policy_kind x) {

@@ -4,6 +4,7 @@
 #include <atelier/config/endpoint.hpp>
 #include <atelier/core/log_control.hpp>
 #include <atelier/runtime/cli/engine_options.hpp>
+#include <atelier/runtime/cli/freed_memory.hpp>
 #include <atelier/runtime/cli/kept_jobs.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -49,6 +50,12 @@ constexpr auto not_found =
   "gives it a folder of its own)";
 /// For replies that are on their way once the engine has stopped.
 constexpr auto flush_grace = 2s;
+
+/// Whether this process computes no images, so that its heaps are not a
+/// device's.
+bool is_split(const config::settings& x) {
+  return x.processes.mode == config::process_mode::split;
+}
 
 /// Has blocks of bodies and files go back to the system when they are freed.
 /// Else the C library keeps up to twice the largest that there was.
@@ -332,9 +339,35 @@ private:
     encoder_ = std::move(doors.encoder);
     chores_ = std::move(doors.chores);
     disk_chores_ = std::move(doors.disk_chores);
+    // On the thread that may wait: it is no loss if a slow disk delays this.
+    if (is_split(chosen_.settings))
+      disk_chores_.emplace_back([this] { look_at_memory(); });
     chores_.emplace_back(
       [this, counted = doors.counted] { counted->note(server_->counts()); });
     return {};
+  }
+
+  /// Returns freed memory to the system, as a rule when the server is at rest.
+  void look_at_memory() {
+    const auto resident = own_resident_bytes();
+    if (!resident)
+      return;
+    const auto engine = condition_->last();
+    const auto here = server_->counts();
+    const bool has_work = engine.waiting > 0 || engine.running > 0
+                       || here.body_bytes_held > 0 || here.reply_bytes_held > 0;
+    const auto began = std::chrono::steady_clock::now();
+    if (!freed_.due(began, *resident, has_work))
+      return;
+    return_freed_memory();
+    const auto ended = std::chrono::steady_clock::now();
+    const auto left = own_resident_bytes().value_or(*resident);
+    freed_.returned(ended, left);
+    core::log_debug(
+      "freed memory went back to the system in {} ms: {} KiB, now {} KiB",
+      std::chrono::duration_cast<std::chrono::milliseconds>(ended - began)
+        .count(),
+      *resident >> 10, left >> 10);
   }
 
   /// Where another server is found by the data folder, this one is not.
@@ -398,7 +431,7 @@ private:
     devices.reserve(settings.devices.size());
     for (const auto& x : settings.devices)
       devices.push_back(x.name);
-    const bool split = settings.processes.mode == config::process_mode::split;
+    const bool split = is_split(settings);
     const auto in_use = condition_->last();
     world_.terminal.err << fmt::format(
       "atelier {} serves at {}\n"
@@ -470,6 +503,8 @@ private:
   std::shared_ptr<http::caller_turns> files_;
   std::shared_ptr<runtime::thread_offload> encoder_;
   std::unique_ptr<http::server> server_;
+  /// Only the archivist's thread uses it.
+  freed_memory freed_;
   std::optional<http::housekeeper> keeper_;
   std::optional<http::housekeeper> archivist_;
   background beside_;
@@ -495,7 +530,7 @@ exit_status serve(const serve_arguments& arguments,
   auto chosen = read();
   if (!chosen)
     return refuse(world.terminal, chosen.why());
-  if (chosen->settings.processes.mode == config::process_mode::split)
+  if (is_split(chosen->settings))
     return_large_blocks();
   return serve_run{std::move(*chosen), read, *all, world}.run();
 }

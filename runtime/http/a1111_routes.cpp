@@ -66,6 +66,7 @@ public:
 
 private:
   void hand_in(const exchange_ptr& x, a1111_kind kind);
+  void tell_of_file(const exchange_ptr& x) const;
   /// Answers a call, in a file's or a pixel's turn where it needs these.
   void answer(const ended_call_ptr& to);
   void read_files(const ended_call_ptr& to);
@@ -337,6 +338,13 @@ void a1111_api::set_options(const exchange_ptr& x) {
 }
 
 void a1111_api::png_info(const exchange_ptr& x) {
+  // Its texts may have to be unpacked. Until its turn the file is the body,
+  // which counts as one that is held.
+  detail::run_elsewhere(with_, x, shape,
+                        [me = shared_from_this(), x] { me->tell_of_file(x); });
+}
+
+void a1111_api::tell_of_file(const exchange_ptr& x) const {
   auto object = detail::parse_object(x->asked().body);
   if (!object)
     return x->reply(error_reply(shape, 400, core::to_string(object.why().code),
@@ -346,10 +354,7 @@ void a1111_api::png_info(const exchange_ptr& x) {
   const auto file = r.file("image", with_.limits.source_bytes);
   if (!r.good())
     return x->reply(detail::fault_reply(shape, r.why()));
-  // Its texts may have to be unpacked.
-  detail::run_elsewhere(with_, x, shape, [x, file] {
-    x->reply(detail::json_reply(detail::a1111_png_info(file)));
-  });
+  x->reply(detail::json_reply(detail::a1111_png_info(file)));
 }
 
 void add_lists(route_table& to, const std::shared_ptr<a1111_api>& api) {

@@ -129,7 +129,7 @@ def status_of(pid):
     text = pathlib.Path(f"/proc/{pid}/status").read_text()
     lines = dict(x.split(":", 1) for x in text.splitlines() if ":" in x)
     return {name: 1024 * int(lines[name].split()[0])
-            for name in ("VmHWM", "VmRSS", "RssShmem")}
+            for name in ("VmHWM", "VmRSS", "RssAnon", "RssShmem")}
 
 
 class Memory:

@@ -9,11 +9,13 @@ ATELIER_TEST_SEED repeats a run.
 import json
 import os
 import random
+import socket
 import sys
+import urllib.parse
 
 import bombs
 from bomb_doors import (DOORS, Memory, allowed_rise, call, img2img_mask,
-                        jobs_image, png_info)
+                        jobs_image, png_info, status_of)
 from polling import polled
 from process_test import PATIENCE_S, expect, main
 from serve_test import CARD, Lines, server
@@ -146,6 +148,43 @@ def case_a_long_prompt_goes_through_the_metadata(program):
                 expect(info["parameters"]["Prompt"] == prompt, format,
                        info["info"][:200])
             expect(processes_of(told["url"]) == before)
+
+
+def own_memory(process):
+    return status_of(process.pid)["RssAnon"]
+
+
+def case_freed_memory_goes_back_to_the_system(program):
+    patient = ["--set", "http.read_ms=3000000"]
+    with server(program, *SPLIT, *patient) as (process, told):
+        at = urllib.parse.urlsplit(told["url"])
+
+        def connected(text):
+            out = socket.create_connection((at.hostname, at.port), PATIENCE_S)
+            out.sendall(text)
+            return out
+
+        draw(told["url"])
+        before = own_memory(process)
+        host = f"Host: {at.netloc}\r\n".encode()
+        body = (b"POST /v1/jobs HTTP/1.1\r\n" + host
+                + b"Content-Type: application/json\r\nContent-Length: 100001\r\n\r\n"
+                + b"x" * 100_000)
+        bodies, others = [], []
+        for _ in range(800):
+            bodies.append(connected(body))
+            # What another connection holds lies behind it, and stays.
+            others.append(connected(b"GET /health HTTP/1.1\r\n" + host))
+        polled(lambda: own_memory(process) > before + 64 * bombs.MIB,
+               lambda: f"{own_memory(process)} bytes hold all", PATIENCE_S)
+        for x in bodies:
+            x.close()
+        polled(lambda: own_memory(process) < before + 16 * bombs.MIB,
+               lambda: f"{own_memory(process)} bytes stay, {before} before",
+               PATIENCE_S)
+        for x in others:
+            x.close()
+        draw(told["url"])
 
 
 def case_the_command_line_tells_what_is_wrong(program):

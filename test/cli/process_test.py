@@ -763,7 +763,8 @@ def case_the_printed_configuration_is_read_back(program):
     expect(code == 0 and "#" in example, err)
 
 
-def case_the_documented_bounds_have_the_defaults_of_the_example(program):
+def defaults_of_the_example(program):
+    """Returns the numbers of `atelier config --example` by section.option."""
     code, example, err = program.run(["config", "--example"])
     expect(code == 0, err)
     defaults = {}
@@ -773,9 +774,18 @@ def case_the_documented_bounds_have_the_defaults_of_the_example(program):
             section = head[1]
         elif pair := re.fullmatch(r"(\w+) = ([\d.]+)", line):
             defaults[f"{section}.{pair[1]}"] = float(pair[2])
-    units = {"kib": "KiB", "mib": "MiB", "ms": "ms", "s": "s"}
+    return defaults
+
+
+def section_of_security(title):
     text = (REPOSITORY / "docs" / "security.md").read_text()
-    limits = text.split("## Limits\n", 1)[1].split("\n## ", 1)[0]
+    return text.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def case_the_documented_bounds_have_the_defaults_of_the_example(program):
+    defaults = defaults_of_the_example(program)
+    units = {"kib": "KiB", "mib": "MiB", "ms": "ms", "s": "s"}
+    limits = section_of_security("Limits")
     rows = re.findall(r"^\|[^|]*\| `(\w+\.\w+)` \| ([\d,]+)(?: (\w+))?([:;][^|]*)? "
                       r"\|([^|]+)\|[^|]+\|$", limits, re.MULTILINE)
     # All but the two lines above them.
@@ -795,6 +805,39 @@ def case_the_documented_bounds_have_the_defaults_of_the_example(program):
     for name in re.findall(r"\b(?:http|limits)\.[a-z_]+\b", attacks):
         if name not in ("http.client",):
             expect(name in told, name, "is in no row")
+
+
+def case_the_documented_memory_is_the_sum_of_its_bounds(program):
+    defaults = defaults_of_the_example(program)
+    text = section_of_security("Memory of the server process")
+    rows = re.findall(r"^\|([^|]+)\|([^|]*)\| ([\d,]+) \|$", text, re.MULTILINE)
+    expect(len(rows) == len(re.findall(r"^\|", text, re.MULTILINE)) - 2, rows)
+    mib = {"MiB": 1, "KiB": 2 ** -10, "B": 2 ** -20}
+
+    def size_of(bound):
+        """Returns the MiB of a sum of products such as `http.jobs` x 2 KiB."""
+        if told := re.search(r"`\w+\.\w+`", bound):
+            expect(told[0].strip("`") in defaults, told[0])
+        names = re.sub(r"`(\w+\.\w+)`", lambda x: str(defaults[x[1]]), bound)
+        units = re.sub(r" (MiB|KiB|B)\b", lambda x: f" * {mib[x[1]]}",
+                       names.replace(" x ", " * "))
+        expect(re.fullmatch(r"[\d.e+* ()-]+", units.strip()), bound)
+        return eval(units)  # of these characters alone
+
+    told = 0
+    for what, bound, number in rows[:-1]:
+        number = int(number.replace(",", ""))
+        told += number
+        if measured := re.fullmatch(r"measured: (\d+)", bound.strip()):
+            expect(number >= int(measured[1]), what, bound)
+        else:
+            expect(abs(size_of(bound) - number) <= 1, what, size_of(bound), number)
+    expect(rows[-1][0].strip() == "sum", rows[-1])
+    expect(int(rows[-1][2].replace(",", "")) == told, rows[-1], told)
+    # What counts bytes of all callers is in the sum.
+    for name in defaults:
+        if re.match(r"(http\.(bodies|replies|results)|limits\.\w+)_mib", name):
+            expect(f"`{name}`" in text, name, "is in no row")
 
 
 def check_profile(text, variants, batches, pixels):

@@ -19,12 +19,12 @@ import sys
 import urllib.parse
 
 from polling import polled
-from process_test import PATIENCE_S, expect, main
+from process_test import PATIENCE_S, REPOSITORY, expect, main
 from remote_test import own_certificate
 from serve_test import call, end_of, server
 
 KEY = "apple"
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "operations.md"
+PAGE = REPOSITORY / "docs" / "operations.md"
 
 CONFIGURATION = """daemon off;
 master_process off;

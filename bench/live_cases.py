@@ -4,6 +4,7 @@
 A case says which variants a server hosts, by which policy, and what its requests ask
 for. `profile_of` makes the case's profile from the measured costs of single models.
 """
+import copy
 import dataclasses
 import random
 import string
@@ -164,7 +165,8 @@ def profile_of(kind, costs, known, prompts):
                         "latents": LATENTS if kind == "latents" else [],
                         "images": IMAGES if kind == "images" else [],
                         "images_by": "prompts", "near": prompts["near"]}
-    return out
+    # Callers change their profile, and never what another one is made of.
+    return copy.deepcopy(out)
 
 
 def capacity_of_batches(profile, devices):

@@ -15,8 +15,10 @@ the simulation draws from them. A load's rate is a share of what the devices car
 highest rate that `atelier plan` does not call infeasible by the loaded profile, or, for
 policies without a capacity, of the throughput of full batches.
 
-The load begins when the server makes a plan, as a simulation does at its time 0.
-Simulations are repeated with other seeds; the median counts. Latencies are the server's
+Before the load, each device draws an image, and the server's plans count these requests
+and the quiet time after them. The load begins when the server makes a plan; a simulation
+has the same requests as long before one of its plans, as a warm-up that its results leave
+out. Simulations are repeated with other seeds; the median counts. Latencies are the server's
 own (`timings_ms.total`), of the answered requests. A request without an answer within its
 deadline is a violation. Each answer is checked: its image is a whole PNG of the size, with
 the request's prompt and seed in it, drawn by a variant that the request allows. A request
@@ -31,6 +33,7 @@ usage: live_runs.py ATELIER DIR [--seconds S] [--only TEXT] [--simulations N]
 import argparse
 import base64
 import json
+import math
 import os
 import pathlib
 import resource
@@ -366,9 +369,11 @@ def live(given, case):
     server = Server(given, settings_of(given, case.kind, case.devices, profile),
                     kind.policy, timeline)
     try:
+        warmed = time.monotonic()
         send(server.url, [{"at": 0.0, "prompt": "a red circle", "seed": i}
                           for i in range(case.devices)], None, {})
         server.await_plan()
+        warmed = time.monotonic() - warmed
         became = send(server.url, requests, kind.deadline_s, more)
     finally:
         server.end()
@@ -378,11 +383,23 @@ def live(given, case):
     for wanted, (took, status, reply) in zip(requests, became):
         rows.append({**wanted, "took_s": took,
                      **check(wanted, status, reply, kind.variants)})
-    return {"capacity": rate, "rows": rows,
+    return {"capacity": rate, "warm_up_s": warmed, "rows": rows,
             "others": others / passed / os.cpu_count()}
 
 
-def simulated(given, case, rows, which):
+def trace_of(case, run):
+    """Returns the trace of a run, with the requests before its load. The load begins at
+    one of the simulation's plans."""
+    begin = PERIOD_S * math.ceil(run["warm_up_s"] / PERIOD_S)
+    first = 1000 * (begin - run["warm_up_s"])
+    rows = run["rows"]
+    return ("ms,content,variant,steps,warm_up\n" + "".join(
+        f"{first:.3f},{len(rows) + i},,,1\n" for i in range(case.devices)) + "".join(
+        f"{1000 * (begin + x['at']):.3f},{i},{x.get('variant', '')},{x.get('steps', '')},\n"
+        for i, x in enumerate(rows)))
+
+
+def simulated(given, case, run, which):
     """Returns the medians of the mean latency in ms and of the share of violations, over
     simulations of a run with other seeds."""
     kind = cases.KINDS[case.kind]
@@ -390,9 +407,7 @@ def simulated(given, case, rows, which):
     profile = cases.profile_of(case.kind, costs, given.known, given.prompts)
     path, trace = given.folder / "simulated.json", given.folder / "simulated.csv"
     path.write_text(json.dumps(profile))
-    trace.write_text("ms,content,variant,steps\n" + "".join(
-        f"{1000 * x['at']:.3f},{i},{x.get('variant', '')},{x.get('steps', '')}\n"
-        for i, x in enumerate(rows)))
+    trace.write_text(trace_of(case, run))
     more = ["--memory", str(memory_mib(profile))] if case.kind == "six models" else []
     made = []
     for seed in range(1, given.simulations + 1):
@@ -432,7 +447,7 @@ def compare(given, runs):
         mean, late = seen(case, rows)
         cells = []
         for which, all_ in errors.items():
-            predicted, missed = simulated(given, case, rows, which)
+            predicted, missed = simulated(given, case, runs[case.name], which)
             all_.append((100 * (predicted / mean - 1), 100 * (missed - late), case.name))
             cells += [f"{predicted:.0f} ({all_[-1][0]:+.1f} %)",
                       f"{100 * missed:.1f} ({all_[-1][1]:+.1f})"]

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace atelier::runtime {
 
@@ -20,6 +22,15 @@ void mix(uint64_t& digest, uint64_t word) {
     digest ^= (word >> (8 * i)) & 0xFF;
     digest *= 0x100000001B3ull;
   }
+}
+
+/// Returns the time of the first request after a warm-up; 0 without a warm-up.
+double warm_up_seconds(std::span<const planning::traced_arrival> of) {
+  if (of.empty() || !of.front().warm_up)
+    return 0;
+  const auto first = std::find_if(of.begin(), of.end(),
+                                  [](const auto& a) { return !a.warm_up; });
+  return first == of.end() ? 0 : first->seconds;
 }
 
 double share_of(std::vector<float>& sorted, double part) {
@@ -78,9 +89,10 @@ accounts::accounts(const scenario& of, core::time_point begin)
   out_.seed = of.seed;
   out_.trace_moved = of.trace_moved;
   std::set<uint32_t> tenants;
+  std::optional<uint32_t> last;
   for (const auto& a : of.trace) {
     // The images of a request are consecutive.
-    if (out_.requests > 0 && a.request + 1 == out_.requests)
+    if (a.warm_up || std::exchange(last, a.request) == a.request)
       continue;
     ++out_.requests;
     out_.trace_failed += a.failed ? 1 : 0;
@@ -184,6 +196,8 @@ void accounts::book(const actors::answer& what, core::time_point now) {
   mix(out_.digest, static_cast<uint64_t>((now - begin_).count()));
   mix(out_.digest, static_cast<uint64_t>(what.failure.code) << 32
                      | what.recipe.variant.value);
+  if (traced.warm_up)
+    return;
   auto& open = open_[traced.request];
   ++open.ended;
   if (what.failure.code != core::ec::none) {
@@ -300,7 +314,8 @@ outcome accounts::close(core::time_point end) {
     out.fid = fid(of_.profile->cascades.front().fid);
   const double lasted = std::max(core::to_seconds(end - begin_), 1e-9);
   out.virtual_seconds = lasted;
-  out.throughput_qps = static_cast<double>(images_) / lasted;
+  out.throughput_qps = static_cast<double>(images_)
+                     / std::max(lasted - warm_up_seconds(of_.trace), 1e-9);
   bool measured = true;
   double joules = 0;
   for (const kind_books& x : kinds_) {

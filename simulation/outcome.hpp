@@ -68,6 +68,8 @@ struct outcome {
   std::string policy;
   uint64_t seed = 0;
   std::vector<std::string> variants;
+  /// Requests, images and latencies are without those of the trace's warm-up;
+  /// devices' times and energy, loads, searches and plans include them.
   uint64_t requests = 0;
   uint64_t completed = 0;
   uint64_t dropped = 0;

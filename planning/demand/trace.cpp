@@ -37,11 +37,12 @@ enum class column : uint8_t {
   prompt,
   deadline_ms,
   failed,
+  warm_up,
 };
 
-constexpr std::array<std::string_view, 11> column_names{
-  "ms",   "content", "variant", "n",           "steps", "size",
-  "mask", "tenant",  "prompt",  "deadline_ms", "failed"};
+constexpr std::array<std::string_view, 12> column_names{
+  "ms",   "content", "variant", "n",           "steps",  "size",
+  "mask", "tenant",  "prompt",  "deadline_ms", "failed", "warm_up"};
 
 std::string_view trimmed(std::string_view x) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -260,12 +261,12 @@ private:
         x.deadline_ms = static_cast<float>(ms);
         break;
       }
-      case column::failed: {
-        uint32_t failed = 0;
-        whole(of, cell, 0, 1, failed);
-        x.failed = failed != 0;
+      case column::failed:
+        x.failed = yes(of, cell);
         break;
-      }
+      case column::warm_up:
+        x.warm_up = yes(of, cell);
+        break;
     }
   }
 
@@ -278,6 +279,12 @@ private:
     else
       complain(fmt::format("{}: {} is not a whole number in {}..{}",
                            name_of(of), shown(cell), least, most));
+  }
+
+  bool yes(column of, std::string_view cell) {
+    uint32_t value = 0;
+    whole(of, cell, 0, 1, value);
+    return value != 0;
   }
 
   void real(column of, std::string_view cell, double least, double most,

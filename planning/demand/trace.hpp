@@ -39,6 +39,9 @@ struct traced_arrival {
   float deadline_ms = 0;
   /// The request failed when it was recorded.
   bool failed = false;
+  /// The request is part of the load, but results leave it out: it ran before
+  /// they were measured.
+  bool warm_up = false;
 
   friend bool operator==(const traced_arrival&,
                          const traced_arrival&) = default;

@@ -103,6 +103,19 @@ BOOST_AUTO_TEST_CASE(a_request_that_loses_an_image_is_lost) {
   BOOST_TEST(out.dropped == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_warm_up_runs_and_is_left_out_of_the_results) {
+  auto x = of_trace("ms,variant,n,warm_up\n0,a,2,1\n500,a,1,\n9000,a,1,0\n");
+  x.max_batch = 1;
+  const auto out = ran(x);
+  BOOST_TEST(out.requests == 2u);
+  BOOST_TEST(out.images == 2u);
+  // The first waits for the two images of the warm-up, 1.5 s.
+  BOOST_TEST(out.latency_p99_ms == 2500.0, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(out.latency_p50_ms == 1000.0, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(out.device_seconds == 4.0, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(out.throughput_qps == 2 / 9.5, boost::test_tools::tolerance(0.05));
+}
+
 BOOST_AUTO_TEST_CASE(models_stay_within_a_workers_memory) {
   const auto loads = [](uint64_t gib) {
     std::string text = "ms,variant\n";

@@ -59,10 +59,10 @@ BOOST_AUTO_TEST_CASE(lines_out_of_order_are_sorted_and_counted) {
 
 BOOST_AUTO_TEST_CASE(a_first_line_of_names_says_what_columns_mean) {
   const auto t = parse_trace(
-    "ms, variant,n,steps,size,mask,tenant,prompt,deadline_ms,failed\n"
-    "1500,a@30,4,40,512x768,0.25,ann,7,120000,1\n"
-    "0,b@4,,,,,,,,\n"
-    "2000,a@30,1,30,,0,bob,7,,0\n",
+    "ms, variant,n,steps,size,mask,tenant,prompt,deadline_ms,failed,warm_up\n"
+    "1500,a@30,4,40,512x768,0.25,ann,7,120000,1,1\n"
+    "0,b@4,,,,,,,,,\n"
+    "2000,a@30,1,30,,0,bob,7,,0,0\n",
     "t");
   BOOST_REQUIRE_MESSAGE(t, (t ? "" : t.why().text));
   BOOST_REQUIRE(t->arrivals.size() == 3u);
@@ -76,6 +76,7 @@ BOOST_AUTO_TEST_CASE(a_first_line_of_names_says_what_columns_mean) {
   BOOST_TEST(bare.tenant == no_name);
   BOOST_TEST(bare.masked < 0);
   BOOST_TEST(!bare.failed);
+  BOOST_TEST(!bare.warm_up);
   const auto& full = t->arrivals[1];
   BOOST_TEST(full.seconds == 1.5);
   BOOST_TEST(t->variants[full.variant].text == "a@30");
@@ -87,6 +88,7 @@ BOOST_AUTO_TEST_CASE(a_first_line_of_names_says_what_columns_mean) {
   BOOST_TEST(full.content == 7u);
   BOOST_TEST(full.deadline_ms == 120'000.f);
   BOOST_TEST(full.failed);
+  BOOST_TEST(full.warm_up);
   // An edit that masks nothing is not an edit.
   BOOST_TEST(t->arrivals[2].masked < 0);
   BOOST_TEST(t->variants.size() == 2u);
@@ -142,8 +144,9 @@ BOOST_AUTO_TEST_CASE(faults_of_columns_are_told_with_name_value_and_range) {
              != std::string::npos);
   BOOST_TEST(faults_of("ms,size\n1,512\n").find("size: '512' is not WIDTHxH")
              != std::string::npos);
-  BOOST_TEST(faults_of("ms,failed\n1,2\n").find("in 0..1")
-             != std::string::npos);
+  for (const std::string column : {"failed", "warm_up"})
+    BOOST_TEST(faults_of("ms," + column + "\n1,2\n").find("in 0..1")
+               != std::string::npos);
   BOOST_TEST(faults_of("ms,steps\n,1\n").find("a.txt:2: ms: ''") == 0u);
   BOOST_TEST(faults_of("ms,steps\n1\n").find("fewer than the 2 values")
              != std::string::npos);

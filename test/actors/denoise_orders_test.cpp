@@ -4,6 +4,9 @@
 
 #include "actors/denoise_step_rig.hpp"
 
+#include <map>
+#include <utility>
+
 namespace {
 
 using namespace atelier;
@@ -155,6 +158,40 @@ BOOST_AUTO_TEST_CASE(the_share_of_an_order_reaches_batch_and_device) {
   BOOST_TEST_REQUIRE(device->opened.size() == 2u);
   BOOST_TEST(device->opened[0].share == 1u);
   BOOST_TEST(device->opened[1].share == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(
+  an_order_of_a_larger_share_leads_until_it_is_a_turn_ahead) {
+  start(1);
+  constexpr uint64_t others = 4;
+  std::map<uint64_t, uint32_t> done;
+  const auto step = [&] {
+    const auto job = device->runs.back();
+    const auto whose = job.rows.front().id.value;
+    done[whose] += job.steps;
+    device->ran(job.steps, {done[whose]}, {}, {}, 10ms);
+    run();
+    return std::pair{whose, job.steps};
+  };
+  for (uint64_t id = 1; id <= others; ++id) {
+    auto x = work(id, 10'000);
+    x.tenant = core::tenant_id{id};
+    give(x);
+  }
+  // One is within its turn, and others had as little as whoever comes has.
+  for (int i = 0; i < 203; ++i)
+    step();
+  auto x = work(others + 1, 40);
+  x.tenant = core::tenant_id{others + 1};
+  x.share = 12;
+  give(x);
+  step();
+  uint32_t beside = 0;
+  while (done[others + 1] < 40) {
+    const auto [whose, steps] = step();
+    beside += whose <= others ? steps : 0;
+  }
+  BOOST_TEST(beside == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

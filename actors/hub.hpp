@@ -329,6 +329,16 @@ private:
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   enum class dispatching : uint8_t { went, nobody, no_slots };
+  /// Dispatches the first row of these queues that may go to a worker, or ends
+  /// late ones. `without`, sorted: tenants whose rows are left out.
+  dispatching dispatch_first(std::span<const core::lane_id> from, worker& w,
+                             std::span<const core::tenant_id> without,
+                             core::time_point now);
+  /// The same for tenants that have none there, and that are behind the first
+  /// rows: slots are left for them by those that have some.
+  dispatching dispatch_hidden(std::span<const core::lane_id> from, worker& w,
+                              std::vector<core::tenant_id> without,
+                              core::time_point now);
   /// Dispatches the first of the queue's rows, or ends late ones.
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
                            bool pool, core::time_point now);
@@ -342,6 +352,7 @@ private:
   std::vector<core::tenant_id> leave_seats(const worker& w) const;
   using tenants = boost::container::flat_set<core::tenant_id>;
   tenants tenants_at(const worker& w) const;
+  tenants tenants_at_devices() const;
   bool has_seat(const worker& w, core::tenant_id whose) const;
   /// Dispatches a row that is under way when the next one of its queue must
   /// wait for slots: such a row may hold slots, which it frees only at its end.

@@ -58,7 +58,6 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
   if (lane == pool_suspects_lane)
     return pump_pool_suspects(now);
   const bool pool = is_pool(lane);
-  const bool counted = lane == prepare_lane || lane == recall_lane;
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
   while (!queues_.empty(lane)) {
@@ -83,41 +82,25 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
                        : std::vector<core::lane_id>{};
     const auto from =
       std::span<const core::lane_id>{group.empty() ? w.serves : group};
-    // Among the first few, one may belong to a tenant for which slots are left,
-    // or need fewer slots than a source for which too few are free.
-    const bool shared =
-      requests_.named_ahead() || slots_.waiting_for_images().has_value();
-    const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
-    auto queue =
-      queues_.best(from, now, most, pool ? leave_turn(lane) : leave_seats(w));
-    std::erase_if(queue, [&](const planning::waiting& x) {
-      if (counted && requests_.at(x.request).phase == phase::preparing)
-        return requests_.far_ahead(x.tenant, workers_.device_seats());
-      return !pool && waits_for_quicker(x, w, now);
-    });
-    const bool nobody = queue.empty();
-    if (nobody && !counted)
-      return;
-    // The worker is known now, and so is how long the work would take there.
-    if (!pool && w.join == planning::joining::step)
-      for (auto& x : queue)
-        if (const auto& r = requests_.at(x.request);
-            x.deadline != core::never && forecast_.knows_pace(r.recipe.variant))
-          x.still_needs =
-            std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
-    switch (dispatch_one(std::move(queue), w, pool, now)) {
+    const auto leave = pool ? leave_turn(lane) : leave_seats(w);
+    auto did = dispatch_first(from, w, leave, now);
+    if (did == dispatching::no_slots)
+      did = dispatch_hidden(from, w, leave, now);
+    switch (did) {
       case dispatching::went:
         break;
       case dispatching::nobody:
+        // Other rows of the worker may free a seat for those left out.
+        if (!leave.empty())
+          queues_.starve(lane, queues::lack::seat);
         return;
       case dispatching::no_slots: {
         const auto lanes = pool ? std::vector{lane} : w.serves;
         if (dispatch_under_way(lanes, w, now))
           break;
-        queues_.starve(lane, nobody ? queues::lack::turn : queues::lack::slots);
-        // A trial waits for delayed requests only while they can continue, or
-        // until their tenant's turn.
-        if (!nobody && queues_.held_up().count(lane) != 0)
+        queues_.starve(lane);
+        // A trial waits for delayed requests only while they can continue.
+        if (queues_.held_up().count(lane) != 0)
           for (const auto served : lanes)
             queues_.touch_waiting(pool ? pool_suspects_lane
                                        : alone_lane(served));
@@ -125,6 +108,55 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       }
     }
   }
+}
+
+hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
+                                     worker& w,
+                                     std::span<const core::tenant_id> without,
+                                     core::time_point now) {
+  const bool pool = w.address.role != role::denoise_step;
+  const bool counted =
+    w.address.role == role::preprocess || w.address.role == role::recall;
+  // Among the first few, one may belong to a tenant for which slots are left,
+  // or need fewer slots than a source for which too few are free.
+  const bool shared =
+    requests_.named_ahead() || slots_.waiting_for_images().has_value();
+  const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
+  auto queue = queues_.best(from, now, most, without);
+  std::erase_if(queue, [&](const planning::waiting& x) {
+    if (counted && requests_.at(x.request).phase == phase::preparing)
+      return requests_.far_ahead(x.tenant, workers_.device_seats());
+    return !pool && waits_for_quicker(x, w, now);
+  });
+  if (queue.empty())
+    return counted ? dispatching::no_slots : dispatching::nobody;
+  // The worker is known now, and so is how long the work would take there.
+  if (!pool && w.join == planning::joining::step)
+    for (auto& x : queue)
+      if (const auto& r = requests_.at(x.request);
+          x.deadline != core::never && forecast_.knows_pace(r.recipe.variant))
+        x.still_needs =
+          std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
+  return dispatch_one(std::move(queue), w, pool, now);
+}
+
+hub::dispatching hub::dispatch_hidden(std::span<const core::lane_id> from,
+                                      worker& w,
+                                      std::vector<core::tenant_id> without,
+                                      core::time_point now) {
+  const auto shut = without.size();
+  if (w.address.role == role::denoise_step) {
+    const auto here = tenants_at(w);
+    without.insert(without.end(), here.begin(), here.end());
+  } else {
+    requests_.add_ahead(without);
+  }
+  std::sort(without.begin(), without.end());
+  without.erase(std::unique(without.begin(), without.end()), without.end());
+  if (without.size() == shut
+      || dispatch_first(from, w, without, now) != dispatching::went)
+    return dispatching::no_slots;
+  return dispatching::went;
 }
 
 hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
@@ -179,17 +211,22 @@ std::vector<core::tenant_id> hub::leave_seats(const worker& w) const {
   if (here.empty())
     return {};
   if (w.view.seats_free > others) {
-    auto drawn = here;
-    for (const auto& [id, x] : workers_.all())
-      if (&x != &w && x.on_device()) {
-        const auto there = tenants_at(x);
-        drawn.insert(there.begin(), there.end());
-      }
+    const auto drawing = tenants_at_devices();
     if (w.view.seats_free > requests_.tenants().count_others(
-          {}, [&](auto other) { return drawn.contains(other); }))
+          {}, [&](auto other) { return drawing.contains(other); }))
       return {};
   }
   return {here.begin(), here.end()};
+}
+
+hub::tenants hub::tenants_at_devices() const {
+  tenants out;
+  for (const auto& [id, w] : workers_.all())
+    if (w.on_device()) {
+      const auto here = tenants_at(w);
+      out.insert(here.begin(), here.end());
+    }
+  return out;
 }
 
 hub::tenants hub::tenants_at(const worker& w) const {

@@ -84,8 +84,10 @@ hub::slot_needs hub::needs_of(const row& r) const {
     return out;
   // Others are left some slots of the kinds that this takes; it takes none of
   // the other kinds.
-  const auto others =
-    left_for_others(r, [&](auto whose) { return requests_.has_ahead(whose); });
+  const auto drawing = tenants_at_devices();
+  const auto others = left_for_others(r, [&](auto whose) {
+    return requests_.has_ahead(whose) || drawing.contains(whose);
+  });
   auto shared = out.takes;
   shared[image_kind] += at.reads_files ? 1u : 0u;
   for (size_t kind = 0; kind < shared.size(); ++kind)

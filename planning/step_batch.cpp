@@ -180,7 +180,6 @@ bool step_batch::remove(core::ticket who) {
 }
 
 step_choice step_batch::next() {
-  ++choices_;
   take_turns();
   step_choice chosen;
   if (turns_.empty())
@@ -191,6 +190,7 @@ step_choice step_batch::next() {
     --company_;
   note_favour();
   const owner& first = turns_.front().of;
+  count_choice(first);
   std::vector<entry*> rows = running(first);
   const auto there = rows_of(first);
   const auto bound = std::min(row_bound(first.shape, there),
@@ -592,13 +592,21 @@ size_t step_batch::favoured_bound(const batch_shape& of, core::tenant_id whose,
   return bound;
 }
 
+void step_batch::count_choice(const owner& of) {
+  if (favour_ > 0 && account_of(of.tenant).share >= favoured_share_)
+    return;
+  if (const auto at = step_of_.find(of.shape); at != step_of_.end())
+    ++at->second.choices;
+}
+
 double step_batch::time_per_row(const batch_shape& of, size_t rows) const {
   const auto at = step_of_.find(of);
   if (at == step_of_.end())
     return 0;
-  for (auto found = at->second.lower_bound(rows);
-       found != at->second.end() && found->first < 2 * rows; ++found)
-    if (choices_ - found->second.at <= measured_choices)
+  const shape_times& known = at->second;
+  for (auto found = known.by_rows.lower_bound(rows);
+       found != known.by_rows.end() && found->first < 2 * rows; ++found)
+    if (known.choices - found->second.at <= measured_choices)
       return found->second.took / static_cast<double>(found->first);
   return 0;
 }
@@ -607,8 +615,8 @@ double step_batch::step_of(const batch_shape& of, size_t rows) const {
   const auto at = step_of_.find(of);
   if (at == step_of_.end())
     return 0;
-  const auto found = at->second.find(rows);
-  return found == at->second.end() ? 0 : found->second.took;
+  const auto found = at->second.by_rows.find(rows);
+  return found == at->second.by_rows.end() ? 0 : found->second.took;
 }
 
 void step_batch::learn(const batch_shape& of, size_t rows, uint32_t steps,
@@ -617,11 +625,12 @@ void step_batch::learn(const batch_shape& of, size_t rows, uint32_t steps,
     return;
   if (step_of_.size() >= most_shapes && !step_of_.contains(of))
     step_of_.clear();
-  measured& x = step_of_[of][rows];
-  const bool recent = choices_ - x.at <= measured_choices;
+  shape_times& known = step_of_[of];
+  measured& x = known.by_rows[rows];
+  const bool recent = known.choices - x.at <= measured_choices;
   x.took =
     followed(recent ? x.took : 0, static_cast<double>(took.count()) / steps);
-  x.at = choices_;
+  x.at = known.choices;
 }
 
 } // namespace atelier::planning

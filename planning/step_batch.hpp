@@ -104,8 +104,8 @@ public:
   /// were present.
   static constexpr uint32_t company_choices = 64;
 
-  /// The number of choices after which a size of batches that was too slow is
-  /// tried again: one slow step says little.
+  /// The number of choices of a shape after which a size of its batches that
+  /// was not run meanwhile is tried again: one slow step says little.
   static constexpr uint32_t measured_choices = 512;
 
   /// A `max_batch` or `turn_steps` of 0 counts as 1.
@@ -193,8 +193,14 @@ private:
   struct measured {
     /// Nanoseconds, recent ones.
     double took = 0;
-    /// The choice that was measured last.
+    /// The choice of its shape that was measured last.
     uint64_t at = 0;
+  };
+
+  struct shape_times {
+    /// Choices whose size was bounded.
+    uint64_t choices = 0;
+    std::map<size_t, measured> by_rows;
   };
 
   static bool goes_before(const entry& a, const entry& b);
@@ -227,6 +233,9 @@ private:
   bool has_company() const;
   void note_favour();
   size_t rows_of(const owner& of) const;
+  /// Counts a choice of a shape, unless its owner has the largest share: then
+  /// no size of others is tried.
+  void count_choice(const owner& of);
   /// Returns the maximum number of rows of one owner in a choice, if the owner
   /// has `there` rows.
   size_t row_bound(const batch_shape& of, size_t there) const;
@@ -256,8 +265,7 @@ private:
   std::vector<departure> departed_;
   /// The time, divided by the share, with which tenants begin that arrive.
   double floor_ = 0;
-  std::map<batch_shape, std::map<size_t, measured>> step_of_;
-  uint64_t choices_ = 0;
+  std::map<batch_shape, shape_times> step_of_;
   uint32_t max_batch_;
   joining join_;
   uint32_t turn_steps_;

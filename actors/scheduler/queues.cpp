@@ -95,7 +95,7 @@ bool queues::delays_again(std::span<const core::lane_id> lanes) const {
   return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
     const auto lacks = starved_.find(x);
     return held_up_.count(x) != 0
-        && (lacks == starved_.end() || lacks->second == lack::turn);
+        && (lacks == starved_.end() || lacks->second == lack::seat);
   });
 }
 

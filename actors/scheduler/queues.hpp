@@ -77,7 +77,7 @@ public:
   /// Returns the number of requests held up, by queue.
   const counts& held_up() const;
 
-  /// Whether requests that have slots to continue are held up in these queues.
+  /// Whether requests that can continue are held up in these queues.
   bool delays_again(std::span<const core::lane_id> lanes) const;
 
   // -- queues to look at again ------------------------------------------------
@@ -87,9 +87,9 @@ public:
   /// Marks a queue to be looked at again if it is not empty.
   void touch_waiting(core::lane_id lane);
 
-  /// What a queue's next request lacks. Its tenant's turn comes when devices
-  /// take other requests, which needs nothing of those that wait.
-  enum class lack : uint8_t { slots, turn };
+  /// What a queue's next request lacks: slots or what frees them, or a seat of
+  /// those left for others, which the rows in the other seats free.
+  enum class lack : uint8_t { slots, seat };
 
   /// Notes that the next request of a queue cannot continue.
   void starve(core::lane_id lane, lack of = lack::slots);

@@ -197,6 +197,12 @@ bool requests::named_ahead() const {
   return ahead_of_.size() > ahead_of_.count({});
 }
 
+void requests::add_ahead(std::vector<core::tenant_id>& to) const {
+  for (const auto& [whose, count] : ahead_of_)
+    if (whose != core::tenant_id{})
+      to.push_back(whose);
+}
+
 bool requests::far_ahead(core::tenant_id whose, uint32_t device_seats) const {
   const auto most = std::max(4u, ahead_per_seat * device_seats);
   return ahead_ >= most

@@ -112,6 +112,9 @@ public:
   bool has_ahead(core::tenant_id whose) const;
   bool named_ahead() const;
 
+  /// Adds the named tenants that have such rows.
+  void add_ahead(std::vector<core::tenant_id>& to) const;
+
   /// Whether rows are prepared for considerably more than all devices' seats,
   /// so that another row of this tenant must wait.
   bool far_ahead(core::tenant_id whose, uint32_t device_seats) const;

@@ -131,6 +131,87 @@ BOOST_AUTO_TEST_CASE(five_legs_need_two_states) {
   BOOST_TEST(rig.ends());
 }
 
+// A suspect holds an image, which rows of another tenant need before those of
+// its rows that were delayed are prepared.
+BOOST_AUTO_TEST_CASE(a_trial_waits_for_nothing_that_waits_for_its_slots) {
+  auto o = slots_rig::few(64, 3);
+  auto plan = std::make_shared<planning::plan>();
+  plan->routes = {legs_from({origin::noise, origin::noise})};
+  plan->routes[0].legs[0].check = planning::gate{"judge", 0};
+  plan->thresholds = {0.5};
+  o.plan = plan;
+  test::hub_rig rig{o};
+  rig.add_cpu();
+  const auto submit_for = [&](uint32_t tenant, core::time_point deadline) {
+    return rig.submit([&](core::request& x) {
+      x.seed = 0;
+      x.tenant = core::tenant_id{tenant};
+      x.deadline = deadline;
+    });
+  };
+  const auto prepare_others = [&](core::request_id but) {
+    bool found = false;
+    while (const auto p = rig.next<prepare>())
+      if (p->second.who.id == but)
+        found = true;
+      else
+        rig.done(p->second);
+    return found;
+  };
+  for (int i = 0; i < 20; ++i)
+    submit_for(2, core::never);
+  prepare_others({});
+  const auto suspect = submit_for(1, rig.now + std::chrono::hours{1});
+  prepare_others({});
+  rig.add_device(device, 1, 1);
+  const auto drawn = rig.take<denoise>();
+  BOOST_REQUIRE((drawn.ticket.id == suspect));
+  rig.done(drawn);
+  BOOST_REQUIRE(prepare_others(suspect));
+  rig.lose(test::hub_rig::life(1));
+  rig.add_cpu(test::hub_rig::life(1, 2));
+  BOOST_TEST(rig.work_off());
+  BOOST_TEST(rig.quiet());
+  BOOST_TEST(rig.answers.size() == rig.last_id);
+}
+
+// A tenant with some rows leaves slots, also where its waiting rows are more
+// than a look at the queue returns.
+BOOST_AUTO_TEST_CASE(slots_that_a_crowd_leaves_are_used) {
+  test::hub_rig::options o;
+  o.slots = {16, 64, 0};
+  test::hub_rig rig{o};
+  rig.add_cpu(test::hub_rig::life(1), 64);
+  rig.add_device(device, 16, 8);
+  const auto submit_for = [&](uint32_t tenant, uint32_t share) {
+    return rig.submit([&](core::request& x) {
+      x.tenant = core::tenant_id{tenant};
+      x.share = share;
+    });
+  };
+  for (int i = 0; i < 100; ++i)
+    submit_for(1, 1'000);
+  const auto draw_one = [&] {
+    while (const auto p = rig.next<prepare>())
+      rig.done(p->second);
+    rig.now += std::chrono::milliseconds{40};
+    rig.done(rig.take<denoise>());
+    while (const auto f = rig.next<finish>()) {
+      rig.done(f->second);
+      rig.taken(f->second.who.id);
+      submit_for(1, 1'000);
+    }
+  };
+  for (int i = 0; i < 20; ++i)
+    draw_one();
+  for (int turn = 0; turn < 4; ++turn) {
+    const auto id = submit_for(2, 1);
+    for (int i = 0; i < 100 && !rig.answered(id); ++i)
+      draw_one();
+    BOOST_TEST(rig.answered(id), turn);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(
   nothing_is_prepared_without_the_images_that_it_needs_next) {
   slots_rig rig{4, 2};

@@ -383,6 +383,23 @@ BOOST_AUTO_TEST_CASE(a_trial_waits_until_it_is_written_down) {
   BOOST_TEST((sut.failure_of(id) == ec::poison));
 }
 
+BOOST_AUTO_TEST_CASE(a_trial_waits_for_no_other_tenants_turn) {
+  hub_rig::options o;
+  o.slots = {256, 256, 0};
+  rig sut{o};
+  const auto submit_for = [&](uint32_t tenant) {
+    return sut.submit(
+      [&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+  };
+  for (int i = 0; i < 100; ++i)
+    submit_for(2);
+  while (const auto p = sut.next<prepare>())
+    sut.done(p->second);
+  const auto suspect = submit_for(1);
+  sut.die_preparing(suspect);
+  BOOST_TEST((sut.take<prepare>().who.id == suspect));
+}
+
 BOOST_AUTO_TEST_CASE(what_got_further_is_written_down) {
   rig sut;
   const auto id = sut.submit([](core::request&) {}, {}, true);

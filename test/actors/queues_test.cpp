@@ -125,15 +125,15 @@ BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
   BOOST_TEST(sut.check() == "");
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_a_turn_is_not_delayed_meanwhile) {
+BOOST_AUTO_TEST_CASE(who_waits_for_a_seat_is_not_delayed_meanwhile) {
   const std::array lanes{left, right};
   push(left, one, {true, false});
-  sut.starve(left, actors::queues::lack::turn);
+  sut.starve(left, actors::queues::lack::seat);
   BOOST_TEST(sut.delays_again(lanes));
   sut.starve(left, actors::queues::lack::slots);
   BOOST_TEST(!sut.delays_again(lanes));
   touched();
-  sut.starve(left, actors::queues::lack::turn);
+  sut.starve(left, actors::queues::lack::seat);
   sut.feed();
   BOOST_TEST((touched() == std::vector{left}));
 }

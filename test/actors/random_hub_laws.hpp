@@ -63,7 +63,8 @@ protected:
     if (!roomy_ || (p.device && devices() > 1))
       return;
     for (const auto other : delayed_)
-      if (const auto there = waits_for(other); there && !is_suspect(other)) {
+      if (const auto there = waits_for(other);
+          there && !is_suspect(other) && has_its_turn(other, id)) {
         const bool encodes = role == actors::role::preprocess
                           && there == actors::role::postprocess;
         BOOST_REQUIRE_MESSAGE(role != there && !encodes,
@@ -322,6 +323,15 @@ protected:
     if (!stage)
       return std::nullopt;
     return stages_->path().worker_of(*stage);
+  }
+
+  // A request of a tenant with many prepared ones waits for others of it, and
+  // meanwhile a trial of another tenant's is none of its delay.
+  bool has_its_turn(core::request_id waiting, core::request_id suspect) const {
+    const auto tenant_of = [&](core::request_id id) {
+      return requests_.at(id.value - 1)->tenant;
+    };
+    return tenant_of(waiting) == tenant_of(suspect);
   }
 
   // Returns whether the request is a suspect now, or becomes one at the start

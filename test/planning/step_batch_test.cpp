@@ -559,8 +559,8 @@ BOOST_AUTO_TEST_CASE(one_slow_step_does_not_keep_batches_small) {
       };
       largest(100);
       BOOST_TEST(largest(200) < 4u);
-      // Sizes are tried again one after the other.
-      largest(8 * step_batch::measured_choices);
+      // Sizes are tried again one after the other, by choices of their own.
+      largest(8 * step_batch::measured_choices * (1 + share));
       BOOST_TEST(largest(200) >= 4u);
     }
 }

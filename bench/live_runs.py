@@ -16,8 +16,8 @@ highest rate that `atelier plan` does not call infeasible by the loaded profile,
 policies without a capacity, of the throughput of full batches.
 
 Before the load, each device draws an image, and the server's plans count these requests
-and the quiet time after them. The load begins when the server makes a plan; a simulation
-has the same requests as long before one of its plans, as a warm-up that its results leave
+and the quiet time before and after them. The load begins when the server makes a plan. A
+simulation has the same periods and requests before, as a warm-up that its results leave
 out. Simulations are repeated with other seeds; the median counts. Latencies are the server's
 own (`timings_ms.total`), of the answered requests. A request without an answer within its
 deadline is a violation. Each answer is checked: its image is a whole PNG of the size, with
@@ -73,6 +73,7 @@ class Server:
     def __init__(self, given, settings, policy, timeline):
         data = given.folder / "server"
         shutil.rmtree(data, ignore_errors=True)
+        self.begun = time.monotonic()
         self.process = subprocess.Popen(
             [given.atelier, "serve", "--json", "--listen", "127.0.0.1:0", "--data",
              str(data), "--policy", policy, "--processes", "split", "--timeline",
@@ -373,7 +374,7 @@ def live(given, case):
         send(server.url, [{"at": 0.0, "prompt": "a red circle", "seed": i}
                           for i in range(case.devices)], None, {})
         server.await_plan()
-        warmed = time.monotonic() - warmed
+        up, warmed = (time.monotonic() - x for x in (server.begun, warmed))
         became = send(server.url, requests, kind.deadline_s, more)
     finally:
         server.end()
@@ -383,15 +384,16 @@ def live(given, case):
     for wanted, (took, status, reply) in zip(requests, became):
         rows.append({**wanted, "took_s": took,
                      **check(wanted, status, reply, kind.variants)})
-    return {"capacity": rate, "warm_up_s": warmed, "rows": rows,
+    return {"capacity": rate, "up_s": up, "warm_up_s": warmed, "rows": rows,
             "others": others / passed / os.cpu_count()}
 
 
 def trace_of(case, run):
     """Returns the trace of a run, with the requests before its load. The load begins at
-    one of the simulation's plans."""
-    begin = PERIOD_S * math.ceil(run["warm_up_s"] / PERIOD_S)
-    first = 1000 * (begin - run["warm_up_s"])
+    one of the simulation's plans: the server's periods began less than one of them after
+    its process did."""
+    begin = PERIOD_S * math.floor(run["up_s"] / PERIOD_S)
+    first = 1000 * max(0.0, begin - run["warm_up_s"])
     rows = run["rows"]
     return ("ms,content,variant,steps,warm_up\n" + "".join(
         f"{first:.3f},{len(rows) + i},,,1\n" for i in range(case.devices)) + "".join(
@@ -501,6 +503,8 @@ def main():
     given.prompts = measured_prompts(given)
     results = given.folder / "runs.json"
     runs = json.loads(results.read_text()) if results.exists() else {}
+    # Those of earlier versions do not say how long their server was up.
+    runs = {name: run for name, run in runs.items() if "up_s" in run}
     wrong = []
     for case in cases.all_cases():
         done = case.name in runs and runs[case.name]["others"] <= given.others

@@ -39,22 +39,27 @@ class Profiles(unittest.TestCase):
 
 
 class Traces(unittest.TestCase):
-    def rows(self, name, warm_up_s, rows):
-        lines = live_runs.trace_of(case(name), {"warm_up_s": warm_up_s, "rows": rows})
+    def rows(self, name, up_s, warm_up_s, rows):
+        lines = live_runs.trace_of(
+            case(name), {"up_s": up_s, "warm_up_s": warm_up_s, "rows": rows})
         columns, *lines = (line.split(",") for line in lines.splitlines())
         return [{k: v for k, v in zip(columns, line, strict=True) if v} for line in lines]
 
     def test_the_load_begins_at_a_plan_as_long_after_the_warm_up_as_it_did(self):
-        rows = self.rows("cascade, 2, 0.6", 4.05, [{"at": 0.25}, {"at": 1.0}])
+        rows = self.rows("cascade, 2, 0.6", 6.5, 5.5, [{"at": 0.25}, {"at": 1.0}])
         self.assertEqual([x["ms"] for x in rows],
-                         ["1950.000", "1950.000", "6250.000", "7000.000"])
+                         ["500.000", "500.000", "6250.000", "7000.000"])
         self.assertEqual([x.get("warm_up") for x in rows], ["1", "1", None, None])
         self.assertEqual(len({x["content"] for x in rows}), 4)
 
+    def test_periods_begin_with_the_planner_and_not_before(self):
+        rows = self.rows("cascade, 1, 0.6", 5.9, 4.05, [{"at": 0.25}])
+        self.assertEqual([x["ms"] for x in rows], ["0.000", "4250.000"])
+
     def test_a_row_asks_for_what_its_request_did(self):
-        rows = self.rows("six models, 1, 0.3", 4, [{"at": 0, "variant": "m1@20"}])
+        rows = self.rows("six models, 1, 0.3", 6, 4, [{"at": 0, "variant": "m1@20"}])
         self.assertEqual(rows[1]["variant"], "m1@20")
-        rows = self.rows("10, 20, 40 steps, 1, 0.6", 4, [{"at": 0, "steps": 40}])
+        rows = self.rows("10, 20, 40 steps, 1, 0.6", 6, 4, [{"at": 0, "steps": 40}])
         self.assertEqual(rows[1]["steps"], "40")
         self.assertNotIn("variant", rows[0])
 

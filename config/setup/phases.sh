@@ -23,11 +23,14 @@ phase_line() {
 }
 
 # end_phase NAME: what was done since the phase before ended. What a program uses
-# counts in the phase in which it ends.
+# counts in the phase in which it ends. The line is printed at once too: a run that a
+# time limit ends still tells what it took until then.
 end_phase() {
-  local used
+  local used line
   processor_seconds
-  phases+=("$(phase_line "$((SECONDS - phase_began))" "$((used - phase_used))" "$1")")
+  line=$(phase_line "$((SECONDS - phase_began))" "$((used - phase_used))" "$1")
+  printf '%s\n' "$line"
+  phases+=("$line")
   phase_began=$SECONDS
   phase_used=$used
 }

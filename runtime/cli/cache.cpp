@@ -25,7 +25,7 @@ namespace {
 
 using core::ec;
 using core::fail;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 core::result<void> check_words(const std::vector<std::string>& words) {
   const auto verbs = choices_of("cache");
@@ -68,7 +68,7 @@ std::string date_of(int64_t seconds) {
                                     fmt::gmtime(static_cast<time_t>(seconds)));
 }
 
-void print(const console& terminal, bool as_json, const json& object,
+void print(const console& terminal, bool as_json, const ordered_json& object,
            const std::string& text) {
   terminal.out << (as_json ? object.dump() : text) << '\n';
 }
@@ -78,7 +78,7 @@ exit_status verify(const std::filesystem::path& folder, bool as_json,
   const auto found = index::verify_store(folder);
   if (!found)
     return refuse(terminal, found.why());
-  auto damaged = json::array();
+  auto damaged = ordered_json::array();
   auto text = fmt::format("{} entries, {} bytes sound", found->checked,
                           found->checked_bytes);
   if (!found->rows.empty())
@@ -114,13 +114,13 @@ exit_status stats(const cache_place& place, bool as_json,
   if (x->entries > 0)
     text +=
       fmt::format("\nmade {} to {}", date_of(x->oldest), date_of(x->newest));
-  json object{{"entries", x->entries},
-              {"tenants", x->tenants},
-              {"with_image", x->images},
-              {"bytes", x->bytes},
-              {"payload_bytes", x->payload_bytes},
-              {"oldest", date_of(x->oldest)},
-              {"newest", date_of(x->newest)}};
+  ordered_json object{{"entries", x->entries},
+                      {"tenants", x->tenants},
+                      {"with_image", x->images},
+                      {"bytes", x->bytes},
+                      {"payload_bytes", x->payload_bytes},
+                      {"oldest", date_of(x->oldest)},
+                      {"newest", date_of(x->newest)}};
   if (place.eviction) {
     object["eviction"] = *place.eviction;
     text += fmt::format("\ncache.eviction: {}", *place.eviction);

@@ -11,13 +11,13 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 } // namespace
 
 std::string to_json(const generated_image& x,
                     const std::filesystem::path& path) {
-  json object{
+  ordered_json object{
     {"path", path.string()},
     {"seed", x.seed},
     {"prompt", x.prompt},
@@ -38,7 +38,7 @@ std::string to_json(const generated_image& x,
   http::add_prompt_class(object, x);
   http::add_reuse(object, x);
   // A path may be any bytes; JSON may not.
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 } // namespace atelier::runtime::cli

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 using core::ec;
 using core::fail;
 using core::result;
-using json = nlohmann::json;
+using nlohmann::json;
 using std::chrono::steady_clock;
 
 /// Pauses between two queries of a job. The first ones are short, for images

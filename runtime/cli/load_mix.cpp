@@ -18,7 +18,7 @@ using core::fail;
 using core::result;
 using setter = std::function<void(generation&)>;
 
-constexpr std::string_view names[] = {
+constexpr std::string_view names_of_mixes[] = {
   "steps",       "size",  "guidance", "sampler", "priority",
   "deadline_ms", "model", "variant",  "format",  "cache"};
 constexpr double most_weight = 1e9;
@@ -36,8 +36,8 @@ result<setter> word(std::string_view option, std::string_view label,
 }
 
 /// Reads one value of a field.
-result<setter> read(std::string_view name, std::string_view label,
-                    const std::string& text, const core::limits& within) {
+result<setter> read_one(std::string_view name, std::string_view label,
+                        const std::string& text, const core::limits& within) {
   if (name == "steps") {
     const auto x = parse_whole(label, text, 1, within.steps);
     if (!x)
@@ -91,14 +91,15 @@ result<setter> read(std::string_view name, std::string_view label,
 } // namespace
 
 std::string load_mix::fields() {
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(names_of_mixes, ", "));
 }
 
 result<void> load_mix::add(std::string_view text, const core::limits& within) {
   const auto equal = text.find('=');
   const auto name = text.substr(0, equal);
   if (equal == text.npos
-      || std::find(std::begin(names), std::end(names), name) == std::end(names))
+      || std::find(std::begin(names_of_mixes), std::end(names_of_mixes), name)
+           == std::end(names_of_mixes))
     return fail(ec::invalid_argument,
                 "--mix: {} is not FIELD=VALUE[:WEIGHT],... with a field of {}",
                 show_value(text), fields());
@@ -125,7 +126,7 @@ result<void> load_mix::add(std::string_view text, const core::limits& within) {
     if (item == "none") {
       one.set = [](generation&) {};
     } else {
-      auto set = read(name, label, one.text, within);
+      auto set = read_one(name, label, one.text, within);
       if (!set)
         return set.why();
       one.set = std::move(*set);

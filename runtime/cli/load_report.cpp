@@ -13,12 +13,12 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using outcome = load_record::outcome;
 
 constexpr auto width_of_bar = 40;
 
-json to_json(const percentiles& x) {
+ordered_json percentiles_json(const percentiles& x) {
   return {{"mean", x.mean},
           {"p50", x.p50},
           {"p95", x.p95},
@@ -26,7 +26,7 @@ json to_json(const percentiles& x) {
           {"max", x.max}};
 }
 
-std::string line(const percentiles& x) {
+std::string line_of(const percentiles& x) {
   return fmt::format("mean {:.1f}  p50 {:.1f}  p95 {:.1f}  p99 {:.1f}  max "
                      "{:.1f} ms",
                      x.mean, x.p50, x.p95, x.p99, x.max);
@@ -156,14 +156,14 @@ std::string to_table(const load_summary& x) {
                             x.deadline_misses));
   for (const auto& [code, count] : x.reasons)
     add("", fmt::format("{} {}", count, code));
-  add("latency", line(x.latency));
-  add("in queue", line(x.queue));
+  add("latency", line_of(x.latency));
+  add("in queue", line_of(x.queue));
   if (x.with_objective > 0)
     add("SLO", fmt::format("{:.1f} % attained ({} of {})",
                            100.0 * static_cast<double>(x.attained)
                              / static_cast<double>(x.with_objective),
                            x.attained, x.with_objective));
-  add("sent late", line(x.lag));
+  add("sent late", line_of(x.lag));
   const auto steps = sum(x.batches);
   if (steps == 0)
     return out;
@@ -184,11 +184,11 @@ std::string to_table(const load_summary& x) {
 
 std::string to_json(const load_summary& x,
                     const std::map<std::string, std::string>& about) {
-  auto batches = json::object();
+  auto batches = ordered_json::object();
   for (size_t rows = 0; rows < x.batches.size(); ++rows)
     if (x.batches[rows] > 0)
       batches[std::to_string(rows)] = x.batches[rows];
-  json out{
+  ordered_json out{
     {"requests", x.requests},
     {"answered", x.answered},
     {"refused", x.refused},
@@ -198,16 +198,16 @@ std::string to_json(const load_summary& x,
     {"seconds", x.seconds},
     {"offered_qps", x.offered},
     {"throughput_qps", x.throughput},
-    {"latency_ms", to_json(x.latency)},
-    {"queue_ms", to_json(x.queue)},
-    {"lag_ms", to_json(x.lag)},
+    {"latency_ms", percentiles_json(x.latency)},
+    {"queue_ms", percentiles_json(x.queue)},
+    {"lag_ms", percentiles_json(x.lag)},
     {"slo", {{"requests", x.with_objective}, {"attained", x.attained}}},
     {"batches", batches},
     {"mean_batch", mean_batch(x.batches)},
   };
   for (const auto& [name, value] : about)
     out[name] = value;
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 } // namespace atelier::runtime::cli

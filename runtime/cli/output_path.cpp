@@ -10,22 +10,22 @@ namespace {
 
 using core::ec;
 using core::fail;
-using kind = output_target::kind;
+using target_kind = output_target::kind;
 
 std::string_view extension_of(std::string_view format) {
   return format == "jpeg" ? "jpg" : format;
 }
 
-kind kind_of(const std::string& output) {
+target_kind kind_of(const std::string& output) {
   const std::filesystem::path path = output;
   std::error_code error;
   const auto found = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(found))
-    return kind::folder;
+    return target_kind::folder;
   if (std::filesystem::exists(found))
-    return kind::file;
-  return !path.has_filename() || !path.has_extension() ? kind::folder
-                                                       : kind::file;
+    return target_kind::file;
+  return !path.has_filename() || !path.has_extension() ? target_kind::folder
+                                                       : target_kind::file;
 }
 
 core::result<std::string> format_of_file(const std::string& file,
@@ -65,12 +65,12 @@ core::result<output_target> read_output(std::optional<std::string> output,
     if (auto ok = check_choice("--format", *format); !ok)
       return ok.why();
   if (!output)
-    return output_target{kind::folder, ".", format.value_or("png")};
+    return output_target{target_kind::folder, ".", format.value_or("png")};
   if (output->empty() || *output == "-")
     return fail(ec::invalid_argument, "-o: '{}' names no file or folder",
                 *output);
-  if (kind_of(*output) == kind::folder)
-    return output_target{kind::folder, *output, format.value_or("png")};
+  if (kind_of(*output) == target_kind::folder)
+    return output_target{target_kind::folder, *output, format.value_or("png")};
   if (images > 1)
     return fail(
       ec::invalid_argument,
@@ -79,12 +79,12 @@ core::result<output_target> read_output(std::optional<std::string> output,
   auto chosen = format_of_file(*output, std::move(format));
   if (!chosen)
     return chosen.why();
-  return output_target{kind::file, *output, std::move(*chosen)};
+  return output_target{target_kind::file, *output, std::move(*chosen)};
 }
 
 std::filesystem::path path_of(const output_target& target, uint64_t index,
                               uint64_t seed) {
-  if (target.type == kind::file)
+  if (target.type == target_kind::file)
     return target.path;
   const auto name =
     fmt::format("{:05}-{}.{}", index, seed, extension_of(target.format));

@@ -15,8 +15,8 @@ using core::result;
 
 /// Reads one as the public interface holds it.
 template <class Member>
-auto read(const core::parameter& x, const Member&, const std::string& text,
-          const core::limits& within) {
+auto read_text(const core::parameter& x, const Member&, const std::string& text,
+               const core::limits& within) {
   using type = typename Member::type;
   const auto option = option_of(x);
   const auto most = core::most_of(x, within);
@@ -66,7 +66,7 @@ result<void> read_parameters(const parameter_arguments& written,
     const auto& text = written[x.name];
     if (!text || !first)
       return;
-    const auto value = read(x, at, *text, within);
+    const auto value = read_text(x, at, *text, within);
     if (!value) {
       first = value.why();
       return;

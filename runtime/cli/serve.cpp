@@ -41,7 +41,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::result;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// How often the engine is asked how it is.
 constexpr auto refresh_period = 500ms;
@@ -406,18 +406,18 @@ private:
     const auto variants = images_->variants();
     const auto& settings = chosen_.settings;
     if (common_.json) {
-      auto names = json::array();
+      auto names = ordered_json::array();
       for (const auto& x : variants)
         names.push_back(x.name);
-      auto devices = json::array();
+      auto devices = ordered_json::array();
       for (const auto& x : settings.devices)
         devices.push_back(x.name);
-      world_.terminal.out << json{{"url", server_->url()},
-                                  {"pid", getpid()},
-                                  {"variants", names},
-                                  {"devices", devices},
-                                  {"policy", condition_->last().policy},
-                                  {"keys", keys_}}
+      world_.terminal.out << ordered_json{{"url", server_->url()},
+                                          {"pid", getpid()},
+                                          {"variants", names},
+                                          {"devices", devices},
+                                          {"policy", condition_->last().policy},
+                                          {"keys", keys_}}
                                .dump()
                           << '\n'
                           << std::flush;

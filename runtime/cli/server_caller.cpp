@@ -13,7 +13,7 @@ namespace atelier::runtime::cli {
 using core::ec;
 using core::fail;
 using core::result;
-using json = nlohmann::json;
+using nlohmann::json;
 
 failure failure_in(const http::client_reply& reply) {
   failure why;

@@ -19,7 +19,7 @@ namespace atelier::runtime::cli {
 namespace {
 
 using core::result;
-using json = nlohmann::json;
+using nlohmann::json;
 
 json to_json(const generation& x) {
   auto out = shared_fields(x);

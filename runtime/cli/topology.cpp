@@ -18,10 +18,10 @@ namespace atelier::runtime::cli {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json to_json(const topology& x) {
-  auto parts = json::array();
+ordered_json drawing_json(const topology& x) {
+  auto parts = ordered_json::array();
   for (const auto& p : x.parts)
     parts.push_back({{"name", p.name}, {"lines", p.lines}});
   return {{"title", x.title}, {"parts", parts}, {"shared", x.shared}};
@@ -89,7 +89,7 @@ exit_status show_topology(const topology_arguments& arguments,
       return refuse(terminal, ok.why());
   }
   if (common.json)
-    terminal.out << to_json(drawn).dump() << '\n';
+    terminal.out << drawing_json(drawn).dump() << '\n';
   else if (!arguments.output)
     terminal.out << to_text(drawn);
   return exit_status::done;

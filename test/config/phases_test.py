@@ -50,9 +50,14 @@ class Phases(unittest.TestCase):
         lines = bash(self.folder, """
             end_phase set-up; end_phase 'building check'; print_phases"""
                      ).splitlines()
-        shown = [re.fullmatch(r" +\d+ s +\d+\.\d min  (.*)", x) for x in lines[1:]]
+        shown = [re.fullmatch(r" +\d+ s +\d+\.\d min  (.*)", x) for x in lines]
         self.assertEqual([x and x[1] for x in shown],
-                         ["set-up", "building check", "in all"])
+                         ["set-up", "building check", None,
+                          "set-up", "building check", "in all"])
+
+    def test_a_phase_that_ended_is_shown_before_the_next_one_ends(self):
+        shown = bash(self.folder, "end_phase set-up; echo then; end_phase building")
+        self.assertRegex(shown, r"^ +\d+ s +\d+\.\d min  set-up\nthen\n")
 
 
 class Seed(unittest.TestCase):

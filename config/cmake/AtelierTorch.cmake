@@ -17,12 +17,20 @@ function(atelier_use_torch)
       atelier_options Atelier::torch)
     target_precompile_headers(atelier_torch_header PRIVATE <torch/torch.h>)
     atelier_cacheable_header(atelier_torch_header)
+    atelier_shareable(atelier_torch_header)
   endif()
   foreach(target IN LISTS ARGN)
     target_link_libraries(${target} PRIVATE Atelier::torch)
     target_precompile_headers(${target} REUSE_FROM atelier_torch_header)
     atelier_cacheable_header(${target})
+    atelier_shareable(${target})
   endforeach()
+endfunction()
+
+# A host's shared library may contain the engine, and the header and all that use it
+# are compiled alike, also programs.
+function(atelier_shareable target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>)
 endfunction()
 
 # ccache follows a precompiled header of GCC only with this flag.

@@ -159,6 +159,9 @@ foreach(promise IN LISTS promises)
   run(${hidden} "${host_build}/promises" ${promise})
 endforeach()
 
+# A program that loads the engine in a shared library.
+run(${hidden} "${host_build}/plugged")
+
 # The host that the README shows, as it is printed there.
 function(write_block language file)
   file(READ "${ATELIER_SOURCE}/README.md" text)

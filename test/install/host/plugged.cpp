@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that knows nothing of the engine, and loads a library with it.
+#include <dlfcn.h>
+
+#include <iostream>
+
+int main() {
+  void* const plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  if (plugin == nullptr) {
+    std::cerr << dlerror() << '\n';
+    return 1;
+  }
+  const auto draws =
+    reinterpret_cast<bool (*)(const char*)>(dlsym(plugin, "draws_an_image"));
+  return draws != nullptr && draws("single") && draws("split") ? 0 : 1;
+}

@@ -128,8 +128,6 @@ function(atelier_use_test_header target)
       CONTENT "// Only carries the precompiled header.\n")
     add_library(atelier_test_header STATIC
       "${PROJECT_BINARY_DIR}/test_header.cpp")
-    set_source_files_properties("${PROJECT_BINARY_DIR}/test_header.cpp"
-      PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     target_link_libraries(atelier_test_header PRIVATE
       atelier_options Boost::unit_test_framework fmt::fmt
       nlohmann_json::nlohmann_json)

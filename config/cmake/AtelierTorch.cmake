@@ -10,9 +10,6 @@ function(atelier_use_torch)
       CONTENT "// Only carries the precompiled header.\n")
     add_library(atelier_torch_header STATIC
       "${PROJECT_BINARY_DIR}/torch_header.cpp")
-    # It needs nothing of the header, and reading that takes seconds.
-    set_source_files_properties("${PROJECT_BINARY_DIR}/torch_header.cpp"
-      PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     target_link_libraries(atelier_torch_header PRIVATE
       atelier_options Atelier::torch)
     target_precompile_headers(atelier_torch_header PRIVATE <torch/torch.h>)

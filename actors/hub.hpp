@@ -15,14 +15,13 @@
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
+#include <atelier/actors/seat_shares.hpp>
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/running_clock.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/admission.hpp>
 #include <atelier/planning/policy.hpp>
-
-#include <boost/container/flat_set.hpp>
 
 #include <array>
 #include <cstdint>
@@ -343,17 +342,6 @@ private:
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
                            bool pool, core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
-  /// Returns the tenants for which nothing of a pool's queue is prepared now,
-  /// sorted.
-  std::vector<core::tenant_id> leave_turn(core::lane_id lane) const;
-  /// Returns the tenants that may take no seat now, sorted: a worker's last
-  /// seats are for tenants that have none there, one at least for each active
-  /// tenant without a seat at any device.
-  std::vector<core::tenant_id> leave_seats(const worker& w) const;
-  using tenants = boost::container::flat_set<core::tenant_id>;
-  tenants tenants_at(const worker& w) const;
-  tenants tenants_at_devices() const;
-  bool has_seat(const worker& w, core::tenant_id whose) const;
   /// Dispatches a row that is under way when the next one of its queue must
   /// wait for slots: such a row may hold slots, which it frees only at its end.
   /// At devices, rows in their first leg wait for their turn while anything
@@ -394,9 +382,9 @@ private:
   /// Returns the slots that a row's stage takes, and that must stay free then.
   static const planning::stage_slots& slots_at(const row& r);
   /// Returns the slots that a row leaves to other tenants.
-  /// @param has whether a tenant has what the row is about to take
+  /// @param with_some the named tenants that have what the row is about to take
   slot_counts left_for_others(
-    const row& r, const std::function<bool(core::tenant_id)>& has) const;
+    const row& r, const std::function<tenant_set()>& with_some) const;
   /// Returns the slots that a row which begins to draw leaves to a request that
   /// waits for several, while rows run that will free some.
   slot_counts left_for_waiting(const row& r) const;

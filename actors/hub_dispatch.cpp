@@ -82,7 +82,11 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
                        : std::vector<core::lane_id>{};
     const auto from =
       std::span<const core::lane_id>{group.empty() ? w.serves : group};
-    const auto leave = pool ? leave_turn(lane) : leave_seats(w);
+    std::vector<core::tenant_id> leave;
+    if (!pool)
+      leave = leave_seats(w, workers_, orders_, requests_.tenants());
+    else if (lane == prepare_lane)
+      leave = requests_.far_ahead(workers_.device_seats());
     auto did = dispatch_first(from, w, leave, now);
     if (did == dispatching::no_slots)
       did = dispatch_hidden(from, w, leave, now);
@@ -145,12 +149,10 @@ hub::dispatching hub::dispatch_hidden(std::span<const core::lane_id> from,
                                       std::vector<core::tenant_id> without,
                                       core::time_point now) {
   const auto shut = without.size();
-  if (w.address.role == role::denoise_step) {
-    const auto here = tenants_at(w);
-    without.insert(without.end(), here.begin(), here.end());
-  } else {
-    requests_.add_ahead(without);
-  }
+  const auto with_some = w.address.role == role::denoise_step
+                         ? tenants_at(w, orders_)
+                         : requests_.with_ahead();
+  without.insert(without.end(), with_some.begin(), with_some.end());
   std::sort(without.begin(), without.end());
   without.erase(std::unique(without.begin(), without.end()), without.end());
   if (without.size() == shut
@@ -188,53 +190,6 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     });
   }
   return dispatching::no_slots;
-}
-
-bool hub::has_seat(const worker& w, core::tenant_id whose) const {
-  return std::any_of(w.has.begin(), w.has.end(), [&](const auto who) {
-    return orders_.at(who).tenant == whose;
-  });
-}
-
-std::vector<core::tenant_id> hub::leave_turn(core::lane_id lane) const {
-  if (lane != prepare_lane)
-    return {};
-  return requests_.far_ahead(workers_.device_seats());
-}
-
-std::vector<core::tenant_id> hub::leave_seats(const worker& w) const {
-  const auto beside = w.seats - std::min(w.view.max_batch, w.seats);
-  const auto others = std::min(beside, w.seats / share_for_others);
-  if (w.view.seats_free > std::max(beside, w.seats / most_for_active))
-    return {};
-  const auto here = tenants_at(w);
-  if (here.empty())
-    return {};
-  if (w.view.seats_free > others) {
-    const auto drawing = tenants_at_devices();
-    if (w.view.seats_free > requests_.tenants().count_others(
-          {}, [&](auto other) { return drawing.contains(other); }))
-      return {};
-  }
-  return {here.begin(), here.end()};
-}
-
-hub::tenants hub::tenants_at_devices() const {
-  tenants out;
-  for (const auto& [id, w] : workers_.all())
-    if (w.on_device()) {
-      const auto here = tenants_at(w);
-      out.insert(here.begin(), here.end());
-    }
-  return out;
-}
-
-hub::tenants hub::tenants_at(const worker& w) const {
-  tenants out;
-  for (const auto who : w.has)
-    if (const auto whose = orders_.at(who).tenant; whose != core::tenant_id{})
-      out.insert(whose);
-  return out;
 }
 
 bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
@@ -314,7 +269,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   const auto* given = slots_.grant(
     who, w.address.process, {held::state, held::pixels},
     sum(sum(slots_at(r).reserve,
-            left_for_others(r, [&](auto whose) { return has_seat(w, whose); })),
+            left_for_others(r, [&] { return tenants_at(w, orders_); })),
         left_for_waiting(r)));
   if (given == nullptr)
     return std::nullopt;

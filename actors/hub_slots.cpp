@@ -33,12 +33,16 @@ planning::pipeline::position hub::place_of(const row& r) {
 }
 
 slot_counts hub::left_for_others(
-  const row& r, const std::function<bool(core::tenant_id)>& has) const {
+  const row& r, const std::function<tenant_set()>& with_some) const {
   const auto whose = r.request->tenant;
-  if (whose == core::tenant_id{} || r.leg > 0 || !has(whose))
+  if (whose == core::tenant_id{} || r.leg > 0)
     return {};
-  return slots_.left_for_others(r.phase,
-                                requests_.tenants().count_others(whose, has));
+  const auto has = with_some();
+  if (!has.contains(whose))
+    return {};
+  return slots_.left_for_others(
+    r.phase, requests_.tenants().count_others(
+               whose, [&](auto other) { return has.contains(other); }));
 }
 
 slot_counts hub::left_for_waiting(const row& r) const {
@@ -84,9 +88,11 @@ hub::slot_needs hub::needs_of(const row& r) const {
     return out;
   // Others are left some slots of the kinds that this takes; it takes none of
   // the other kinds.
-  const auto drawing = tenants_at_devices();
-  const auto others = left_for_others(r, [&](auto whose) {
-    return requests_.has_ahead(whose) || drawing.contains(whose);
+  const auto others = left_for_others(r, [this] {
+    auto with_some = tenants_at_devices(workers_, orders_);
+    const auto ahead = requests_.with_ahead();
+    with_some.insert(ahead.begin(), ahead.end());
+    return with_some;
   });
   auto shared = out.takes;
   shared[image_kind] += at.reads_files ? 1u : 0u;

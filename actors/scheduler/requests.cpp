@@ -197,10 +197,12 @@ bool requests::named_ahead() const {
   return ahead_of_.size() > ahead_of_.count({});
 }
 
-void requests::add_ahead(std::vector<core::tenant_id>& to) const {
+boost::container::flat_set<core::tenant_id> requests::with_ahead() const {
+  boost::container::flat_set<core::tenant_id> out;
   for (const auto& [whose, count] : ahead_of_)
     if (whose != core::tenant_id{})
-      to.push_back(whose);
+      out.insert(out.end(), whose);
+  return out;
 }
 
 bool requests::far_ahead(core::tenant_id whose, uint32_t device_seats) const {

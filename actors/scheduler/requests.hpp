@@ -10,6 +10,8 @@
 #include <atelier/core/time.hpp>
 #include <atelier/planning/fair_shares.hpp>
 
+#include <boost/container/flat_set.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -80,7 +82,7 @@ public:
   /// Returns the tenants that are active at the time that was set last.
   const active_tenants& tenants() const;
   void set_time(core::time_point now);
-  /// As in active_tenants.
+  /// Forgets them, and tells so, as active_tenants does.
   bool forget_departed();
 
   // -- times ------------------------------------------------------------------
@@ -112,8 +114,8 @@ public:
   bool has_ahead(core::tenant_id whose) const;
   bool named_ahead() const;
 
-  /// Adds the named tenants that have such rows.
-  void add_ahead(std::vector<core::tenant_id>& to) const;
+  /// Returns the named tenants that have such rows, sorted.
+  boost::container::flat_set<core::tenant_id> with_ahead() const;
 
   /// Whether rows are prepared for considerably more than all devices' seats,
   /// so that another row of this tenant must wait.

@@ -17,9 +17,9 @@ class freed_memory {
 public:
   /// How long the process must have had no work.
   static constexpr core::timespan quiet_time = std::chrono::seconds{2};
-  /// The change that is worth it then, although no work was seen.
+  /// This change is worth it then, although no work was seen.
   static constexpr uint64_t quiet_change_bytes = 4ull << 20;
-  /// What is worth it beside work, and the pause between two times.
+  /// This much is worth it beside work, after this pause since the last time.
   static constexpr uint64_t busy_growth_bytes = 64ull << 20;
   static constexpr core::timespan busy_pause = std::chrono::minutes{1};
 

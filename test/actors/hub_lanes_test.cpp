@@ -47,6 +47,31 @@ struct stubborn : planning::policy {
   planning::choice says;
 };
 
+// A device of sixteen seats and batches of eight, and slots for all.
+struct crowded : hub_rig {
+  crowded() : hub_rig(roomy()) {
+    add_cpu(life(1), 64);
+    add_device(device, 16, 8);
+  }
+
+  static options roomy() {
+    options o;
+    o.slots = {256, 256, 0};
+    return o;
+  }
+
+  // Prepares what waits for it, too.
+  core::request_id submit_for(uint32_t tenant, uint32_t share = 1) {
+    const auto id = submit([&](core::request& x) {
+      x.tenant = core::tenant_id{tenant};
+      x.share = share;
+    });
+    while (auto p = next<prepare>())
+      done(p->second);
+    return id;
+  }
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(hub_lanes_test)
@@ -223,25 +248,12 @@ BOOST_AUTO_TEST_CASE(who_comes_beside_another_tenants_crowd_is_next) {
 // A tenant that comes again beside one of a larger share is behind all of its
 // requests, more than a look at the queues returns.
 BOOST_AUTO_TEST_CASE(a_crowd_of_a_larger_share_hides_nobody) {
-  hub_rig::options o;
-  o.slots = {256, 256, 0};
-  hub_rig rig{o};
-  rig.add_cpu(hub_rig::life(1), 64);
-  rig.add_device(device, 16, 8);
-  const auto submit_for = [&](uint32_t tenant, uint32_t share) {
-    const auto id = rig.submit([&](core::request& x) {
-      x.tenant = core::tenant_id{tenant};
-      x.share = share;
-    });
-    while (auto p = rig.next<prepare>())
-      rig.done(p->second);
-    return id;
-  };
+  crowded rig;
   for (int i = 0; i < 100; ++i)
-    submit_for(1, 1'000);
+    rig.submit_for(1, 1'000);
   BOOST_TEST(rig.count<denoise>() == 14u);
   for (int turn = 0; turn < 3; ++turn) {
-    const auto id = submit_for(2, 1);
+    const auto id = rig.submit_for(2);
     BOOST_REQUIRE(rig.count<denoise>() == 15u);
     const auto last = test::read_as<denoise>(rig.sent.back().what);
     BOOST_REQUIRE((last && last->ticket.id == id));
@@ -251,24 +263,15 @@ BOOST_AUTO_TEST_CASE(a_crowd_of_a_larger_share_hides_nobody) {
 }
 
 BOOST_AUTO_TEST_CASE(seats_are_left_only_while_somebody_may_come) {
-  hub_rig::options o;
-  o.slots = {128, 64, 0};
-  hub_rig rig{o};
-  rig.add_cpu(hub_rig::life(1), 64);
-  rig.add_device(device, 16, 8);
-  const auto submit_for = [&](uint32_t tenant) {
-    rig.submit([&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
-    while (auto p = rig.next<prepare>())
-      rig.done(p->second);
-  };
+  crowded rig;
   for (uint32_t tenant = 2; tenant <= 6; ++tenant)
-    submit_for(tenant);
+    rig.submit_for(tenant);
   while (auto d = rig.next<denoise>())
     rig.done(d->second);
   while (auto f = rig.next<finish>())
     rig.done(f->second);
   for (int i = 0; i < 100; ++i)
-    submit_for(1);
+    rig.submit_for(1);
   BOOST_TEST(rig.count<denoise>() == 11u);
   rig.tick(1s);
   BOOST_TEST(rig.count<denoise>() == 11u);
@@ -277,23 +280,14 @@ BOOST_AUTO_TEST_CASE(seats_are_left_only_while_somebody_may_come) {
 }
 
 BOOST_AUTO_TEST_CASE(no_seat_is_left_for_who_draws_elsewhere) {
-  hub_rig::options o;
-  o.slots = {128, 64, 0};
-  hub_rig rig{o};
-  rig.add_cpu(hub_rig::life(1), 64);
-  rig.add_device(device, 16, 8);
-  const auto submit_for = [&](uint32_t tenant) {
-    rig.submit([&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
-    while (auto p = rig.next<prepare>())
-      rig.done(p->second);
-  };
+  crowded rig;
   for (uint32_t tenant = 2; tenant <= 6; ++tenant)
-    submit_for(tenant);
+    rig.submit_for(tenant);
   BOOST_TEST(rig.count<denoise>() == 5u);
   rig.sent.clear();
   rig.add_device(hub_rig::life(3), 16, 8);
   for (int i = 0; i < 100; ++i)
-    submit_for(1);
+    rig.submit_for(1);
   // Two of sixteen seats of each device are left to whoever comes.
   size_t there = 0;
   while (auto d = rig.next<denoise>())

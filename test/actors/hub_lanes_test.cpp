@@ -60,7 +60,7 @@ struct crowded : hub_rig {
     return o;
   }
 
-  // Prepares what waits for it, too.
+  // Prepares the request, too.
   core::request_id submit_for(uint32_t tenant, uint32_t share = 1) {
     const auto id = submit([&](core::request& x) {
       x.tenant = core::tenant_id{tenant};

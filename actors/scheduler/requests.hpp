@@ -82,7 +82,7 @@ public:
   /// Returns the tenants that are active at the time that was set last.
   const active_tenants& tenants() const;
   void set_time(core::time_point now);
-  /// Forgets them, and tells so, as active_tenants does.
+  /// Forgets tenants that departed, and returns whether there were any.
   bool forget_departed();
 
   // -- times ------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/seat_shares.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
+#include <atelier/actors/seat_shares.hpp>
 
 #include <algorithm>
 

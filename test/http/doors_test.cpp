@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/api_error.hpp>
+#include <atelier/runtime/http/detail/reply_text.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/engine_images.hpp>
 #include <atelier/runtime/http/housekeeper.hpp>
+#include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <http/still_images.hpp>
 #include <support/eventually.hpp>
+#include <support/series.hpp>
 
 #include <atomic>
 #include <stdexcept>
@@ -29,6 +32,40 @@ BOOST_AUTO_TEST_CASE(all_doors_open_without_an_engine) {
   for (const auto& chores : {made.chores, made.disk_chores})
     for (const auto& chore : chores)
       chore();
+}
+
+// docs/metrics.md states this bound. It counts every method with every route
+// that has it and every status that has a name, which is more than happens.
+BOOST_AUTO_TEST_CASE(series_of_metrics_are_bounded) {
+  const auto images = std::make_shared<engine_images>();
+  const auto condition = std::make_shared<health>(
+    images, "1.2.3", [] { return core::time_point{}; });
+  const auto made = doors::make({images, condition, config::settings{}});
+  std::vector<unsigned> statuses;
+  for (unsigned status = 200; status < 600; ++status) {
+    reply_message reply;
+    reply.status = status;
+    if (detail::head_text(reply, {}, 0).find("Unknown") == std::string::npos)
+      statuses.push_back(status);
+  }
+  BOOST_TEST(statuses.size() > 20u);
+  const auto count = [&](const std::string& method,
+                         const std::string& pattern) {
+    for (const auto status : statuses)
+      made.counted->count_exchange(method, pattern, status, 1);
+  };
+  for (const auto& to : made.routes->all()) {
+    count(to.method, to.pattern);
+    if (to.method == "GET")
+      count("HEAD", to.pattern);
+  }
+  // What no route answers.
+  for (const auto* const method : {"GET", "HEAD", "POST", "PUT", "DELETE",
+                                   "OPTIONS", "PATCH", "BREW", "TRACE"})
+    count(method, {});
+  const auto series = test::series_of(made.counted->exposition({}));
+  BOOST_TEST_MESSAGE(series << " series");
+  BOOST_TEST(series < 7'000u);
 }
 
 BOOST_AUTO_TEST_CASE(without_an_engine_everything_is_refused) {

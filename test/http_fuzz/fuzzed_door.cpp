@@ -6,10 +6,12 @@
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/reply_text.hpp>
 #include <atelier/runtime/http/detail/request_reader.hpp>
+#include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/series.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -179,6 +181,22 @@ fuzzed_door::fuzzed_door(bool keys) {
 }
 
 fuzzed_door::outcome fuzzed_door::say(std::string_view bytes, mutator& cuts) {
+  std::string method;
+  std::string pattern;
+  auto out = have_answered(bytes, cuts, method, pattern);
+  if (out.status != 0)
+    doors_.counted->count_exchange(method, pattern, out.status, 0);
+  return out;
+}
+
+size_t fuzzed_door::series() const {
+  return series_of(doors_.counted->exposition({}));
+}
+
+fuzzed_door::outcome fuzzed_door::have_answered(std::string_view bytes,
+                                                mutator& cuts,
+                                                std::string& method,
+                                                std::string& pattern) {
   using stage = detail::request_reader::stage;
   if (++count_ % 512 == 0)
     for (const auto& chore : doors_.chores)
@@ -193,6 +211,7 @@ fuzzed_door::outcome fuzzed_door::say(std::string_view bytes, mutator& cuts) {
     waiting.erase(0, used);
     if (reader.where() == stage::failed) {
       const auto& why = reader.why();
+      method = reader.message().method;
       if (!judged)
         to.errors = gate_->shape_for(reader.target());
       const auto reply = error_reply(to.errors, why.status, why.code, why.text);
@@ -201,6 +220,9 @@ fuzzed_door::outcome fuzzed_door::say(std::string_view bytes, mutator& cuts) {
     if (!judged && reader.where() != stage::head) {
       judged = true;
       to = gate_->judge(reader.message(), reader.target(), steady_now());
+      method = reader.message().method;
+      if (to.to)
+        pattern = to.to->pattern;
       if (to.refused)
         reader.discard();
       continue;

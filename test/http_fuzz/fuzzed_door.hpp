@@ -32,6 +32,9 @@ public:
   /// Sends bytes in pieces, as they may arrive over a network.
   outcome say(std::string_view bytes, mutator& cuts);
 
+  /// Returns the number of series at /metrics.
+  size_t series() const;
+
   /// Sends a body with a valid head.
   outcome post(std::string_view path, std::string_view type,
                std::string_view body, mutator& cuts);
@@ -48,6 +51,10 @@ public:
   }
 
 private:
+  /// As say, without counting the request among the metrics.
+  outcome have_answered(std::string_view bytes, mutator& cuts,
+                        std::string& method, std::string& pattern);
+
   outcome hand_over(const runtime::http::detail::gatekeeper::entry& to,
                     runtime::http::request_message asked);
 

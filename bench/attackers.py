@@ -5,7 +5,8 @@
 One server with keys draws for one client, first alone, then beside attackers of which
 half have a key. Each attacker repeats the request that costs the server most for what
 it costs the attacker. The report shows the client's latencies, those of GET /health, the
-control process's memory at its highest and after the attack, and the series of /metrics.
+control process's memory at its highest and after the attack, what it keeps then, and the
+series of /metrics.
 Exit status 0: nothing was refused to the client, each of its images is the one that it
 got alone, and the server still answers. The attackers have the lowest priority for the
 processors, because they would run on other machines. With --honest, three keys that mean
@@ -186,6 +187,7 @@ def run(given, server):
     time.sleep(5)
     _, got = call(url, "operator", "GET", "/metrics")
     series = sum(not x.startswith(b"#") for x in got.splitlines() if x)
+    _, kept = call(url, "operator", "GET", "/v1/admin/caches")
 
     def told(x):
         return {"images": len(x["images"]),
@@ -207,7 +209,7 @@ def run(given, server):
             "control_mib": {"before": round(before / 1024, 1),
                             "highest": round(max(highest) / 1024, 1),
                             "afterwards": round(anon_kib(pid) / 1024, 1)},
-            "series": series}
+            "series": series, "kept": json.loads(kept)}
 
 
 def main():

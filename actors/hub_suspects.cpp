@@ -57,7 +57,10 @@ bool hub::has_room_for(const row& r) const {
     if (slots_.free(static_cast<ipc::slot_kind>(kind))
         < needs.takes[kind] + needs.leaves[kind])
       return false;
+  // Others are prepared first, up to that bound, only for those whom a trial
+  // would delay again.
   return r.phase != phase::preparing || r.leg > 0
+      || queues_.held_up().count(prepare_lane) == 0
       || !requests_.far_ahead(r.request->tenant, workers_.device_seats());
 }
 
@@ -108,7 +111,9 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
     return;
   withdraw(*chosen);
   chosen->draining = true;
-  if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)) {
+  // Rows between two legs hold slots, and free them only if they continue.
+  if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)
+      && !dispatch_under_way(chosen->serves, *chosen, now)) {
     records_.slot_wait();
     queues_.starve(lane);
   }

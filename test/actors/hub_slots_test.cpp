@@ -123,6 +123,18 @@ BOOST_AUTO_TEST_CASE(a_request_of_five_legs_goes_on_beside_two_of_three) {
   BOOST_TEST(rig.ends());
 }
 
+// It cannot leave out a step, and so begins with noise.
+BOOST_AUTO_TEST_CASE(a_run_of_one_step_keeps_no_source) {
+  slots_rig rig{2, 4};
+  rig.add_device(device, 1);
+  rig.submit([](core::request& x) {
+    x.seed = drawn_on;
+    x.fixed.steps = 1;
+  });
+  rig.prepare_all();
+  BOOST_TEST(rig.ends());
+}
+
 BOOST_AUTO_TEST_CASE(five_legs_need_two_states) {
   slots_rig rig{2, 6};
   rig.submit_along(five);
@@ -173,6 +185,34 @@ BOOST_AUTO_TEST_CASE(a_trial_waits_for_nothing_that_waits_for_its_slots) {
   BOOST_TEST(rig.work_off());
   BOOST_TEST(rig.quiet());
   BOOST_TEST(rig.answers.size() == rig.last_id);
+}
+
+// Rows between two legs hold the slots that the trial of a suspect needs, and
+// wait for the same device.
+BOOST_AUTO_TEST_CASE(a_trial_without_slots_lets_rows_under_way_continue) {
+  for (uint32_t states = 3; states < 9; ++states)
+    for (uint32_t images = 3; images < 9; ++images)
+      for (const uint32_t others : {1u, 2u, 4u, 8u}) {
+        slots_rig rig{states, images};
+        rig.add_device(device, 2, 2);
+        rig.submit_along(drawn_on);
+        rig.submit_along(drawn_on);
+        rig.prepare_all();
+        std::vector<core::ticket> rows;
+        while (const auto d = rig.next<denoise>())
+          rows.push_back(d->second.ticket);
+        if (rows.size() < 2)
+          continue;
+        rig.stepping(rows);
+        rig.lose(device);
+        rig.sent.clear();
+        for (uint32_t i = 0; i < others; ++i)
+          rig.submit_along(drawn_on);
+        rig.prepare_all();
+        rig.add_device(test::hub_rig::life(2, 2), 2, 2);
+        BOOST_TEST(rig.ends(), states << " states, " << images << " images, "
+                                      << others << " others");
+      }
 }
 
 // A tenant with some rows leaves slots, also where its waiting rows are more

@@ -400,6 +400,41 @@ BOOST_AUTO_TEST_CASE(a_trial_waits_for_no_other_tenants_turn) {
   BOOST_TEST((sut.take<prepare>().who.id == suspect));
 }
 
+// Others come as fast as they are answered, so that as many as there may be are
+// always prepared ahead of the device.
+BOOST_AUTO_TEST_CASE(a_trial_comes_beside_a_steady_crowd) {
+  for (const uint32_t tenant : {0u, 1u}) {
+    hub_rig::options o;
+    o.slots = {32, 32, 0};
+    hub_rig sut{o};
+    sut.add_cpu(hub_rig::life(1), 4);
+    sut.add_device(hub_rig::life(2), 4, 4);
+    const auto submit_one = [&] {
+      return sut.submit(
+        [&](core::request& x) { x.tenant = core::tenant_id{tenant}; });
+    };
+    const auto suspect = submit_one();
+    for (int i = 0; i < 30; ++i)
+      submit_one();
+    BOOST_REQUIRE((sut.take<prepare>().who.id == suspect));
+    sut.lose(hub_rig::life(1));
+    sut.sent.clear();
+    sut.add_cpu(hub_rig::life(1, 2), 4);
+    for (int turn = 0; turn < 100 && !sut.answered(suspect); ++turn) {
+      while (const auto p = sut.next<prepare>())
+        sut.done(p->second);
+      sut.tick(std::chrono::milliseconds{10});
+      sut.done(sut.take<denoise>());
+      while (const auto f = sut.next<finish>()) {
+        sut.done(f->second);
+        sut.taken(f->second.who.id);
+        submit_one();
+      }
+    }
+    BOOST_TEST(sut.answered(suspect), "tenant " << tenant);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_got_further_is_written_down) {
   rig sut;
   const auto id = sut.submit([](core::request&) {}, {}, true);

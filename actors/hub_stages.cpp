@@ -120,6 +120,9 @@ core::result<void> hub::keep(row& r, const held_slots& what) {
       planning::refining(r.recipe, r.plan->routes[r.route.value].legs[r.leg]);
     r.saved = 0;
   }
+  // A run of one step cannot be shortened: it starts from noise.
+  if (r.source && !r.recipe.from_image)
+    drop_source(r);
   take(held::encoded, r.encoded);
   const bool drawn = r.phase == phase::finishing && !r.known.done.empty();
   take(held::pixels, r.answering ? r.pixels

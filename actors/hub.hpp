@@ -507,7 +507,10 @@ private:
   /// another that serves its queue.
   bool waits_for_quicker(const planning::waiting& x, const worker& w,
                          core::time_point now) const;
-  worker& choose_worker(core::lane_id lane, core::time_point now);
+  /// Returns the worker that would end the next row of a lane first; null if
+  /// each that is offered was tried.
+  worker* choose_worker(core::lane_id lane, core::time_point now,
+                        std::span<const core::worker_id> passed);
   /// Chooses under a plan that groups rows; null if the queue's next row waits.
   worker* seat_in_group(core::lane_id lane, core::time_point now);
   /// Returns the lanes of a worker whose rows can join those of `lane`.

@@ -60,6 +60,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
   const bool pool = is_pool(lane);
   if (!pool && (lane.value & alone_lane(core::lane_id{0}).value) != 0)
     return pump_alone(lane, now);
+  // Workers with seats that are left for others than those who wait.
+  std::vector<core::worker_id> passed;
   while (!queues_.empty(lane)) {
     if (queues_.offered(lane).empty()) {
       if (!pool) {
@@ -71,9 +73,14 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       return;
     }
     const bool grouped = plan_->grouped && !pool && !planning::worker_of(lane);
-    auto* seat = grouped ? seat_in_group(lane, now) : &choose_worker(lane, now);
+    auto* seat =
+      grouped ? seat_in_group(lane, now) : choose_worker(lane, now, passed);
     if (seat == nullptr) {
-      crowded_ = true;
+      if (grouped)
+        crowded_ = true;
+      else
+        // Other rows of the workers may free a seat for those left out.
+        queues_.starve(lane, queues::lack::seat);
       return;
     }
     auto& w = *seat;
@@ -94,8 +101,11 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       case dispatching::went:
         break;
       case dispatching::nobody:
-        // Other rows of the worker may free a seat for those left out.
-        if (!leave.empty())
+        if (!leave.empty() && !grouped && !pool) {
+          passed.push_back(w.view.worker);
+          break;
+        }
+        if (!leave.empty() || !passed.empty())
           queues_.starve(lane, queues::lack::seat);
         return;
       case dispatching::no_slots: {

@@ -113,31 +113,40 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
       && core::after(now, forecast_.least(left)) <= x.deadline;
 }
 
-worker& hub::choose_worker(core::lane_id lane, core::time_point now) {
+worker* hub::choose_worker(core::lane_id lane, core::time_point now,
+                           std::span<const core::worker_id> passed) {
   const auto& offers = queues_.offered(lane);
-  auto* best = &workers_.at(offers.begin()->worker);
+  const auto is_passed = [&](const auto& offer) {
+    return std::find(passed.begin(), passed.end(), offer.worker)
+        != passed.end();
+  };
+  auto next_offer = std::find_if_not(offers.begin(), offers.end(), is_passed);
+  if (next_offer == offers.end())
+    return nullptr;
+  auto* best = &workers_.at(next_offer->worker);
   // The least loaded worker is the soonest if its batch has a free place and
   // all devices are of one kind.
   const bool alike = !forecast_.several_kinds();
   if (offers.size() == 1 || best->address.role != role::denoise_step
       || (alike && best->view.seats_taken < best->view.max_batch))
-    return *best;
+    return best;
   const core::lane_id served[] = {lane};
   const auto next = queues_.best(served, now, 1);
   const auto& r = requests_.at(next.front().request);
   const auto left = rest_of(r);
   auto soonest = forecast_.at(left, best->view);
-  size_t compared = 0;
-  for (const auto& [taken, id] : offers) {
-    if (++compared > most_compared)
-      break;
-    auto& w = workers_.at(id);
+  for (size_t compared = 0;
+       next_offer != offers.end() && compared < most_compared; ++next_offer) {
+    if (is_passed(*next_offer))
+      continue;
+    ++compared;
+    auto& w = workers_.at(next_offer->worker);
     if (const auto at = forecast_.at(left, w.view); at < soonest) {
       soonest = at;
       best = &w;
     }
   }
-  return *best;
+  return best;
 }
 
 std::vector<core::lane_id> hub::lanes_beside(core::lane_id lane,

@@ -262,6 +262,16 @@ BOOST_AUTO_TEST_CASE(a_crowd_of_a_larger_share_hides_nobody) {
   }
 }
 
+// The last seats of the first device are left for others while the second one,
+// which has twice as many, has only as many rows.
+BOOST_AUTO_TEST_CASE(seats_left_at_one_device_leave_no_other_one_empty) {
+  crowded rig;
+  rig.add_device(hub_rig::life(3), 32, 16);
+  for (int i = 0; i < 100; ++i)
+    rig.submit_for(1);
+  BOOST_TEST(rig.count<denoise>() == 14u + 28u);
+}
+
 BOOST_AUTO_TEST_CASE(seats_are_left_only_while_somebody_may_come) {
   crowded rig;
   for (uint32_t tenant = 2; tenant <= 6; ++tenant)

@@ -122,8 +122,13 @@ protected:
     const bool goes_on = done != nullptr && stages_->is_stray(at)
                       && stages_->otherwise(at) == planning::if_failed::go_on;
     const bool well = succeeded(x) && (done == nullptr || behaved(*done, at));
-    if ((well || goes_on) && stages_->name(at) != "finish")
+    if ((well || goes_on) && stages_->name(at) != "finish") {
+      // The next leg has the same stage, and is no suspect.
+      if (const auto i = suspects_.find(who.id);
+          leg != nullptr && i != suspects_.end() && i->second == at)
+        suspects_.erase(i);
       at = stages_->next(who.id, at, drawn_[who.id]);
+    }
   }
 
   // Facts count while their question is open, that is, until its time is over

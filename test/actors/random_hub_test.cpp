@@ -20,7 +20,8 @@ public:
   explicit schedule(uint64_t number) : random_laws(number) {
     test::hub_rig::options o;
     roomy_ = chance(40);
-    o.slots = {2 + pick(4), 2 + pick(4), 0};
+    const auto most = chance(50) ? 4u : 13u;
+    o.slots = {2 + pick(most), 2 + pick(most), 0};
     if (roomy_)
       o.slots = {256, 256, 0};
     o.pace.attempts = pick(4) == 0 ? 3 : 20;
@@ -34,6 +35,9 @@ public:
     o.stages = stages_->all();
     if (finds)
       o.policy = std::make_shared<test::finding_policy>();
+    several_ = !finds && chance(50);
+    if (several_)
+      o.policy = std::make_shared<test::several_legs>();
     o.profile = test::card_profile();
     if (finds)
       o.profile->reuse.emplace().full = core::variant_id{0};
@@ -74,6 +78,14 @@ public:
       if (x.failure.code == ec::none)
         n += source ? bool{x.request->source} : x.route == "picture";
     return n;
+  }
+
+  size_t answered_after_legs() const {
+    return static_cast<size_t>(std::count_if(
+      rig_->answers.begin(), rig_->answers.end(), [](const auto& x) {
+        return x.second.failure.code == ec::none
+            && x.second.route.ends_with(" legs");
+      }));
   }
 
   size_t with_tenant() const {
@@ -269,7 +281,8 @@ private:
     if (faults_ && chance(6))
       poison_.emplace(id, static_cast<phase>(pick(3)));
     core::suspicion held;
-    if (chance(5)) {
+    // A suspicion names a leg, and the route is not chosen yet.
+    if (!several_ && chance(5)) {
       held = {static_cast<phase>(pick(3)), 0, pick(3), 1 + pick(2)};
       held_.emplace(id, held);
       deaths_alone_[id] = held.trials;
@@ -431,6 +444,8 @@ private:
   std::vector<core::request_id> untaken_;
   std::vector<std::pair<uint32_t, actors::report>> late_;
   std::deque<core::request_id> unwritten_;
+  /// Requests draw several images.
+  bool several_ = false;
   size_t held_before_ = 0;
   size_t with_tenant_ = 0;
   size_t most_requests_ = 0;
@@ -461,6 +476,7 @@ BOOST_AUTO_TEST_CASE(every_request_is_answered_once_under_random_schedules) {
       sum["answered"] += c.answered;
       sum["answered with a source"] += one.answered_with(true);
       sum["answered with what was found"] += one.answered_with(false);
+      sum["answered after several legs"] += one.answered_after_legs();
       sum["requests of a tenant"] += one.with_tenant();
       sum["late"] += c.late;
       sum["stale replies"] += c.stale_replies;

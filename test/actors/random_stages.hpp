@@ -87,6 +87,40 @@ struct finding_policy : planning::vanilla {
   }
 };
 
+/// Vanilla, except that most requests without a source draw several images,
+/// each in the place of the one before or on it.
+struct several_legs : planning::vanilla {
+  planning::plan replan(const planning::demand& asked,
+                        const planning::profile& known,
+                        const planning::cluster_view& there,
+                        const planning::plan& previous) const override {
+    auto next = vanilla::replan(asked, known, there, previous);
+    for (const auto then :
+         {planning::origin::noise, planning::origin::stage_image})
+      for (const uint32_t legs : {2u, 3u}) {
+        planning::route r;
+        r.name = std::to_string(legs) + " legs";
+        for (uint32_t i = 0; i < legs; ++i) {
+          planning::leg x;
+          x.any_of = {core::variant_id{i % 2}};
+          x.from = i == 0 ? planning::origin::noise : then;
+          x.skip = x.from == planning::origin::stage_image ? 1 : 0;
+          r.legs.push_back(std::move(x));
+        }
+        next.routes.push_back(std::move(r));
+      }
+    return next;
+  }
+
+  planning::choice choose(const planning::decision_context& by) const override {
+    const auto n = static_cast<uint32_t>(by.wanted.id.value % 6);
+    if (n >= 4 || by.wanted.source)
+      return vanilla::choose(by);
+    const auto all = static_cast<uint32_t>(by.in_force.routes.size());
+    return planning::go{core::route_id{all - 4 + n}, {}};
+  }
+};
+
 /// The options from which the stages of a schedule are drawn.
 struct random_stage_options {
   /// Requests search for images, and are answered with one.

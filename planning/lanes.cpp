@@ -321,8 +321,12 @@ std::vector<waiting> lanes::best(
     for (const auto& [tenant, all] : from->by_tenant) {
       if (std::binary_search(without.begin(), without.end(), tenant))
         continue;
-      auto to = std::find_if(turns.begin(), turns.end(),
-                             [&](const turn& x) { return x.tenant == tenant; });
+      // Only another queue may have the same tenant.
+      auto to = from == queues.front()
+                ? turns.end()
+                : std::find_if(turns.begin(), turns.end(), [&](const turn& x) {
+                    return x.tenant == tenant;
+                  });
       if (to == turns.end()) {
         const account& own = accounts_.at(tenant);
         turns.push_back(

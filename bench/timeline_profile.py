@@ -88,9 +88,10 @@ def main():
     pixels = variant["step"][0]["pixels"]
     beginning = sum(opened)
     for rows, took in sorted(steps.items()):
-        if len(later.get(rows, [])) >= given.least:
-            beginning += sum(took) - len(took) * mean(later[rows])
-            steps[rows] = took = later[rows]
+        over = later.get(rows, [])
+        if len(over) >= given.least and mean(over) < mean(took):
+            beginning += sum(took) - len(took) * mean(over)
+            steps[rows] = took = over
         if len(took) >= given.least:
             known[rows] = {"batch": rows, "pixels": pixels,
                            "ms": mean(took) + mean(gaps), "samples": len(took)}

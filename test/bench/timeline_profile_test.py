@@ -77,6 +77,11 @@ class TimelineProfile(unittest.TestCase):
         self.assertAlmostEqual(variant["text_ms"], 2 + 5 + 2)
         self.assertEqual(noise, 0)
 
+    def test_later_steps_that_are_slower_make_no_beginning_of_less_than_nothing(self):
+        variant, _, _ = made([(1, [100] * 25 + [101] * 25, 20)] * 10)
+        self.assertAlmostEqual(variant["text_ms"], 1)
+        self.assertAlmostEqual(variant["step"][0]["ms"], 100.5)
+
     def test_an_image_of_few_steps_begins_like_one_of_many(self):
         variant, _, _ = made([(2, [15, 12] + [10] * 18, 20)] * 10)
         self.assertAlmostEqual(variant["step"][0]["ms"], 10)

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_json_is_told_with_its_place) {
   BOOST_TEST(told("{a}").ends_with("line 1, column 2"));
   BOOST_TEST(told("{\"a\":\n1").ends_with("line 2, column 2, where it ends"));
   BOOST_TEST(told("{\"a\":\n1e400}")
-             == "the body has a number above 1.8e308: it ends at line 2, "
+             == "the body has a number beyond 1.8e308: it ends at line 2, "
                 "column 5");
   BOOST_TEST(told("[]") == "the body is not a JSON object");
   BOOST_TEST(told("") == "the body is not a JSON object");

@@ -162,7 +162,7 @@ core::error fault_at(std::string_view text, size_t bytes, bool too_large) {
   const auto column = before.size() - (before.rfind('\n') + 1) + 1;
   if (too_large)
     return core::fail(ec::bad_payload,
-                      "the body has a number above 1.8e308: it ends at line "
+                      "the body has a number beyond 1.8e308: it ends at line "
                       "{}, column {}",
                       line, column);
   return core::fail(ec::bad_payload,

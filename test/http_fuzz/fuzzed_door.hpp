@@ -51,7 +51,8 @@ public:
   }
 
 private:
-  /// As say, without counting the request among the metrics.
+  /// Does the same as `say`, but counts nothing; sets the method and the
+  /// pattern by which the server would count the request.
   outcome have_answered(std::string_view bytes, mutator& cuts,
                         std::string& method, std::string& pattern);
 

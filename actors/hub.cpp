@@ -96,7 +96,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   r.waiting_since = now;
   if (r.phase == phase::denoising)
     requests_.count_ahead(r.request->tenant, true);
-  count_work(r);
+  count_work(id, r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
   // A request that can no longer be in time need not wait until it is late.
@@ -123,7 +123,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
     count_waiting(r.recipe.variant, *at, false);
     discount_ahead(r.request->tenant);
   }
-  queues_.remove(id, marks_of(r));
+  queues_.remove(id);
   r.took.queue += now - r.waiting_since;
   records_.waited(id, r.phase, r.waiting_since, now);
   if (!r.alone)
@@ -172,7 +172,7 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
 }
 
 void hub::close(row& r, row_state as) {
-  uncount_work(r);
+  forecast_.uncount(r.request->id);
   requests_.end(r, as);
   if (requests_.open() == 0)
     records_.rest();

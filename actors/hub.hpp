@@ -370,7 +370,8 @@ private:
   /// @param takes predicted time that the order lets its worker be silent
   void hand_over(core::ticket who, dispatched x, worker& w,
                  core::timespan takes, core::time_point now);
-  void withdraw(worker& w);
+  /// Offers a worker's free seat to the queues that it serves, or none if it
+  /// takes no more rows.
   void offer(worker& w);
   /// Writes the view of a worker over another one.
   void view_into(planning::worker_view& out, const worker& w) const;
@@ -492,9 +493,8 @@ private:
 
   // hub_work.cpp: predictions
   core::timespan retry_after() const;
-  /// Recounts a row's work on devices, or stops counting it.
-  void count_work(row& r);
-  void uncount_work(row& r);
+  /// Recounts the work on devices of a row that waits, or stops counting it.
+  void count_work(core::request_id id, const row& r);
   std::optional<core::error> no_room_for(const row& r, core::variant_id variant,
                                          core::timespan& retry_after) const;
   /// Returns why the plan does not admit a row now.

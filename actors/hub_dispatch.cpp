@@ -389,7 +389,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 }
 
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
-  queues_.remove(id, marks_of(r));
+  queues_.remove(id);
   r.took.queue += now - r.waiting_since;
   records_.waited(id, r.phase, r.waiting_since, now);
   if (r.request->deadline != core::never && !r.known.best
@@ -399,7 +399,6 @@ void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
 }
 
 void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
-  withdraw(w);
   if (w.join != planning::joining::step && !w.filling) {
     w.filling = true;
     filling_.push_back(w.view.worker);
@@ -441,20 +440,16 @@ void hub::count_waiting(core::variant_id variant, core::lane_id lane,
   workers_.view_changed(*w);
 }
 
-void hub::withdraw(worker& w) {
-  for (const auto lane : w.serves)
-    queues_.withdraw(lane, w.view.seats_taken, w.view.worker);
-}
-
 void hub::offer(worker& w) {
   workers_.view_changed(w);
+  const auto id = w.view.worker;
   if (!workers_.takes_more(w))
-    return;
-  for (const auto lane : w.serves) {
-    if (w.slow && workers_.others_serve(lane))
-      continue;
-    queues_.offer(lane, w.view.seats_taken, w.view.worker);
-  }
+    return queues_.offer(id, w.view.seats_taken, {});
+  if (!w.slow)
+    return queues_.offer(id, w.view.seats_taken, w.serves);
+  auto lanes = w.serves;
+  std::erase_if(lanes, [&](auto lane) { return workers_.others_serve(lane); });
+  queues_.offer(id, w.view.seats_taken, lanes);
 }
 
 } // namespace atelier::actors

@@ -26,7 +26,6 @@ std::vector<core::variant_id> without(
 
 void hub::apply(const planning::assignment& x, worker& w,
                 core::time_point now) {
-  withdraw(w);
   w.view.level = x.level;
   w.also_serves = x.also_serves;
   if (!x.leaving.empty())
@@ -148,7 +147,6 @@ void hub::on(const adopted& x, core::time_point now) {
     return settle(now);
   }
   note_load(*w, x, now);
-  withdraw(*w);
   const auto before = w->view.hosting;
   w->view.hosting = x.failure.code == core::ec::none
                     ? without(w->view.becoming, x.failed)
@@ -169,7 +167,6 @@ void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
   auto failed = failures_of(x, w);
   w.beside = false;
   note_load(w, x, now);
-  withdraw(w);
   // What does not fit beside the running rows is loaded without them.
   const auto crowded = std::erase_if(failed, [](const auto& f) {
     return f.why.code == core::ec::out_of_resources;
@@ -208,10 +205,8 @@ void hub::look_anew() {
     return;
   // The other workers that serve the same queues may have changed.
   for (auto& [id, w] : workers_.all())
-    if (w.slow) {
-      withdraw(w);
+    if (w.slow)
       offer(w);
-    }
   looked_.clear();
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})
@@ -261,7 +256,6 @@ void hub::tell_waiting() {
 }
 
 void hub::serve(worker& w) {
-  withdraw(w);
   w.serves = workers::lanes_of(w);
 }
 
@@ -269,7 +263,6 @@ void hub::end_filling() {
   for (const auto id : std::exchange(filling_, {}))
     if (auto* there = workers_.find(id)) {
       auto& w = *there;
-      withdraw(w);
       w.filling = false;
       offer(w);
       auto rows = std::exchange(w.joining, {});

@@ -223,7 +223,7 @@ void hub::leg_failed(core::request_id id, row& r, core::error why,
         planning::walk(along, r.known, *r.plan)))
     return end_row(id, r, row_state::failed, std::move(why), now);
   leave_lane(id, r, now);
-  uncount_work(r);
+  forecast_.uncount(id);
   slots_.drop(std::exchange(r.newest, {}));
   drop_source(r);
   slots_.drop(std::exchange(r.found, {}));

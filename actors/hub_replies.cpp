@@ -71,7 +71,6 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
   auto& w = workers_.at(out.worker);
   if (sign)
     w.last_sign = running(now);
-  withdraw(w);
   workers_.stand_up(w, who, out.steps_left);
   change_hosting(w, now);
   if (out.alone)
@@ -296,7 +295,7 @@ void hub::on(const denoised& x, core::time_point now) {
   }
   note_returned(x.ticket.id, done, x.failure, now);
   records_.parts_of(x.ticket.id, done.since, x, now);
-  uncount_work(*r);
+  forecast_.uncount(x.ticket.id);
   r->took.text += x.text + x.encode;
   r->took.denoise += x.denoise;
   r->took.decode += x.decode;
@@ -460,8 +459,8 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
   for (auto& [id, w] : workers_.all()) {
     if (w.address.process != who || w.suspected)
       continue;
-    withdraw(w);
     w.suspected = true;
+    offer(w);
     suspects.push_back(id);
     hosting_changed();
     changed = changed || w.address.role == role::denoise_step;
@@ -495,7 +494,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   std::set<core::lane_id> served;
   for (const auto id : gone) {
     auto& w = workers_.at(id);
-    withdraw(w);
+    queues_.withdraw(id);
     // Workers that leave when the engine stops did not die.
     if (!stopping_)
       records_.died(track_of(w.address, w.device), w.has, now);

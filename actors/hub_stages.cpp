@@ -206,7 +206,7 @@ void hub::choose_again(core::request_id id, row& r, core::time_point now) {
     near.erase(near.begin() + (earlier - near.data()));
   }
   r.match.reset();
-  uncount_work(r);
+  forecast_.uncount(id);
   r.recipe.from_image = r.request->source != nullptr;
   for (auto* slot : {&r.newest, &r.found, &r.source}) {
     slots_.drop(*slot);
@@ -269,7 +269,6 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   x.question = r.asked;
   x.since = now;
   r.dispatches = who.attempt;
-  withdraw(w);
   hand_over(who, std::move(x), w,
             path_.at(stage).takes(order, *config_.profile), now);
   offer(w);

@@ -109,8 +109,8 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const auto next = next_suspect(lane, now);
   if (!may_try(next, requests_.at(next)))
     return;
-  withdraw(*chosen);
   chosen->draining = true;
+  offer(*chosen);
   // Rows between two legs hold slots, and free them only if they continue.
   if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)
       && !dispatch_under_way(chosen->serves, *chosen, now)) {
@@ -157,8 +157,8 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   bool busy = false;
   workers_.each_beside(*chosen, [&](worker& w) {
-    withdraw(w);
     w.draining = true;
+    offer(w);
     busy = busy || w.view.seats_taken != 0;
   });
   if (!busy && !dispatch(next, *chosen, now)) {
@@ -289,7 +289,7 @@ void hub::note_delayed(const std::set<core::lane_id>& served) {
       continue;
     for (const auto id : queues_.of(lane))
       if (auto& r = requests_.at(id); !std::exchange(r.delayed, true))
-        queues_.hold_up(lane);
+        queues_.hold_up(id);
   }
 }
 

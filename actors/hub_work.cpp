@@ -36,18 +36,11 @@ void hub::expire_in_time(row& r) {
                          - 2 * forecast_.finishing());
 }
 
-void hub::uncount_work(row& r) {
-  forecast_.remove(r.work_for, r.work, r.request->tenant);
-  r.work = {};
-}
-
-void hub::count_work(row& r) {
-  uncount_work(r);
+void hub::count_work(core::request_id id, const row& r) {
   if (r.phase == phase::finishing)
-    return;
+    return forecast_.uncount(id);
   cluster();
-  r.work_for = r.recipe.variant;
-  r.work = forecast_.add(r.recipe, steps_left(r), r.request->tenant);
+  forecast_.count(id, r.recipe, steps_left(r), r.request->tenant);
 }
 
 std::optional<core::error> hub::no_room_for(const row& r,
@@ -269,7 +262,6 @@ void hub::tell_slow(core::time_point now) {
     const bool is = std::binary_search(slow->begin(), slow->end(), id);
     if (w.slow == is)
       continue;
-    withdraw(w);
     w.slow = is;
     hosting_changed();
     offer(w);

@@ -146,10 +146,6 @@ struct row {
   /// When it expires: at its deadline, or earlier if it already has an image
   /// that must still be encoded.
   core::time_point due = core::never;
-  /// Its part of the devices' predicted work, and the variant of that work: set
-  /// from the start of a leg to its end.
-  core::timespan work{0};
-  core::variant_id work_for;
   row_timings took;
 };
 

@@ -27,8 +27,9 @@ void forecast::came(const std::string& kind) {
   kinds_.insert(kind);
 }
 
-core::timespan forecast::add(const core::recipe& how, uint32_t steps_left,
-                             core::tenant_id whose) {
+void forecast::count(core::request_id request, const core::recipe& how,
+                     uint32_t steps_left, core::tenant_id whose) {
+  uncount(request);
   const auto variant = how.variant;
   const auto on = [&](std::string_view kind) {
     const auto& x = tables_.of(variant, kind);
@@ -48,12 +49,20 @@ core::timespan forecast::add(const core::recipe& how, uint32_t steps_left,
     work = planning::mean_time(times);
   }
   backlog_.add(variant, work, whose);
-  return work;
+  counted_.emplace(request, counted_work{variant, whose, work});
 }
 
-void forecast::remove(core::variant_id variant, core::timespan counted,
-                      core::tenant_id whose) {
-  backlog_.remove(variant, counted, whose);
+void forecast::uncount(core::request_id request) {
+  const auto i = counted_.find(request);
+  if (i == counted_.end())
+    return;
+  backlog_.remove(i->second.variant, i->second.time, i->second.whose);
+  counted_.erase(i);
+}
+
+core::timespan forecast::work_of(core::request_id request) const {
+  const auto i = counted_.find(request);
+  return i == counted_.end() ? core::timespan{0} : i->second.time;
 }
 
 core::timespan forecast::work() const {

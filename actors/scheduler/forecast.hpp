@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace atelier::actors {
@@ -53,8 +54,8 @@ struct steps_run {
 };
 
 /// Predicts the time of requests and devices from the profile, the accepted
-/// requests and recent measurements. This part of the scheduler decides nothing
-/// and holds no row, no worker and no clock.
+/// requests and recent measurements. This part of the scheduler decides nothing,
+/// knows requests by their numbers, and holds no row, no worker and no clock.
 /// Threads: one at a time.
 class forecast {
 public:
@@ -68,16 +69,17 @@ public:
   /// Notes a kind of device that joined.
   void came(const std::string& kind);
 
-  /// Counts a request's work on devices; returns that work.
-  core::timespan add(const core::recipe& how, uint32_t steps_left,
-                     core::tenant_id whose = {});
+  /// Counts a request's work on devices, in place of what was counted for it
+  /// before.
+  void count(core::request_id request, const core::recipe& how,
+             uint32_t steps_left, core::tenant_id whose = {});
 
   /// Stops counting a request's work.
-  /// @pre `add` returned this work for this variant and tenant
-  void remove(core::variant_id variant, core::timespan counted,
-              core::tenant_id whose = {});
+  void uncount(core::request_id request);
 
-  /// Returns the total work that is counted, for checks.
+  /// Returns the work that is counted for a request, and that for all; for
+  /// checks.
+  core::timespan work_of(core::request_id request) const;
   core::timespan work() const;
 
   // -- predictions ------------------------------------------------------------
@@ -180,6 +182,13 @@ private:
 
   std::shared_ptr<const planning::profile> profile_;
   std::shared_ptr<const planning::profile> current_;
+  struct counted_work {
+    core::variant_id variant;
+    core::tenant_id whose;
+    core::timespan time{0};
+  };
+
+  std::unordered_map<core::request_id, counted_work> counted_;
   /// Kinds of device that ever joined.
   std::set<std::string> kinds_;
   /// The tables of the profile, by variant and kind of device.

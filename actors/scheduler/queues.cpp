@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/scheduler/queues.hpp>
 
+#include <atelier/core/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace atelier::actors {
 
@@ -28,6 +31,8 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
     ++held_up_[lane];
   if (as.under_way)
     ++under_way_[lane];
+  if (as != marks{})
+    marks_.insert_or_assign(entry.request, as);
   if (at == end::front)
     lanes_.push_front(lane, entry);
   else
@@ -35,17 +40,28 @@ void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
   dirty_.insert(lane);
 }
 
-void queues::remove(core::request_id request, marks as) {
-  if (const auto lane = lanes_.remove(request)) {
-    if (as.held_up)
-      count_down(held_up_, *lane);
-    if (as.under_way)
-      count_down(under_way_, *lane);
-  }
+void queues::remove(core::request_id request) {
+  const auto lane = lanes_.remove(request);
+  const auto counted = marks_.find(request);
+  if (!lane || counted == marks_.end())
+    return;
+  if (counted->second.held_up)
+    count_down(held_up_, *lane);
+  if (counted->second.under_way)
+    count_down(under_way_, *lane);
+  marks_.erase(counted);
 }
 
-void queues::hold_up(core::lane_id lane) {
-  ++held_up_[lane];
+void queues::hold_up(core::request_id request) {
+  const auto lane = lanes_.where(request);
+  ATELIER_EXPECTS(lane, "the request waits in a queue");
+  if (!std::exchange(marks_[request].held_up, true))
+    ++held_up_[*lane];
+}
+
+queues::marks queues::marks_of(core::request_id request) const {
+  const auto i = marks_.find(request);
+  return i == marks_.end() ? marks{} : i->second;
 }
 
 std::vector<planning::waiting> queues::best(
@@ -135,15 +151,22 @@ std::optional<core::lane_id> queues::next() {
 
 // -- workers with free seats --------------------------------------------------
 
-void queues::offer(core::lane_id lane, uint32_t taken, core::worker_id worker) {
-  open_[lane].insert({taken, worker});
-  touch_waiting(lane);
+void queues::offer(core::worker_id worker, uint32_t taken,
+                   std::span<const core::lane_id> lanes) {
+  auto& last = last_[worker];
+  for (const auto lane : last.lanes)
+    open_[lane].erase({last.taken, worker});
+  last.taken = taken;
+  last.lanes.assign(lanes.begin(), lanes.end());
+  for (const auto lane : lanes) {
+    open_[lane].insert({taken, worker});
+    touch_waiting(lane);
+  }
 }
 
-void queues::withdraw(core::lane_id lane, uint32_t taken,
-                      core::worker_id worker) {
-  if (const auto i = open_.find(lane); i != open_.end())
-    i->second.erase({taken, worker});
+void queues::withdraw(core::worker_id worker) {
+  offer(worker, 0, {});
+  last_.erase(worker);
 }
 
 const queues::offers& queues::offered(core::lane_id lane) const {
@@ -153,16 +176,33 @@ const queues::offers& queues::offered(core::lane_id lane) const {
 }
 
 std::string queues::check() const {
-  for (const auto& [lane, count] : held_up_)
-    if (count == 0 || count > lanes_.size(lane))
-      return fmt::format(
-        "queue {} counts {} that are held up, but {} wait there", lane.value,
-        count, lanes_.size(lane));
-  for (const auto& [lane, count] : under_way_)
-    if (count == 0 || count > lanes_.size(lane))
-      return fmt::format(
-        "queue {} counts {} that are under way, but {} wait there", lane.value,
-        count, lanes_.size(lane));
+  counts held_up;
+  counts under_way;
+  for (const auto& [request, as] : marks_) {
+    const auto lane = lanes_.where(request);
+    if (!lane)
+      return fmt::format("request {} is counted for a queue, but waits in none",
+                         request.value);
+    if (as.held_up)
+      ++held_up[*lane];
+    if (as.under_way)
+      ++under_way[*lane];
+  }
+  if (held_up != held_up_)
+    return "requests that were delayed are not counted";
+  if (under_way != under_way_)
+    return "requests that are under way are not counted";
+  size_t offered = 0;
+  for (const auto& [worker, last] : last_)
+    for (const auto lane : last.lanes)
+      if (++offered; !open_.contains(lane)
+                     || !open_.at(lane).contains({last.taken, worker}))
+        return fmt::format("worker {} has no offer in queue {}", worker.value,
+                           lane.value);
+  for (const auto& [lane, workers] : open_)
+    offered -= workers.size();
+  if (offered != 0)
+    return "a queue has an offer that its worker did not make";
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace atelier::actors {
@@ -24,7 +25,8 @@ namespace atelier::actors {
 /// and no slot. Its tables change several times for each request, so they are
 /// flat: they keep their memory, and most hold a few entries.
 ///
-/// Invariants (see check): requests that are counted for a queue wait in it.
+/// Invariants (see check): a request that is counted for a queue waits in it; a
+/// worker's offers are those of its last offer.
 /// Threads: one at a time.
 class queues {
 public:
@@ -36,24 +38,29 @@ public:
   /// Where in its priority a request enters a queue.
   enum class end : uint8_t { front, back };
 
-  /// How a waiting request is counted; the marks must be the same when it
-  /// leaves.
+  /// How a waiting request is counted until it leaves.
   struct marks {
     /// Another request's death delayed it, and it is not a suspect itself.
     bool held_up = false;
     /// It is under way: it may hold slots, which it frees at its end.
     bool under_way = false;
+
+    friend bool operator==(const marks&, const marks&) = default;
   };
 
   /// Makes a request wait; its queue is looked at again.
   void push(core::lane_id lane, const planning::waiting& entry, end at,
             marks as);
 
-  /// Removes a request from the queue in which it waits.
-  void remove(core::request_id request, marks as);
+  /// Removes a request from the queue in which it waits, if it does.
+  void remove(core::request_id request);
 
   /// Counts a request that waits in a queue as held up from now on.
-  void hold_up(core::lane_id lane);
+  /// @pre it waits in a queue
+  void hold_up(core::request_id request);
+
+  /// Returns how a request is counted.
+  marks marks_of(core::request_id request) const;
 
   /// These call the functions of planning::lanes.
   std::vector<planning::waiting> best(
@@ -116,12 +123,14 @@ public:
   /// Workers by their taken seats, the least loaded one first.
   using offers = boost::container::flat_set<offered_seat>;
 
-  /// Notes that a worker has a free seat for a queue; the queue is looked at
-  /// again if it is not empty.
-  void offer(core::lane_id lane, uint32_t taken, core::worker_id worker);
+  /// Replaces the offers of a worker: it has a free seat for these queues, and
+  /// none for others. They are looked at again if they are not empty.
+  /// @param taken the seats that are taken
+  void offer(core::worker_id worker, uint32_t taken,
+             std::span<const core::lane_id> lanes);
 
-  /// @param taken as in the offer
-  void withdraw(core::lane_id lane, uint32_t taken, core::worker_id worker);
+  /// Forgets a worker and its offers.
+  void withdraw(core::worker_id worker);
 
   const offers& offered(core::lane_id lane) const;
 
@@ -132,6 +141,14 @@ private:
   core::timespan ageing_;
   planning::lanes lanes_;
   boost::container::flat_map<core::lane_id, offers> open_;
+  /// The last offer of each worker.
+  struct last_offer {
+    uint32_t taken = 0;
+    std::vector<core::lane_id> lanes;
+  };
+  boost::container::flat_map<core::worker_id, last_offer> last_;
+  /// Of the waiting requests that have some.
+  std::unordered_map<core::request_id, marks> marks_;
   boost::container::flat_set<core::lane_id> dirty_;
   boost::container::flat_map<core::lane_id, lack> starved_;
   counts held_up_;

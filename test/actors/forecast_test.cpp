@@ -114,16 +114,24 @@ BOOST_AUTO_TEST_CASE(a_living_worker_gives_a_sign_after_each_phase) {
 
 BOOST_AUTO_TEST_CASE(work_counts_from_its_begin_to_its_end) {
   see();
-  const auto work = sut.add(how, 10);
-  BOOST_TEST((work == 1030ms));
-  BOOST_TEST((sut.work() == work));
-  sut.remove(light, work);
+  constexpr core::request_id one{1};
+  constexpr core::request_id two{2};
+  sut.count(one, how, 10);
+  BOOST_TEST((sut.work_of(one) == 1030ms));
+  sut.count(two, how, 5);
+  BOOST_TEST((sut.work() == sut.work_of(one) + sut.work_of(two)));
+  sut.count(one, how, 5);
+  BOOST_TEST((sut.work_of(one) == sut.work_of(two)));
+  sut.uncount(two);
+  sut.uncount(two);
+  BOOST_TEST((sut.work() == sut.work_of(one)));
+  sut.uncount(one);
   BOOST_TEST((sut.work() == 0ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_queue_is_too_long_only_where_its_pace_is_known) {
   see();
-  sut.add(how, 10);
+  sut.count(core::request_id{1}, how, 10);
   BOOST_TEST(!sut.wait_beyond(light, 1s).has_value());
   run(100ms);
   BOOST_TEST(sut.knows_pace(light));
@@ -218,8 +226,8 @@ BOOST_AUTO_TEST_CASE(what_comes_back_waits_for_a_tenth_of_the_work) {
   BOOST_TEST((sut.come_back(100, 7s) == 7s));
   see();
   run(100ms);
-  for (int i = 0; i < 100; ++i)
-    sut.add(how, 10);
+  for (uint64_t i = 1; i <= 100; ++i)
+    sut.count(core::request_id{i}, how, 10);
   const auto wait = sut.come_back(100, 0s);
   BOOST_TEST((wait > 10s));
   BOOST_TEST((wait < 11s));

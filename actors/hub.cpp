@@ -173,6 +173,7 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
 
 void hub::close(row& r, row_state as) {
   forecast_.uncount(r.request->id);
+  questions_.forget(r.request->id);
   requests_.end(r, as);
   if (requests_.open() == 0)
     records_.rest();
@@ -318,8 +319,8 @@ void hub::stop(core::time_point now) {
 void hub::tick(core::time_point now) {
   while (const auto id = requests_.due(now))
     expire(*id, requests_.at(*id), now);
-  while (const auto id = requests_.patience_over(now))
-    go_on_without(*id, requests_.at(*id), now);
+  while (const auto id = questions_.late(now))
+    questions_over(*id, requests_.at(*id), now);
   ask_about_orders(now);
   const auto ran = running(now);
   for (auto& [id, w] : workers_.all()) {
@@ -348,7 +349,8 @@ core::time_point hub::running(core::time_point now) {
 }
 
 bool hub::wants_tick() const {
-  return requests_.timed() || !orders_.empty() || failed_loads_.waits();
+  return requests_.timed() || questions_.any() || !orders_.empty()
+      || failed_loads_.waits();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,

@@ -9,6 +9,8 @@
 #include <atelier/actors/scheduler/failed_loads.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/orders.hpp>
+#include <atelier/actors/scheduler/probes.hpp>
+#include <atelier/actors/scheduler/questions.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/requests.hpp>
@@ -155,11 +157,9 @@ private:
   void question_over(core::request_id id, row& r, size_t stage,
                      const stage_done& x, core::error why,
                      core::time_point now);
-  /// All questions are answered, as far as they will be.
+  /// All that will be known of a question is known.
   void questions_over(core::request_id id, row& r, core::time_point now);
-  static void take_facts(row& r, planning::facts found);
   void choose_route(core::request_id id, row& r, core::time_point now);
-  void go_on_without(core::request_id id, row& r, core::time_point now);
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(row& r);
@@ -173,8 +173,6 @@ private:
   void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
-  // Adds the time of the questions that are over to the request's timings.
-  void count_question(row& r, core::time_point now);
   // Notes the earlier work that the first leg starts from, or that is the
   // answer; the client reads it.
   void note_reuse(row& r);
@@ -556,14 +554,8 @@ private:
   mutable actors::forecast forecast_;
   planning::admission admission_;
 
-  struct open_probe {
-    core::request_id id;
-    core::time_point since;
-  };
-
-  std::optional<open_probe> probe_;
-  core::time_point last_probe_;
-  uint64_t probes_ = 0;
+  actors::questions questions_;
+  actors::probes probes_;
   /// Version of the last plan after which retrievals requested another one.
   std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;

@@ -18,9 +18,6 @@ namespace atelier::actors {
 
 namespace {
 
-/// Maximum number of questions per request; a policy needs two at most.
-constexpr uint32_t most_questions = 4;
-
 /// Image slots that stay free when a found image takes one: encoding it takes
 /// another.
 constexpr slot_counts reserve_found{0, 1, 0};
@@ -48,7 +45,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       *config_.policy,
       {*r.request, r.known, *forecast_.profile(), *plan_, cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
-      if (r.asked++ >= most_questions)
+      if (!questions_.may_ask(id))
         return turn_away(id, r,
                          core::fail(core::ec::internal,
                                     "policy {} never stops asking for facts",
@@ -128,13 +125,9 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
 bool hub::ask(core::request_id id, row& r, const planning::need& wants,
               core::time_point now) {
   using planning::hook;
-  r.wanted = wants;
-  r.asks_since = now;
-  r.questions.clear();
-  r.found_near = false;
-  auto until = now;
+  questions_.begin(id, wants, now);
   // While a row asks, its view shows no route.
-  const auto state = std::exchange(r.state, row_state::asking);
+  requests_.ask(r);
   for (size_t i = 0; path_.is(i, hook::before_route); ++i) {
     const auto& row = path_.at(i).row();
     auto order = path_.at(i).begin(view_of(r, wants));
@@ -145,13 +138,11 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
     const bool asked =
       order && order_aside(id, r, i, std::move(**order), left, now);
     if (asked) {
-      r.questions.push_back(static_cast<uint16_t>(i));
-      until = std::max(until, core::after(now, left));
+      questions_.looks(id, i, core::after(now, left));
       continue;
     }
     records_.stage_left_out(i);
     if (row.otherwise == planning::if_failed::fail) {
-      r.state = state;
       turn_away(id, r,
                 order ? core::fail(core::ec::unavailable,
                                    "no worker is free for stage '{}'", row.name)
@@ -160,43 +151,26 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
       return true;
     }
   }
-  r.state = state;
-  if (r.questions.empty())
-    return false;
-  requests_.ask(r, until);
-  return true;
-}
-
-void hub::take_facts(row& r, planning::facts found) {
-  if (found.tolerated)
-    r.known.tolerated = std::move(found.tolerated);
-  if (found.hit_likely)
-    r.known.hit_likely = found.hit_likely;
-  if (found.near)
-    r.known.near = std::move(found.near);
-  if (found.mask)
-    r.known.mask = found.mask;
-  if (found.file)
-    r.known.file = std::move(found.file);
+  if (questions_.is_open(id))
+    return true;
+  requests_.stop_asking(r);
+  return false;
 }
 
 void hub::question_over(core::request_id id, row& r, size_t stage,
                         const stage_done& x, core::error why,
                         core::time_point now) {
-  std::erase(r.questions, stage);
   if (why.code == core::ec::none) {
     planning::facts found;
     if (auto ended = path_.at(stage).end(x.outcome, found); !ended)
       why = ended.why();
     else {
       note(r, x.notes);
-      if (found.near) {
-        r.found_near = true;
-        r.searched = x.took;
-      }
+      if (found.near)
+        questions_.found_near(id, x.took);
       if (found.prediction)
         records_.checked(*found.prediction);
-      take_facts(r, std::move(found));
+      r.known.learn(std::move(found));
     }
   }
   if (why.code != core::ec::none) {
@@ -207,34 +181,16 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
     core::log_warn("stage '{}' of request {}: {}", row.name, id.value,
                    core::to_string(why));
   }
-  if (r.questions.empty())
+  if (!questions_.is_open(id))
     questions_over(id, r, now);
 }
 
 void hub::questions_over(core::request_id id, row& r, core::time_point now) {
-  requests_.stop_asking(r);
-  count_question(r, now);
-  if (r.wanted.near) {
-    // Other questions, and other orders of the worker, say nothing of how long
-    // retrieval takes.
-    note_retrieval(
-      {core::to_seconds(r.found_near ? r.searched : now - r.asks_since),
-       !r.found_near, now});
-    records_.allowed(r.found_near ? planning::unified::allowed_by(
-                       *config_.profile, *r.known.near)
-                                  : 0);
-  }
-  if (r.wanted.tolerated && r.known.tolerated)
-    records_.predicted(*r.known.tolerated);
-  fill_unknown(r.known, r.wanted);
-  choose_route(id, r, now);
-}
-
-void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
-  const auto late = std::exchange(r.questions, {});
-  for (const auto stage : late)
+  const auto x = questions_.end(id, now);
+  const bool late = !x.late.empty();
+  for (const auto stage : x.late)
     records_.stage_left_out(stage);
-  for (const auto stage : late)
+  for (const auto stage : x.late)
     if (const auto& row = path_.at(stage).row();
         row.otherwise == planning::if_failed::fail)
       return turn_away(id, r,
@@ -243,21 +199,26 @@ void hub::go_on_without(core::request_id id, row& r, core::time_point now) {
                                   row.name),
                        {}, now);
   requests_.stop_asking(r);
-  count_question(r, now);
-  records_.facts_late();
-  if (r.wanted.near) {
-    note_retrieval({core::to_seconds(now - r.asks_since), true, now});
-    records_.allowed(0);
+  if (late)
+    records_.facts_late();
+  if (x.wanted.near || x.wanted.hit_likely)
+    r.took.retrieve += x.took;
+  else if (x.wanted.tolerated)
+    r.took.classify += x.took;
+  if (x.wanted.near) {
+    const bool found = !late && x.search;
+    // Other questions, and other orders of the worker, say nothing of how long
+    // retrieval takes.
+    note_retrieval(
+      {core::to_seconds(found ? *x.search : x.took), !found, now});
+    records_.allowed(found ? planning::unified::allowed_by(*config_.profile,
+                                                           *r.known.near)
+                           : 0);
   }
-  fill_unknown(r.known, r.wanted);
+  if (!late && x.wanted.tolerated && r.known.tolerated)
+    records_.predicted(*r.known.tolerated);
+  fill_unknown(r.known, x.wanted);
   choose_route(id, r, now);
-}
-
-void hub::count_question(row& r, core::time_point now) {
-  if (r.wanted.near || r.wanted.hit_likely)
-    r.took.retrieve += now - r.asks_since;
-  else if (r.wanted.tolerated)
-    r.took.classify += now - r.asks_since;
 }
 
 void hub::note_retrieval(planning::retrieval_sample x) {

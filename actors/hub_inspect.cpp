@@ -99,8 +99,9 @@ std::string hub::check() const {
            + requests_.open())
     return "requests are not conserved";
   for (const auto& broken : {requests_.check(), slots_.check(), queues_.check(),
-                             workers_.check(), check_rows(), check_queues(),
-                             check_views(), check_seats(), check_alone()})
+                             questions_.check(), workers_.check(), check_rows(),
+                             check_queues(), check_views(), check_seats(),
+                             check_alone()})
     if (!broken.empty())
       return broken;
   return {};
@@ -118,6 +119,9 @@ std::string hub::check_rows() const {
     } else if (queues_.contains(id)) {
       return fmt::format("row {} does not wait but is in a queue", id.value);
     }
+    if ((r.state == row_state::asking) != questions_.is_open(id))
+      return fmt::format("row {} asks for nothing, or does not wait for it",
+                         id.value);
     if (r.state == row_state::running
         && orders_.find({id, r.attempt}) == nullptr)
       return fmt::format("row {} runs on no worker", id.value);

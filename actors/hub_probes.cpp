@@ -10,29 +10,16 @@
 
 namespace atelier::actors {
 
-namespace {
-
-/// Marks the numbers of probes; those of requests rise from 1 and never have
-/// it.
-constexpr uint64_t probe_bit = uint64_t{1} << 63;
-
-} // namespace
-
 void hub::probe(const std::shared_ptr<const core::request>& asked,
                 core::time_point now) {
-  if (probe_ && now >= core::after(probe_->since, config_.pace.facts)) {
-    const auto took = core::to_seconds(now - probe_->since);
-    probe_.reset();
-    note_retrieval({took, true, now});
-  }
-  if (probe_ || plan_->probe_every.count() <= 0
-      || now < core::after(last_probe_, plan_->probe_every))
+  if (const auto since = probes_.end_late(config_.pace.facts, now))
+    note_retrieval({core::to_seconds(now - *since), true, now});
+  if (!probes_.is_due(plan_->probe_every, now))
     return;
   auto like = std::make_shared<core::request>(*asked);
   like->kind = core::request_kind::probe;
-  like->id = core::request_id{probe_bit | ++probes_};
+  like->id = probes_.next(now);
   like->source = nullptr;
-  last_probe_ = now;
   row nobodys;
   nobodys.request = like;
   nobodys.state = row_state::asking;
@@ -44,25 +31,22 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
     auto order = path_.at(i).begin(view_of(nobodys, wanted));
     if (order && *order
         && order_aside(like->id, nobodys, i, std::move(**order),
-                       config_.pace.facts, now)) {
-      probe_ = open_probe{like->id, now};
-      return;
-    }
+                       config_.pace.facts, now))
+      return probes_.begin(now);
   }
 }
 
 bool hub::probe_over(const stage_done& x, const dispatched& was,
                      const core::error& why, core::time_point now) {
-  if ((x.ticket.id.value & probe_bit) == 0)
+  if (!probes::is_probe(x.ticket.id))
     return false;
-  if (!probe_ || probe_->id != x.ticket.id)
+  const auto since = probes_.end(x.ticket.id);
+  if (!since)
     return true;
   planning::facts told;
   const bool failed = why.code != core::ec::none
                    || !path_.at(was.stage).end(x.outcome, told) || !told.near;
-  const auto took = core::to_seconds(failed ? now - probe_->since : x.took);
-  probe_.reset();
-  note_retrieval({took, failed, now});
+  note_retrieval({core::to_seconds(failed ? now - *since : x.took), failed, now});
   return true;
 }
 

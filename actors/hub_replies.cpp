@@ -176,7 +176,7 @@ void hub::on(const stage_done& x, core::time_point now) {
       why = kept.why();
   if (why.code == core::ec::none) {
     note(*r, x.notes);
-    take_facts(*r, std::move(told));
+    r->known.learn(std::move(told));
     next_stage(x.ticket.id, *r, done.stage + 1, now);
   } else if (path_.at(done.stage).row().otherwise
              == planning::if_failed::fail) {

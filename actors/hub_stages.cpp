@@ -266,7 +266,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   x.stage = stage;
   x.phase = path_.phase_of(stage);
   x.side = true;
-  x.question = r.asked;
+  x.question = questions_.number(id);
   x.since = now;
   r.dispatches = who.attempt;
   hand_over(who, std::move(x), w,
@@ -318,11 +318,9 @@ void hub::aside_over(const stage_done& x, const dispatched& was,
   if (probe_over(x, was, why, now))
     return;
   auto* r = requests_.find(x.ticket.id);
-  if (r == nullptr || r->state != row_state::asking
-      || was.question != r->asked) {
-    records_.stale_reply();
-    return;
-  }
+  if (r == nullptr
+      || !questions_.answered(x.ticket.id, was.question, was.stage))
+    return records_.stale_reply();
   question_over(x.ticket.id, *r, was.stage, x, std::move(why), now);
 }
 

@@ -67,18 +67,6 @@ struct row {
   std::shared_ptr<const planning::route_slots> slots;
   core::route_id route;
   planning::facts known;
-  /// The facts that it asks for, when it started to ask, when it continues
-  /// without them, and how often it asked.
-  planning::need wanted;
-  core::time_point asks_since;
-  core::time_point asks_until;
-  uint32_t asked = 0;
-  /// Stages that look for the facts now; and whether one found near earlier
-  /// work.
-  std::vector<uint16_t> questions;
-  bool found_near = false;
-  /// The time that the search for it took, without any wait for its worker.
-  core::timespan searched{0};
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
   /// Its start from earlier work is counted, so that another choice after a

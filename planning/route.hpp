@@ -166,6 +166,10 @@ struct facts {
   std::optional<uint32_t> best;
   /// Present once the answer is encoded.
   std::optional<file_facts> file;
+
+  /// Takes what a stage found. What it knows nothing of stays, and so do the
+  /// legs.
+  void learn(facts found);
 };
 
 } // namespace atelier::planning

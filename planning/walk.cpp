@@ -3,6 +3,19 @@
 
 namespace atelier::planning {
 
+void facts::learn(facts found) {
+  if (found.tolerated)
+    tolerated = std::move(found.tolerated);
+  if (found.hit_likely)
+    hit_likely = found.hit_likely;
+  if (found.near)
+    near = std::move(found.near);
+  if (found.mask)
+    mask = found.mask;
+  if (found.file)
+    file = std::move(found.file);
+}
+
 namespace {
 
 bool may_answer_best(const facts& known) {

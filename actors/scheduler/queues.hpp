@@ -147,7 +147,7 @@ private:
     std::vector<core::lane_id> lanes;
   };
   boost::container::flat_map<core::worker_id, last_offer> last_;
-  /// Of the waiting requests that have some.
+  /// The marks of waiting requests that have some.
   std::unordered_map<core::request_id, marks> marks_;
   boost::container::flat_set<core::lane_id> dirty_;
   boost::container::flat_map<core::lane_id, lack> starved_;

@@ -68,8 +68,6 @@ row& requests::accept(std::shared_ptr<const core::request> what) {
 void requests::end(row& r, row_state as) {
   ATELIER_EXPECTS(is_terminal(as) && !is_terminal(r.state),
                   "a row ends once, in a terminal state");
-  if (r.state == row_state::asking)
-    asking_.erase({r.asks_until, r.request->id});
   r.state = as;
   set_due(r, core::never);
   const auto whose = r.request->tenant;
@@ -77,6 +75,14 @@ void requests::end(row& r, row_state as) {
   sources_.remove(whose, source_size(*r.request));
   open_.remove(whose, 1);
   active_.left(whose);
+}
+
+void requests::ask(row& r) {
+  r.state = row_state::asking;
+}
+
+void requests::stop_asking(row& r) {
+  r.state = row_state::waiting;
 }
 
 void requests::forget(core::request_id id) {
@@ -148,32 +154,14 @@ void requests::set_due(row& r, core::time_point due) {
     deadlines_.emplace(due, r.request->id);
 }
 
-void requests::ask(row& r, core::time_point until) {
-  r.state = row_state::asking;
-  r.asks_until = until;
-  asking_.emplace(until, r.request->id);
-}
-
-void requests::stop_asking(row& r) {
-  asking_.erase({r.asks_until, r.request->id});
-  r.state = row_state::waiting;
-}
-
 std::optional<core::request_id> requests::due(core::time_point now) const {
   if (deadlines_.empty() || deadlines_.begin()->first > now)
     return std::nullopt;
   return deadlines_.begin()->second;
 }
 
-std::optional<core::request_id> requests::patience_over(
-  core::time_point now) const {
-  if (asking_.empty() || asking_.begin()->first > now)
-    return std::nullopt;
-  return asking_.begin()->second;
-}
-
 bool requests::timed() const {
-  return !deadlines_.empty() || !asking_.empty();
+  return !deadlines_.empty();
 }
 
 // -- rows prepared ahead ------------------------------------------------------
@@ -225,17 +213,11 @@ std::string requests::check() const {
   planning::fair_shares texts;
   planning::fair_shares sources;
   size_t due = 0;
-  size_t asking = 0;
   for (const auto& [id, r] : rows_) {
     if (r.due != core::never) {
       ++due;
       if (!deadlines_.contains({r.due, id}))
         return fmt::format("row {} is due and not found", id.value);
-    }
-    if (r.state == row_state::asking) {
-      ++asking;
-      if (!asking_.contains({r.asks_until, id}))
-        return fmt::format("row {} asks and is not found", id.value);
     }
     if (is_terminal(r.state))
       continue;
@@ -248,7 +230,7 @@ std::string requests::check() const {
     return "the bytes of accepted requests are not conserved";
   if (open != open_)
     return "open rows are not counted";
-  if (due != deadlines_.size() || asking != asking_.size())
+  if (due != deadlines_.size())
     return "a row is found by a time that is not its own";
   uint32_t ahead = 0;
   for (const auto& [whose, count] : ahead_of_)

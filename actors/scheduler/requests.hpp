@@ -30,7 +30,7 @@ namespace atelier::actors {
 /// `end` commits a row's end.
 ///
 /// Invariants (see check): rows that have not ended are counted, with their
-/// bytes; each row that is due, or asks for facts, is found by its time.
+/// bytes; each row that is due is found by its time.
 /// Threads: one at a time.
 class requests {
 public:
@@ -47,10 +47,13 @@ public:
   /// @pre no row has that number
   row& accept(std::shared_ptr<const core::request> what);
 
-  /// Sets a row's terminal state; it is no longer due, asks for nothing and is
-  /// no longer counted.
+  /// Sets a row's terminal state; it is no longer due and no longer counted.
   /// @pre it has not ended; `as` is terminal
   void end(row& r, row_state as);
+
+  /// Makes a row ask for facts, and makes one that asks wait for a route.
+  void ask(row& r);
+  void stop_asking(row& r);
 
   /// Forgets a row.
   /// @pre it has ended
@@ -90,18 +93,10 @@ public:
   /// Makes a row expire at another time.
   void set_due(row& r, core::time_point due);
 
-  /// Makes a row ask for facts until a time.
-  void ask(row& r, core::time_point until);
-
-  /// Makes a row that asks wait for a route.
-  void stop_asking(row& r);
-
-  /// Return the row that is due first, if it is due now, and the row whose
-  /// patience for facts ended.
+  /// Returns the row that is due first, if it is due now.
   std::optional<core::request_id> due(core::time_point now) const;
-  std::optional<core::request_id> patience_over(core::time_point now) const;
 
-  /// Whether any row has such a time.
+  /// Whether any row is due at some time.
   bool timed() const;
 
   // -- rows prepared ahead ----------------------------------------------------
@@ -133,8 +128,6 @@ private:
   core::limits limits_;
   std::unordered_map<core::request_id, row> rows_;
   times deadlines_;
-  /// By the end of their patience.
-  times asking_;
   uint32_t ahead_ = 0;
   /// Only tenants that have such rows.
   std::map<core::tenant_id, uint32_t> ahead_of_;

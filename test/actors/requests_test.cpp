@@ -122,16 +122,13 @@ BOOST_AUTO_TEST_CASE(rows_are_found_by_when_they_are_due) {
   BOOST_TEST(sut.check() == "");
 }
 
-BOOST_AUTO_TEST_CASE(patience_for_facts_ends) {
+BOOST_AUTO_TEST_CASE(a_row_that_asks_waits_afterwards) {
   auto& r = accept(request_of(1));
-  sut.ask(r, now + 1s);
+  sut.ask(r);
   BOOST_TEST((r.state == row_state::asking));
-  BOOST_TEST(!sut.patience_over(now).has_value());
-  BOOST_TEST((sut.patience_over(now + 1s) == core::request_id{1}));
   sut.stop_asking(r);
   BOOST_TEST((r.state == row_state::waiting));
-  BOOST_TEST(!sut.patience_over(now + 1s).has_value());
-  sut.ask(r, now + 1s);
+  sut.ask(r);
   sut.end(r, row_state::failed);
   BOOST_TEST(!sut.timed());
   BOOST_TEST(sut.check() == "");

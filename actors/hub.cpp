@@ -60,9 +60,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
   r.notes = r.request->notes;
   r.plan = plan_;
   r.slots = route_slots_;
-  r.held = held;
-  r.noted = held.trials > 0;
-  r.keeps_suspicion = keeps_suspicion;
+  suspicions_.accept(id, held, keeps_suspicion);
   records_.accepted(*r.request);
   probe(r.request, now);
   if (!path_.has_unasked_facts() || !ask(id, r, {}, now))
@@ -105,7 +103,7 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
     requests_.set_due(r, r.request->deadline - entry.still_needs);
   if (r.phase == phase::denoising)
     count_waiting(r.recipe.variant, lane, true);
-  queues_.push(lane, entry, at, marks_of(r));
+  queues_.push(lane, entry, at, marks_of(id, r));
 }
 
 void hub::discount_ahead(core::tenant_id whose) {
@@ -126,7 +124,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   queues_.remove(id);
   r.took.queue += now - r.waiting_since;
   records_.waited(id, r.phase, r.waiting_since, now);
-  if (!r.alone)
+  if (!suspicions_.is_alone(id))
     return;
   // A worker may be draining for this row only.
   for (const auto& [who, w] : workers_.all())
@@ -174,6 +172,7 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
 void hub::close(row& r, row_state as) {
   forecast_.uncount(r.request->id);
   questions_.forget(r.request->id);
+  suspicions_.forget(r.request->id);
   requests_.end(r, as);
   if (requests_.open() == 0)
     records_.rest();
@@ -307,7 +306,9 @@ void hub::stop(core::time_point now) {
   std::sort(ids.begin(), ids.end());
   for (const auto id : ids) {
     auto& r = requests_.at(id);
-    take_trial_back(id, r);
+    // An unfinished trial does not count.
+    if (const auto x = suspicions_.take_trial_back(id, place_of_work(r)))
+      ports_.clients->suspected(id, *x, false);
     end_row(id, r, row_state::failed,
             core::fail(core::ec::stopping, "the engine is stopping"), now);
   }

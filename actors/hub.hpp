@@ -16,6 +16,7 @@
 #include <atelier/actors/scheduler/requests.hpp>
 #include <atelier/actors/scheduler/shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
+#include <atelier/actors/scheduler/suspicions.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
 #include <atelier/actors/seat_shares.hpp>
 #include <atelier/actors/stage_path.hpp>
@@ -407,7 +408,9 @@ private:
   /// Begins a stage; ends a row that died in it too often before.
   void enter(core::request_id id, row& r, size_t stage, core::time_point now);
   /// Returns how a waiting row is counted.
-  static queues::marks marks_of(const row& r);
+  queues::marks marks_of(core::request_id id, const row& r) const;
+  /// Returns where a row is.
+  static suspicions::place place_of_work(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
   /// Returns the suspect of a queue that was tried least, preferring those for
@@ -415,11 +418,6 @@ private:
   core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
   /// Whether its trial is recorded; otherwise requests that.
   bool may_try(core::request_id id, row& r);
-  void note_suspicion(core::request_id id, row& r, uint32_t trials, bool waits);
-  void forgive(core::request_id id, row& r);
-  /// The engine stops: an unfinished trial does not count.
-  void take_trial_back(core::request_id id, row& r);
-  core::error poison_of(const row& r, std::string_view last) const;
   bool has_room_for(const row& r) const;
   /// Returns what the workers of a process were working on when it died.
   std::set<core::ticket> worked_on(const std::set<core::worker_id>& gone,
@@ -483,7 +481,6 @@ private:
   void fall_back(core::request_id id, row& r, const concluded& x,
                  const core::error& why, loss how, core::time_point now);
   /// Its state is lost: begins the leg anew.
-  static void hold_suspicion(row& r);
   void restart_leg(core::request_id id, row& r, const core::error& why,
                    core::time_point now);
   /// Returns what silence is measured by.
@@ -555,18 +552,13 @@ private:
   planning::admission admission_;
 
   actors::questions questions_;
+  actors::suspicions suspicions_;
   actors::probes probes_;
   /// Version of the last plan after which retrievals requested another one.
   std::optional<uint64_t> called_for_;
   std::vector<core::worker_id> filling_;
   bool stopping_ = false;
 };
-
-/// Number of deaths alone, without progress, after which a request is poison.
-inline constexpr uint32_t most_strikes = 2;
-
-/// Number of times that a request's legs begin anew because a state was lost.
-inline constexpr uint32_t most_restarts = 3;
 
 /// Number of rows of a pool's queue that are searched for another tenant's.
 inline constexpr size_t looked_at = 4;

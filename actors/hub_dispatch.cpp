@@ -11,11 +11,12 @@
 namespace atelier::actors {
 
 core::lane_id hub::lane_for(const row& r) const {
+  const bool alone = suspicions_.is_alone(r.request->id);
   switch (path_.worker_of(r.stage)) {
     case role::preprocess:
-      return r.alone ? pool_suspects_lane : prepare_lane;
+      return alone ? pool_suspects_lane : prepare_lane;
     case role::postprocess:
-      return r.alone ? pool_suspects_lane : finish_lane;
+      return alone ? pool_suspects_lane : finish_lane;
     case role::recall:
       // It runs in the control process, which no request's work can end alone.
       return recall_lane;
@@ -25,7 +26,7 @@ core::lane_id hub::lane_for(const row& r) const {
   }
   if (r.bound) {
     const auto lane = planning::lane_of(*r.bound);
-    return r.alone ? alone_lane(lane) : lane;
+    return alone ? alone_lane(lane) : lane;
   }
   core::philox random{config_.seed, core::purpose::routing, r.request->id};
   random.seek((uint64_t{r.moves} + 1) << 16);
@@ -33,7 +34,7 @@ core::lane_id hub::lane_for(const row& r) const {
   const auto lane =
     config_.policy->place(next, {*r.request, r.known, *forecast_.profile(),
                                  *plan_, cluster(), random});
-  return r.alone ? alone_lane(lane) : lane;
+  return alone ? alone_lane(lane) : lane;
 }
 
 planning::waiting hub::entry_for(core::request_id id, const row& r) const {
@@ -363,7 +364,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   x.since = now;
   x.variant = r.recipe.variant;
   x.steps_before = x.steps_done = r.steps_done;
-  x.alone = r.alone;
+  x.alone = suspicions_.is_alone(id);
   if (r.phase == phase::preparing)
     requests_.count_ahead(x.tenant, true);
   if (r.phase == phase::denoising) {
@@ -403,9 +404,10 @@ void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
     w.filling = true;
     filling_.push_back(w.view.worker);
   }
+  const bool alone = x.alone;
   hand_over({r.request->id, r.attempt}, std::move(x), w, silence_of(r, w), now);
-  if (r.alone) {
-    r.next_trial = trial::unasked;
+  if (alone) {
+    suspicions_.begin(r.request->id);
     workers_.each_beside(w, [](worker& y) {
       y.exclusive = true;
       y.draining = false;

@@ -144,7 +144,7 @@ std::string hub::check_rows() const {
 
 std::string hub::check_queues() const {
   for (const auto& [id, r] : requests_.all())
-    if (queues_.contains(id) && queues_.marks_of(id) != marks_of(r))
+    if (queues_.contains(id) && queues_.marks_of(id) != marks_of(id, r))
       return fmt::format("row {} is not counted as what it is", id.value);
   for (const auto& [id, w] : workers_.all()) {
     const auto own = planning::lane_of(id);

@@ -133,7 +133,7 @@ void hub::order_lost(core::ticket who, core::time_point now) {
 }
 
 hub::loss hub::note_lost(row& r, worker& w, core::error& why) {
-  if (++r.unanswered == 1)
+  if (suspicions_.unanswered(r.request->id) == 1)
     return loss::unanswered;
   if (w.address.process == ipc::process_life{})
     why.code = core::ec::internal;

@@ -380,7 +380,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
       r.steps_run +=
         std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
     if (holds) {
-      gained = held_steps > std::max(x.steps_before, r.reached);
+      gained =
+        held_steps > std::max(x.steps_before, suspicions_.reached(id));
       r.steps_done = held_steps;
       r.newest = state;
       slots_.drop(x.slots.reading[held::state]);
@@ -396,37 +397,34 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   } else {
     slots_.discard(x.slots);
   }
-  r.losses = gained ? 1 : r.losses + 1;
-  if (gained)
-    forgive(id, r);
-  if (how == loss::suspicious) {
-    if (x.alone && !gained)
-      ++r.strikes;
-    r.alone = true;
-    r.reached = std::max(r.reached, r.steps_done);
-  }
-  if (r.strikes >= most_strikes)
-    return stage_failed(id, r, poison_of(r, why.text), now);
-  if (anew && r.restarts < most_restarts)
+  const auto at = place_of_work(r);
+  const auto found =
+    suspicions_.lost(id, {how == loss::suspicious, x.alone, gained}, at);
+  if (found.record)
+    ports_.clients->suspected(id, *found.record, false);
+  if (found.is_poison)
+    return stage_failed(id, r, suspicions_.poison_of(id, at, why.text), now);
+  if (anew && suspicions_.may_restart(id))
     return restart_leg(id, r, why, now);
   const bool retry = !anew && worth_retrying(why.code)
-                  && r.losses < most_losses(why.code, config_.pace.attempts);
+                  && found.losses
+                       < most_losses(why.code, config_.pace.attempts);
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
   // Suspects take turns.
-  wait(id, r, now, r.alone ? queues::end::back : queues::end::front);
+  wait(id, r, now,
+       suspicions_.is_alone(id) ? queues::end::back : queues::end::front);
 }
 
 void hub::restart_leg(core::request_id id, row& r, const core::error& why,
                       core::time_point now) {
-  ++r.restarts;
   records_.leg_restarted();
   records_.fell_back(id, false, 0, why, now);
   core::log_warn("request {}: its newest state is lost, and its leg begins "
                  "anew: {}",
                  id.value, why.text);
-  hold_suspicion(r);
+  suspicions_.hold(id, r.leg);
   slots_.drop(std::exchange(r.found, {}));
   for (const auto& slot : std::exchange(r.captures, {}))
     slots_.drop(slot);
@@ -436,16 +434,10 @@ void hub::restart_leg(core::request_id id, row& r, const core::error& why,
 void hub::prepare_for(core::request_id id, row& r, core::variant_id variant,
                       core::time_point now) {
   leave_lane(id, r, now);
-  hold_suspicion(r);
+  suspicions_.hold(id, r.leg);
   slots_.drop(std::exchange(r.newest, {}));
   r.bound = variant;
   begin_leg_with(id, r, r.leg, variant, now);
-}
-
-// A suspicion does not end where its leg begins anew.
-void hub::hold_suspicion(row& r) {
-  if (r.alone)
-    r.held = {phase::denoising, r.leg, r.reached, std::max(r.strikes, 1u)};
 }
 
 // -- death --------------------------------------------------------------------
@@ -521,8 +513,9 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     const concluded x{*orders_.end(ticket), slots_.orphan(ticket)};
     if (x.phase == phase::preparing && !x.side)
       requests_.count_ahead(x.tenant, false);
-    if (auto* r = x.side ? nullptr : requests_.running(ticket))
-      r->delayed = r->delayed || (how == loss::killed && !suspects.empty());
+    if (how == loss::killed && !suspects.empty() && !x.side
+        && requests_.running(ticket) != nullptr)
+      suspicions_.delay(ticket.id);
     give_up(ticket, x, why, how, now);
   };
   for (const auto ticket : orphans)

@@ -50,7 +50,8 @@ slot_counts hub::left_for_waiting(const row& r) const {
   const auto images = slots_.images_left_for_waiting();
   // A row that drew before, or by itself, delays others for as long as it
   // waits.
-  if (images == 0 || r.leg > 0 || r.alone || r.steps_done > 0)
+  if (images == 0 || r.leg > 0 || r.steps_done > 0
+      || suspicions_.is_alone(r.request->id))
     return out;
   // A tenant's request does not make one with a larger share wait, but many of
   // these do not make it wait forever.

@@ -36,7 +36,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = requests_.at(x.request);
     const std::tuple rank{!has_room_for(r), r.phase == phase::preparing,
-                          r.strikes};
+                          suspicions_.strikes(x.request)};
     if (next == core::request_id{} || rank < least) {
       next = x.request;
       least = rank;
@@ -45,8 +45,12 @@ core::request_id hub::next_suspect(core::lane_id lane,
   return next;
 }
 
-queues::marks hub::marks_of(const row& r) {
-  return {r.delayed && !r.alone, is_under_way(r)};
+queues::marks hub::marks_of(core::request_id id, const row& r) const {
+  return {suspicions_.is_held_up(id), is_under_way(r)};
+}
+
+suspicions::place hub::place_of_work(const row& r) {
+  return {r.phase, r.leg, r.steps_done};
 }
 
 bool hub::has_room_for(const row& r) const {
@@ -169,20 +173,16 @@ void hub::pump_pool_suspects(core::time_point now) {
 }
 
 bool hub::may_try(core::request_id id, row& r) {
-  if (!r.keeps_suspicion || r.next_trial == trial::noted)
-    return true;
-  if (r.next_trial == trial::unasked) {
-    r.next_trial = trial::asked;
-    note_suspicion(id, r, r.strikes + 1, true);
-  }
-  return false;
+  const auto may = suspicions_.may_try(id);
+  if (may == suspicions::permission::wanted)
+    ports_.clients->suspected(
+      id, suspicions_.next_record(id, place_of_work(r)), true);
+  return may == suspicions::permission::granted;
 }
 
 void hub::trial_noted(core::request_id id, core::time_point now) {
-  auto* r = requests_.find(id);
-  if (r == nullptr || r->next_trial != trial::asked)
+  if (!suspicions_.recorded(id))
     return;
-  r->next_trial = trial::noted;
   if (const auto lane = queues_.where(id))
     queues_.touch(*lane);
   settle(now);
@@ -192,59 +192,20 @@ void hub::trial_noted(core::request_id id, core::time_point now) {
 
 void hub::enter(core::request_id id, row& r, size_t stage,
                 core::time_point now) {
-  if (r.alone)
-    forgive(id, r);
+  if (const auto record = suspicions_.leave(id, place_of_work(r)))
+    ports_.clients->suspected(id, *record, false);
   r.stage = stage;
   r.phase = path_.phase_of(stage);
-  r.alone = false;
-  r.strikes = 0;
-  r.losses = 0;
-  r.unanswered = 0;
-  r.reached = 0;
-  r.next_trial = trial::unasked;
   // Recall runs in the scheduler's process, so it could not have ended another
   // one.
-  if (const auto was = r.held; was.trials > 0 && was.phase == r.phase
-                               && was.leg == r.leg
-                               && path_.worker_of(stage) != role::recall) {
-    r.held = {};
-    r.alone = true;
-    r.strikes = was.trials;
-    r.reached = was.steps;
-  }
+  suspicions_.enter(id, place_of_work(r),
+                    path_.worker_of(stage) != role::recall);
   wait(id, r, now, queues::end::back);
-  if (r.strikes >= most_strikes)
+  if (suspicions_.is_poison(id))
     end_row(id, r, row_state::failed,
-            poison_of(r, "before the server was started again"), now);
-}
-
-void hub::note_suspicion(core::request_id id, row& r, uint32_t trials,
-                         bool waits) {
-  r.noted = trials > 0;
-  ports_.clients->suspected(
-    id, {r.phase, r.leg, std::max(r.reached, r.steps_done), trials}, waits);
-}
-
-void hub::forgive(core::request_id id, row& r) {
-  r.strikes = 0;
-  if (r.noted && r.keeps_suspicion)
-    note_suspicion(id, r, 0, false);
-}
-
-void hub::take_trial_back(core::request_id id, row& r) {
-  if (r.alone && r.noted && r.keeps_suspicion)
-    note_suspicion(id, r, r.strikes, false);
-}
-
-core::error hub::poison_of(const row& r, std::string_view last) const {
-  const auto where = r.phase == phase::denoising
-                     ? fmt::format("running it alone at step {}", r.steps_done)
-                   : r.phase == phase::preparing
-                     ? std::string{"preparing it alone"}
-                     : std::string{"encoding its image alone"};
-  return core::fail(core::ec::poison,
-                    "its worker died {} times while {} (last: {})", r.strikes,
-                    where, last);
+            suspicions_.poison_of(id, place_of_work(r),
+                                  "before the server was started again"),
+            now);
 }
 
 // -- deaths -------------------------------------------------------------------
@@ -288,7 +249,7 @@ void hub::note_delayed(const std::set<core::lane_id>& served) {
     if (workers_.anyone_serves(lane))
       continue;
     for (const auto id : queues_.of(lane))
-      if (auto& r = requests_.at(id); !std::exchange(r.delayed, true))
+      if (suspicions_.delay(id))
         queues_.hold_up(id);
   }
 }

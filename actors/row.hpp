@@ -22,9 +22,6 @@ namespace atelier::actors {
 
 using core::phase;
 
-/// Whether the client recorded that a suspect is about to be tried.
-enum class trial : uint8_t { unasked, asked, noted };
-
 /// State of a row. ASKING -> WAITING -> RUNNING -> WAITING | ANSWERED | FAILED
 /// | CANCELLED; the last three are terminal.
 enum class row_state : uint8_t {
@@ -106,28 +103,6 @@ struct row {
   /// Number of steps in `newest`.
   uint32_t steps_done = 0;
   uint32_t steps_run = 0;
-  /// A suspect: its worker's process died while it worked on this row. It runs
-  /// without others until it completes the phase.
-  bool alone = false;
-  /// Deaths alone that gained no step.
-  uint32_t strikes = 0;
-  /// Highest number of steps that it had at such a death.
-  uint32_t reached = 0;
-  /// The suspicion that came with `submit`; it applies at the position where
-  /// the request was at that time.
-  core::suspicion held;
-  bool keeps_suspicion = false;
-  /// Progress of its next trial, and whether the client recorded anything.
-  trial next_trial = trial::unasked;
-  bool noted = false;
-  /// It was delayed by a death that another request caused.
-  bool delayed = false;
-  /// Workers lost since the last gain.
-  uint32_t losses = 0;
-  /// How often a leg began anew because its state could not be read.
-  uint32_t restarts = 0;
-  /// Orders of this stage that were lost, or whose answers were.
-  uint32_t unanswered = 0;
   /// Findings of its workers that the client should know, each once.
   std::vector<core::note> notes;
   core::time_point waiting_since;

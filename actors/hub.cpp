@@ -57,7 +57,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
     if (auto why = slots_.too_few_for_source())
       return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = requests_.accept(std::move(what));
-  r.notes = r.request->notes;
+  r.account.note(r.request->notes);
   r.plan = plan_;
   r.slots = route_slots_;
   suspicions_.accept(id, held, keeps_suspicion);
@@ -122,7 +122,7 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
     discount_ahead(r.request->tenant);
   }
   queues_.remove(id);
-  r.took.queue += now - r.waiting_since;
+  r.account.waited(now - r.waiting_since);
   records_.waited(id, r.phase, r.waiting_since, now);
   if (!suspicions_.is_alone(id))
     return;
@@ -194,7 +194,8 @@ void hub::leave_worker(core::request_id id, row& r) {
 records::ending hub::ending_of(core::request_id id, const row& r) const {
   const auto& all = config_.profile->variants;
   const auto v = r.recipe.variant.value;
-  return {id, v < all.size() ? std::string_view{all[v].name} : "", r.steps_run};
+  return {id, v < all.size() ? std::string_view{all[v].name} : "",
+          r.account.steps_run()};
 }
 
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
@@ -216,9 +217,7 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   a.recipe = r.recipe;
   if (r.route.value < r.plan->routes.size())
     a.route = r.plan->routes[r.route.value].name;
-  a.steps_run = r.steps_run;
-  a.took = r.took;
-  a.took.total = now - r.request->arrived;
+  r.account.close(a, r.request->arrived, now);
   requests_.forget(id);
   ports_.clients->answered(std::move(a));
 }
@@ -243,15 +242,11 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   a.sha256 = std::move(r.known.file->sha256);
   if (r.known.tolerated && !r.known.tolerated->empty())
     a.tolerated = std::move(r.known.tolerated);
-  a.reused = r.reused;
   a.recipe = r.recipe;
   a.model = v.model;
   a.variant = v.name;
   a.route = r.plan->routes[r.route.value].name;
-  a.steps_run = r.steps_run;
-  a.notes = std::move(r.notes);
-  a.took = r.took;
-  a.took.total = now - r.request->arrived;
+  r.account.close_with_image(a, r.request->arrived, now);
   ports_.clients->answered(std::move(a));
 }
 

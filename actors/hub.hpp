@@ -469,7 +469,6 @@ private:
   loss note_lost(row& r, worker& w, core::error& why);
   /// Ends an order that its worker does not have.
   void order_lost(core::ticket who, core::time_point now);
-  void note(row& r, const std::vector<core::note>& what);
   /// Notes a judge's score; returns the value that its gate compares.
   double note_score(double told);
   /// Returns the reported facts of a row that ends.

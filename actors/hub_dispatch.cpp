@@ -391,7 +391,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   queues_.remove(id);
-  r.took.queue += now - r.waiting_since;
+  r.account.waited(now - r.waiting_since);
   records_.waited(id, r.phase, r.waiting_since, now);
   if (r.request->deadline != core::never && !r.known.best
       && r.due != r.request->deadline)

@@ -165,7 +165,7 @@ void hub::question_over(core::request_id id, row& r, size_t stage,
     if (auto ended = path_.at(stage).end(x.outcome, found); !ended)
       why = ended.why();
     else {
-      note(r, x.notes);
+      r.account.note(x.notes);
       if (found.near)
         questions_.found_near(id, x.took);
       if (found.prediction)
@@ -201,10 +201,7 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
   requests_.stop_asking(r);
   if (late)
     records_.facts_late();
-  if (x.wanted.near || x.wanted.hit_likely)
-    r.took.retrieve += x.took;
-  else if (x.wanted.tolerated)
-    r.took.classify += x.took;
+  r.account.asked(x.wanted, x.took);
   if (x.wanted.near) {
     const bool found = !late && x.search;
     // Other questions, and other orders of the worker, say nothing of how long
@@ -252,7 +249,7 @@ bool is_made_by_its_seed(const row& r, const planning::match& from,
 
 void hub::note_reuse(row& r) {
   using planning::origin;
-  r.reused.reset();
+  r.account.reused({});
   const auto* from = match_of(r);
   if (from == nullptr)
     return;
@@ -273,20 +270,20 @@ void hub::note_reuse(row& r) {
   }
   x.entry = from->entry;
   x.similarity = from->similarity;
-  r.reused = x;
+  r.account.reused(x);
   const bool makes_it = is_made_by_its_seed(r, *from, *config_.profile);
   if (makes_it)
     r.recipe.seed = from->seed;
-  note(
-    r,
-    {{core::note_code::from_cache,
-      fmt::format("The image started from {} of an earlier image and left "
-                  "out {} of {} steps (route '{}', entry {}, similarity "
-                  "{:.3f}). Its seed {}.",
-                  x.from == origin::image ? "the pixels" : "the state", x.steps,
-                  r.recipe.steps, along.name, x.entry, x.similarity,
-                  makes_it ? "is that of the earlier image and makes it again"
-                           : "alone does not make it")}});
+  const core::note told[] = {
+    {core::note_code::from_cache,
+     fmt::format("The image started from {} of an earlier image and left "
+                 "out {} of {} steps (route '{}', entry {}, similarity "
+                 "{:.3f}). Its seed {}.",
+                 x.from == origin::image ? "the pixels" : "the state", x.steps,
+                 r.recipe.steps, along.name, x.entry, x.similarity,
+                 makes_it ? "is that of the earlier image and makes it again"
+                          : "alone does not make it")}};
+  r.account.note(told);
 }
 
 void hub::turn_away(core::request_id id, row& r, core::error why,
@@ -344,7 +341,7 @@ void hub::count_choice(row& r) {
     from == planning::origin::latent || from == planning::origin::image;
   // What a level saves is known when its worker takes the row.
   const bool later = first != nullptr && first->level_of_worker;
-  if (hit && !later && !std::exchange(r.hit_counted, true)) {
+  if (hit && !later && r.account.counts_hit()) {
     // An image that is the answer saves all steps.
     auto saved = first != nullptr ? first->skip : r.recipe.steps;
     if (const auto* match = match_of(r);
@@ -358,8 +355,7 @@ void hub::count_choice(row& r) {
 
 void hub::count_level(row& r) {
   const auto& first = r.plan->routes[r.route.value].legs.front();
-  if (first.level_of_worker && r.saved > 0
-      && !std::exchange(r.hit_counted, true))
+  if (first.level_of_worker && r.saved > 0 && r.account.counts_hit())
     records_.hit(r.saved);
 }
 

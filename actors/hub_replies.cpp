@@ -100,13 +100,6 @@ bool hub::is_denoising(core::ticket who) const {
   return of != nullptr && of->phase == phase::denoising;
 }
 
-void hub::note(row& r, const std::vector<core::note>& what) {
-  for (const auto& x : what)
-    if (r.notes.size() < core::most_notes
-        && std::find(r.notes.begin(), r.notes.end(), x) == r.notes.end())
-      r.notes.push_back(x);
-}
-
 // -- announcing ---------------------------------------------------------------
 
 void hub::on(const worker_ready& x, core::time_point now) {
@@ -161,12 +154,9 @@ void hub::on(const stage_done& x, core::time_point now) {
     return settle(now);
   }
   note_returned(x.ticket.id, done, why, now);
-  if (done.phase == phase::finishing) {
-    r->took.postprocess += x.took;
+  r->account.staged(done.phase, x.took);
+  if (done.phase == phase::finishing)
     forecast_.finished(now - r->waiting_since);
-  } else {
-    r->took.preprocess += x.took;
-  }
   planning::facts told;
   if (why.code == core::ec::none)
     if (auto ended = path_.at(done.stage).end(x.outcome, told); !ended)
@@ -175,7 +165,7 @@ void hub::on(const stage_done& x, core::time_point now) {
     if (auto kept = keep(*r, done.slots); !kept)
       why = kept.why();
   if (why.code == core::ec::none) {
-    note(*r, x.notes);
+    r->account.note(x.notes);
     r->known.learn(std::move(told));
     next_stage(x.ticket.id, *r, done.stage + 1, now);
   } else if (path_.at(done.stage).row().otherwise
@@ -296,13 +286,8 @@ void hub::on(const denoised& x, core::time_point now) {
   note_returned(x.ticket.id, done, x.failure, now);
   records_.parts_of(x.ticket.id, done.since, x, now);
   forecast_.uncount(x.ticket.id);
-  r->took.text += x.text + x.encode;
-  r->took.denoise += x.denoise;
-  r->took.decode += x.decode;
-  if (r->took.first_step.count() == 0 && x.first_step_ns != 0)
-    r->took.first_step =
-      core::time_point{core::timespan{x.first_step_ns}} - r->request->arrived;
-  r->steps_run += std::min(x.steps_run, done.steps);
+  r->account.drew(x, r->request->arrived);
+  r->account.ran(std::min(x.steps_run, done.steps));
   // The decoding time of a judged image includes the judge's time.
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
@@ -324,7 +309,7 @@ void hub::on(const denoised& x, core::time_point now) {
   }
   // A row that had all its steps is only decoded after a death.
   records_.stepped_on(x.ticket.id, now);
-  note(*r, x.notes);
+  r->account.note(x.notes);
   using planning::held;
   slots_.drop(done.slots.reading[held::state]);
   slots_.drop(done.slots.granted[held::state]);
@@ -377,8 +362,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     // A living worker reports its steps itself. For a dead one, the steps that
     // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
-      r.steps_run +=
-        std::max({held_steps, x.steps_done, x.steps_before}) - x.steps_before;
+      r.account.ran(std::max({held_steps, x.steps_done, x.steps_before})
+                    - x.steps_before);
     if (holds) {
       gained =
         held_steps > std::max(x.steps_before, suspicions_.reached(id));

@@ -27,7 +27,7 @@ planning::row_view hub::view_of(const row& r,
                                 const planning::need& asked) const {
   planning::row_view v{*r.request, r.known, *config_.profile};
   v.asked = asked;
-  v.notes = r.notes;
+  v.notes = r.account.notes();
   const auto note_held = [&](held name) {
     v.holds[static_cast<size_t>(name)] = static_cast<bool>(slot_of(r, name));
   };

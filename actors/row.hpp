@@ -3,7 +3,7 @@
 
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
-#include <atelier/core/note.hpp>
+#include <atelier/actors/scheduler/account.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/suspicion.hpp>
 #include <atelier/planning/plan.hpp>
@@ -66,14 +66,9 @@ struct row {
   planning::facts known;
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
-  /// Its start from earlier work is counted, so that another choice after a
-  /// failed fetch does not count a second one.
-  bool hit_counted = false;
   /// Steps that earlier work saves this leg: expected until a device takes it,
   /// then the number that `newest` began with.
   uint32_t saved = 0;
-  /// The earlier work that its first leg started from.
-  std::optional<reused_work> reused;
   /// Masked share of an edit; 1 for other requests.
   double masked = 1;
   /// Index of the leg that runs or comes next.
@@ -102,14 +97,11 @@ struct row {
   std::vector<uint32_t> uncaptured;
   /// Number of steps in `newest`.
   uint32_t steps_done = 0;
-  uint32_t steps_run = 0;
-  /// Findings of its workers that the client should know, each once.
-  std::vector<core::note> notes;
   core::time_point waiting_since;
   /// When it expires: at its deadline, or earlier if it already has an image
   /// that must still be encoded.
   core::time_point due = core::never;
-  row_timings took;
+  actors::account account;
 };
 
 /// Whether a row may hold slots that others wait for.

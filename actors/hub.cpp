@@ -81,10 +81,7 @@ void hub::begin_leg_with(core::request_id id, row& r, uint32_t leg,
   r.leg = leg;
   r.recipe = planning::recipe_of(*r.request, next, variant, *config_.profile);
   r.saved = saved_by(r, next, r.recipe.variant, 0);
-  r.newest = {};
-  r.uncaptured.clear();
-  drop_source(r);
-  r.steps_done = 0;
+  slots_.begin_leg(r.held);
   next_stage(id, r, path_.first(planning::hook::each_leg), now);
 }
 
@@ -133,11 +130,10 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
         queues_.touch(alone_lane(lane));
 }
 
-void hub::finish_with(core::request_id id, row& r, uint32_t done,
-                      core::time_point now) {
-  r.pixels = r.known.done[done].image;
-  r.recipe = r.ran[done];
-  drop_source(r);
+void hub::finish(core::request_id id, row& r, core::time_point now) {
+  r.recipe = r.drawn;
+  slots_.drop_source(r.held);
+  slots_.drop_found(r.held);
   r.answering = true;
   next_stage(id, r, path_.first(planning::hook::before_answer), now);
 }
@@ -149,8 +145,8 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
     expire_in_time(r);
     return begin_leg(id, r, run->leg, now);
   }
-  if (const auto* with = std::get_if<planning::answer_with>(&next))
-    return finish_with(id, r, with->done, now);
+  if (std::holds_alternative<planning::answer_with>(next))
+    return finish(id, r, now);
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
                      "no stage of route {} produced an image", along.name),
@@ -176,11 +172,6 @@ void hub::close(row& r, row_state as) {
   requests_.end(r, as);
   if (requests_.open() == 0)
     records_.rest();
-}
-
-void hub::drop_source(row& r) {
-  slots_.drop(r.source);
-  r.source = {};
 }
 
 void hub::leave_worker(core::request_id id, row& r) {
@@ -223,7 +214,7 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
 }
 
 void hub::answer_row(core::request_id id, row& r, core::time_point now) {
-  if (!r.encoded || !r.known.file)
+  if (!r.held[planning::held::encoded] || !r.known.file)
     return end_row(
       id, r, row_state::failed,
       core::fail(core::ec::internal, "no stage encoded the answer's image"),
@@ -233,11 +224,11 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   records_.answered(ending_of(id, r), now);
   forecast_.answered(now);
   remember(id, r, now);
-  slots_.answer(id, r.encoded);
+  slots_.answer(id, r.held);
   const auto& v = config_.profile->variants[r.recipe.variant.value];
   answer a;
   a.request = r.request;
-  a.image = r.encoded;
+  a.image = r.held[planning::held::encoded];
   a.bytes = r.known.file->bytes;
   a.sha256 = std::move(r.known.file->sha256);
   if (r.known.tolerated && !r.known.tolerated->empty())
@@ -254,7 +245,7 @@ void hub::taken(core::request_id id, core::time_point now) {
   const auto* r = requests_.find(id);
   if (r == nullptr || r->state != row_state::answered)
     return;
-  slots_.taken(id, r->encoded);
+  slots_.taken(id, r->held);
   requests_.forget(id);
   settle(now);
 }
@@ -273,8 +264,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
     r.state == row_state::asking
       ? planning::action{planning::give_up{core::ec::deadline_missed}}
       : planning::walk_late(r.plan->routes[r.route.value], r.known);
-  const auto* with = std::get_if<planning::answer_with>(&next);
-  if (with == nullptr)
+  if (!std::holds_alternative<planning::answer_with>(next))
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::deadline_missed,
                               "the deadline passed, or can no longer be met, "
@@ -289,7 +279,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
     leave_lane(id, r, now);
   else
     leave_worker(id, r);
-  finish_with(id, r, with->done, now);
+  finish(id, r, now);
 }
 
 void hub::stop(core::time_point now) {

@@ -150,6 +150,11 @@ public:
   std::string check() const;
 
 private:
+  /// A dispatch that ended, and the slots that it held.
+  struct concluded : dispatched {
+    held_slots slots;
+  };
+
   // hub_facts.cpp: asking for facts and choosing a route
   /// Orders the stages to find the requested facts; false if none does.
   bool ask(core::request_id id, row& r, const planning::need& wants,
@@ -171,6 +176,8 @@ private:
   /// available.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
+  /// The image that was found for a row counts as its image.
+  void take_match_as_image(row& r);
   void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
@@ -197,12 +204,8 @@ private:
   void stage_failed(core::request_id id, row& r, core::error why,
                     core::time_point now);
   void choose_again(core::request_id id, row& r, core::time_point now);
-  /// Returns the slot in which a row holds something; invalid: none.
-  ipc::slot_ref slot_of(const row& r, planning::held name) const;
-  /// Makes the row hold the captures that were written, and drops the others.
-  void keep_captures(row& r, const held_slots& what);
   /// Makes the row hold what a stage wrote for it.
-  core::result<void> keep(row& r, const held_slots& what);
+  core::result<void> keep(row& r, const concluded& done);
   /// Orders a stage's work that moves no row: facts before a route, or work
   /// after the answer. False if no worker is free for it.
   bool order_aside(core::request_id id, row& r, size_t stage,
@@ -300,8 +303,8 @@ private:
   void prepare_for(core::request_id id, row& r, core::variant_id variant,
                    core::time_point now);
   void advance(core::request_id id, row& r, core::time_point now);
-  void finish_with(core::request_id id, row& r, uint32_t done,
-                   core::time_point now);
+  /// Continues with the stages before the answer, which is the newest image.
+  void finish(core::request_id id, row& r, core::time_point now);
   void wait(core::request_id id, row& r, core::time_point now, queues::end at);
   /// Counts a row as no longer prepared and waiting for a device.
   void discount_ahead(core::tenant_id whose);
@@ -318,7 +321,6 @@ private:
   void leave_worker(core::request_id id, row& r);
   /// Sets a row's terminal state: nothing more is predicted for it.
   void close(row& r, row_state as);
-  void drop_source(row& r);
   void settle(core::time_point now);
 
   // hub_dispatch.cpp: from queues to workers
@@ -354,7 +356,8 @@ private:
   std::optional<work> order_to_denoise(core::ticket who, row& r,
                                        const worker& w);
   /// Orders states to be kept on the way, in as many slots as are available.
-  void order_captures(core::ticket who, row& r, const worker& w, denoise& into);
+  std::vector<gpu::state_capture> order_captures(core::ticket who, row& r,
+                                                 const worker& w);
   /// Makes a row run by a variant that its worker hosts, from earlier work if
   /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);
@@ -438,11 +441,6 @@ private:
     unanswered,
     /// A living worker could not read the state that it began with.
     unreadable,
-  };
-
-  /// A dispatch that ended, and the slots that it held.
-  struct concluded : dispatched {
-    held_slots slots;
   };
 
   /// @param sign the end is a sign of life of the worker

@@ -225,7 +225,7 @@ bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
 
 core::variant_id hub::variant_on(const row& r, const worker& w) const {
   // It continues with the variant by which its steps were run.
-  if (r.bound || r.steps_done > r.saved)
+  if (r.bound || r.held.steps() > r.saved)
     return r.recipe.variant;
   // The worker may host another of the variants that the leg allows.
   for (const auto v : r.plan->routes[r.route.value].legs[r.leg].any_of)
@@ -248,12 +248,12 @@ bool hub::is_prepared_for(const row& r, core::variant_id variant) const {
 }
 
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
-  if (r.steps_done > r.saved)
+  if (r.held.steps() > r.saved)
     return;
   const auto& next = r.plan->routes[r.route.value].legs[r.leg];
   if (const auto v = variant_on(r, w); v != r.recipe.variant) {
     r.recipe = planning::recipe_of(*r.request, next, v, *config_.profile);
-    if (r.source && starts_from_found(r))
+    if (r.held[planning::held::source] && starts_from_found(r))
       r.recipe = planning::refining(r.recipe, next);
   }
   start_from_earlier(who, r, saved_by(r, next, r.recipe.variant, w.view.level));
@@ -290,20 +290,21 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
     count_level(r);
     note_reuse(r);
   }
-  slots_.read(who, w.address.process, held::state, r.newest);
-  if (r.source)
-    slots_.read(who, w.address.process, held::source, r.source);
+  const auto source = r.held[held::source];
+  slots_.read(who, w.address.process, held::state, r.held[held::state]);
+  if (source)
+    slots_.read(who, w.address.process, held::source, source);
   const auto& next = r.plan->routes[r.route.value].legs[r.leg];
   std::optional<work> made{std::in_place, std::in_place_type<denoise>};
   auto& d = std::get<denoise>(*made);
   d.ticket = who;
   d.recipe = r.recipe;
   d.text = r.request->text;
-  d.from = r.newest;
+  d.from = r.held[held::state];
   d.state = given->granted[held::state];
   d.image = given->granted[held::pixels];
-  d.source = r.source;
-  d.steps_done = r.steps_done;
+  d.source = source;
+  d.steps_done = r.held.steps();
   d.prio = r.request->prio;
   d.deadline_ns = r.request->deadline.time_since_epoch().count();
   d.tenant = r.request->tenant;
@@ -312,12 +313,12 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   d.preview_every = r.request->preview_every;
   if (next.check)
     d.judge = next.check->judge;
-  order_captures(who, r, w, d);
+  d.captures = order_captures(who, r, w);
   return made;
 }
 
-void hub::order_captures(core::ticket who, row& r, const worker& w,
-                         denoise& into) {
+std::vector<gpu::state_capture> hub::order_captures(core::ticket who, row& r,
+                                                    const worker& w) {
   const auto& along = r.plan->routes[r.route.value];
   const auto& next = along.legs[r.leg];
   // Captures are not needed without a route and a stage that keep them.
@@ -325,22 +326,12 @@ void hub::order_captures(core::ticket who, row& r, const worker& w,
       || !core::writes(r.request->cache)
       || !path_.is(path_.first(planning::hook::after_answer),
                    planning::hook::after_answer))
-    return;
+    return {};
   std::vector<uint32_t> wanted;
   for (const auto steps : next.capture)
-    if (steps > r.steps_done && steps <= core::steps_to_run(r.recipe))
+    if (steps > r.held.steps() && steps <= core::steps_to_run(r.recipe))
       wanted.push_back(steps);
-  slots_.grant_captures(who, w.address.process, wanted.size());
-  const auto& given = slots_.of(who).granted.captures;
-  // When slots are short, the latest states are captured: they save most steps.
-  const auto left_out = wanted.size() - given.size();
-  // An order after a death may find slots for what the last one left out.
-  std::erase_if(r.uncaptured,
-                [&](uint32_t steps) { return steps > r.steps_done; });
-  for (size_t i = 0; i < left_out; ++i)
-    r.uncaptured.push_back(wanted[i]);
-  for (size_t i = 0; i < given.size(); ++i)
-    into.captures.push_back({wanted[left_out + i], given[i]});
+  return slots_.grant_captures(r.held, who, w.address.process, wanted);
 }
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
@@ -363,7 +354,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   x.phase = r.phase;
   x.since = now;
   x.variant = r.recipe.variant;
-  x.steps_before = x.steps_done = r.steps_done;
+  x.steps_before = x.steps_done = r.held.steps();
   x.alone = suspicions_.is_alone(id);
   if (r.phase == phase::preparing)
     requests_.count_ahead(x.tenant, true);

@@ -259,7 +259,7 @@ void hub::note_reuse(row& r) {
     x.from = origin::image;
     x.steps = r.recipe.steps;
   } else if (along.legs.front().from == origin::image) {
-    if (!r.source || !starts_from_found(r))
+    if (!r.held[planning::held::source] || !starts_from_found(r))
       return;
     x.from = origin::image;
     x.steps = r.recipe.steps - core::steps_to_run(r.recipe);
@@ -300,24 +300,25 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
   // Kept work was drawn from scratch, by the variant that does that.
   r.recipe = planning::recipe_of(*r.request, {}, config_.profile->reuse->full,
                                  *config_.profile);
-  const auto image =
-    slots_.fill({id, r.attempt}, ipc::slot_kind::image, reserve_found,
-                [&](const ipc::slot_ref& slot) {
-                  return ports_.found->give_image((*r.known.near)[match].entry,
-                                                  r.recipe.px, slot);
-                });
-  if (!image)
+  if (!slots_.fill_image(
+        r.held, {id, r.attempt}, reserve_found, [&](const auto& slot) {
+          return ports_.found->give_image((*r.known.near)[match].entry,
+                                          r.recipe.px, slot);
+        }))
     return false;
+  take_match_as_image(r);
+  advance(id, r, now);
+  return true;
+}
+
+void hub::take_match_as_image(row& r) {
   count_choice(r);
   note_reuse(r);
   planning::outcome o;
   o.variant = r.recipe.variant;
-  o.image = image;
   r.known.best = 0;
   r.known.done.push_back(o);
-  r.ran.push_back(r.recipe);
-  advance(id, r, now);
-  return true;
+  r.drawn = r.recipe;
 }
 
 namespace {
@@ -381,7 +382,7 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
       // The image is in the row's source, and its run is shorter.
       return 0;
     case origin::image:
-      if (r.source)
+      if (r.held[planning::held::source])
         return 0;
       break;
   }
@@ -391,19 +392,15 @@ uint32_t hub::saved_by(const row& r, const planning::leg& next,
 
 void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
   // The row keeps the steps that it already has, for example after a death.
-  r.saved = r.steps_done;
+  const auto has = r.held.steps();
+  r.saved = has;
   const auto* from = match_of(r);
-  if (steps == 0 || steps == r.steps_done || !ports_.found || from == nullptr)
+  if (steps == 0 || steps == has || !ports_.found || from == nullptr)
     return;
-  const auto state =
-    slots_.fill(who, ipc::slot_kind::state, {}, [&](const ipc::slot_ref& slot) {
-      return ports_.found->give_state(from->entry, steps, slot);
-    });
-  if (!state)
-    return;
-  slots_.drop(r.newest);
-  r.newest = state;
-  r.saved = r.steps_done = steps;
+  if (slots_.fill_state(r.held, who, steps, [&](const auto& slot) {
+        return ports_.found->give_state(from->entry, steps, slot);
+      }))
+    r.saved = steps;
 }
 
 } // namespace atelier::actors

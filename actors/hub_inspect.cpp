@@ -129,9 +129,11 @@ std::string hub::check_rows() const {
                          && !r.answering
                          && (r.phase == phase::denoising
                              || (r.phase == phase::preparing
-                                 && (r.newest || starts_from_found(r))));
-    if (has_source != static_cast<bool>(r.source)
-        || (has_source && !slots_.holds(r.source)))
+                                 && (r.held[planning::held::state]
+                                     || starts_from_found(r))));
+    const auto source = r.held[planning::held::source];
+    if (has_source != static_cast<bool>(source)
+        || (has_source && !slots_.holds(source)))
       return fmt::format("row {} lost its source, or keeps one for nothing",
                          id.value);
   }

@@ -217,16 +217,13 @@ void hub::leg_failed(core::request_id id, row& r, core::error why,
   o.variant = r.recipe.variant;
   o.failure = why.code;
   r.known.done.push_back(o);
-  r.ran.push_back(r.recipe);
   const auto& along = r.plan->routes[r.route.value];
   if (std::holds_alternative<planning::give_up>(
         planning::walk(along, r.known, *r.plan)))
     return end_row(id, r, row_state::failed, std::move(why), now);
   leave_lane(id, r, now);
   forecast_.uncount(id);
-  slots_.drop(std::exchange(r.newest, {}));
-  drop_source(r);
-  slots_.drop(std::exchange(r.found, {}));
+  slots_.drop_start(r.held);
   advance(id, r, now);
 }
 

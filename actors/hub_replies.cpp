@@ -162,7 +162,7 @@ void hub::on(const stage_done& x, core::time_point now) {
     if (auto ended = path_.at(done.stage).end(x.outcome, told); !ended)
       why = ended.why();
   if (why.code == core::ec::none)
-    if (auto kept = keep(*r, done.slots); !kept)
+    if (auto kept = keep(*r, done); !kept)
       why = kept.why();
   if (why.code == core::ec::none) {
     r->account.note(x.notes);
@@ -310,12 +310,7 @@ void hub::on(const denoised& x, core::time_point now) {
   // A row that had all its steps is only decoded after a death.
   records_.stepped_on(x.ticket.id, now);
   r->account.note(x.notes);
-  using planning::held;
-  slots_.drop(done.slots.reading[held::state]);
-  slots_.drop(done.slots.granted[held::state]);
-  keep_captures(*r, done.slots);
   records_.captured(x.captured.size());
-  r->newest = {};
   planning::outcome o;
   o.leg = r->leg;
   o.variant = r->recipe.variant;
@@ -323,17 +318,13 @@ void hub::on(const denoised& x, core::time_point now) {
   if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
       ran.check && x.failure.code == core::ec::none)
     o.score = note_score(x.score);
+  slots_.end_leg(r->held, done.slots, x.failure.code == core::ec::none);
   if (x.failure.code == core::ec::none) {
-    records_.captures_without_slot(r->uncaptured.size());
-    o.image = done.slots.granted[held::pixels];
+    records_.captures_without_slot(r->held.left_out());
     r->known.best = static_cast<uint32_t>(r->known.done.size());
-  } else {
-    slots_.drop(done.slots.granted[held::pixels]);
+    r->drawn = r->recipe;
   }
-  drop_source(*r);
-  slots_.drop(std::exchange(r->found, {}));
   r->known.done.push_back(o);
-  r->ran.push_back(r->recipe);
   const auto& along = r->plan->routes[r->route.value];
   if (x.failure.code == core::ec::none)
     next_stage(x.ticket.id, *r, path_.denoise() + 1, now);
@@ -349,36 +340,21 @@ void hub::on(const denoised& x, core::time_point now) {
 
 void hub::fall_back(core::request_id id, row& r, const concluded& x,
                     const core::error& why, loss how, core::time_point now) {
-  using planning::held;
   bool gained = false;
   bool anew = false;
   if (x.phase == phase::denoising) {
-    const auto& state = x.slots.granted[held::state];
-    // A worker that dies may have written anything: what cannot be true of the
-    // leg is no publication.
-    const auto seq = slots_.last_published(state);
-    const bool holds = seq && *seq > 0 && *seq - 1 <= x.steps;
-    const auto held_steps = holds ? static_cast<uint32_t>(*seq - 1) : 0;
+    const auto left = slots_.resume(r.held, x.slots, x.steps,
+                                    how == loss::unreadable);
     // A living worker reports its steps itself. For a dead one, the steps that
     // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
-      r.account.ran(std::max({held_steps, x.steps_done, x.steps_before})
+      r.account.ran(std::max({left.steps, x.steps_done, x.steps_before})
                     - x.steps_before);
-    if (holds) {
-      gained =
-        held_steps > std::max(x.steps_before, suspicions_.reached(id));
-      r.steps_done = held_steps;
-      r.newest = state;
-      slots_.drop(x.slots.reading[held::state]);
+    gained = left.holds
+          && left.steps > std::max(x.steps_before, suspicions_.reached(id));
+    if (left.holds)
       records_.resumed();
-    } else {
-      slots_.drop(state);
-      if (how == loss::unreadable)
-        slots_.drop(x.slots.reading[held::state]);
-      anew = how == loss::unreadable || x.slots.published;
-    }
-    slots_.drop(x.slots.granted[held::pixels]);
-    keep_captures(r, x.slots);
+    anew = left.lost;
   } else {
     slots_.discard(x.slots);
   }
@@ -396,7 +372,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
                        < most_losses(why.code, config_.pace.attempts);
   if (!retry)
     return stage_failed(id, r, why, now);
-  records_.fell_back(id, gained || r.steps_done > 0, r.steps_done, why, now);
+  records_.fell_back(id, gained || r.held.steps() > 0, r.held.steps(), why,
+                   now);
   // Suspects take turns.
   wait(id, r, now,
        suspicions_.is_alone(id) ? queues::end::back : queues::end::front);
@@ -410,9 +387,8 @@ void hub::restart_leg(core::request_id id, row& r, const core::error& why,
                  "anew: {}",
                  id.value, why.text);
   suspicions_.hold(id, r.leg);
-  slots_.drop(std::exchange(r.found, {}));
-  for (const auto& slot : std::exchange(r.captures, {}))
-    slots_.drop(slot);
+  slots_.drop_found(r.held);
+  slots_.drop_captures(r.held);
   begin_leg(id, r, r.leg, now);
 }
 
@@ -420,7 +396,6 @@ void hub::prepare_for(core::request_id id, row& r, core::variant_id variant,
                       core::time_point now) {
   leave_lane(id, r, now);
   suspicions_.hold(id, r.leg);
-  slots_.drop(std::exchange(r.newest, {}));
   r.bound = variant;
   begin_leg_with(id, r, r.leg, variant, now);
 }

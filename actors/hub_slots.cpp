@@ -50,7 +50,7 @@ slot_counts hub::left_for_waiting(const row& r) const {
   const auto images = slots_.images_left_for_waiting();
   // A row that drew before, or by itself, delays others for as long as it
   // waits.
-  if (images == 0 || r.leg > 0 || r.steps_done > 0
+  if (images == 0 || r.leg > 0 || r.held.steps() > 0
       || suspicions_.is_alone(r.request->id))
     return out;
   // A tenant's request does not make one with a larger share wait, but many of
@@ -125,7 +125,7 @@ const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
     return nullptr;
   for (const auto& x : uses)
     if (x.mode != access::writes && x.applies(leg, brings))
-      if (const auto slot = slot_of(r, x.name))
+      if (const auto slot = r.held[x.name])
         slots_.read(who, w.address.process, x.name, slot);
   return given;
 }

@@ -29,10 +29,10 @@ planning::row_view hub::view_of(const row& r,
   v.asked = asked;
   v.notes = r.account.notes();
   const auto note_held = [&](held name) {
-    v.holds[static_cast<size_t>(name)] = static_cast<bool>(slot_of(r, name));
+    v.holds[static_cast<size_t>(name)] = static_cast<bool>(r.held[name]);
   };
   v.holds[static_cast<size_t>(held::files)] = r.request->source != nullptr;
-  v.holds[static_cast<size_t>(held::capture)] = !r.captures.empty();
+  v.holds[static_cast<size_t>(held::capture)] = !r.held.captures().empty();
   if (r.state == row_state::asking || r.route.value >= r.plan->routes.size())
     return v;
   v.route = &r.plan->routes[r.route.value];
@@ -57,90 +57,30 @@ planning::row_view hub::view_of(const row& r,
     v.skip = r.saved;
   }
   if (v.holds[static_cast<size_t>(held::pixels)])
-    v.drawn = r.found || r.answering ? &r.recipe : &r.ran[*r.known.best];
+    v.drawn = r.held.found() || r.answering ? &r.recipe : &r.drawn;
   return v;
 }
 
-ipc::slot_ref hub::slot_of(const row& r, held name) const {
-  switch (name) {
-    case held::source:
-      return r.source;
-    case held::state:
-      return r.newest;
-    case held::encoded:
-      return r.encoded;
-    case held::pixels:
-      if (r.answering)
-        return r.pixels;
-      if (r.phase == phase::finishing && !r.known.done.empty())
-        return r.known.done.back().image;
-      if (r.found)
-        return r.found;
-      return r.known.best ? r.known.done[*r.known.best].image : ipc::slot_ref{};
-    case held::files:
-    case held::capture:
-      break;
-  }
-  return {};
-}
-
-core::result<void> hub::keep(row& r, const held_slots& what) {
-  const auto& given = what.granted;
-  for (size_t i = 0; i < given.slots.size(); ++i) {
-    if (!given.slots[i])
-      continue;
-    const auto seq = slots_.last_published(given.slots[i]);
-    if (!seq || *seq == 0)
-      return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
-                        path_.at(r.stage).row().name,
-                        to_string(static_cast<held>(i)));
-    const auto steps = core::steps_to_run(r.recipe);
-    if (static_cast<held>(i) == held::state && *seq - 1 > steps)
-      return core::fail(core::ec::internal,
-                        "stage '{}' left a state after {} of {} steps",
-                        path_.at(r.stage).row().name, *seq - 1, steps);
-  }
-  const auto take = [&](held name, ipc::slot_ref& into) {
-    const auto& slot = given[name];
-    if (!slot)
-      return false;
-    slots_.drop(what.reading[name]);
-    into = slot;
-    return true;
-  };
-  if (take(held::state, r.newest)) {
-    r.steps_done = static_cast<uint32_t>(*slots_.last_published(r.newest) - 1);
-    // The steps that earlier work replaces are expected until a device takes
-    // it.
-    r.saved = std::max(r.saved, r.steps_done);
-  }
-  if (take(held::source, r.source) && starts_from_found(r)) {
+core::result<void> hub::keep(row& r, const concluded& done) {
+  const auto& wrote = done.slots;
+  if (auto kept = slots_.keep(r.held, wrote, r.phase,
+                              path_.at(r.stage).row().name,
+                              core::steps_to_run(r.recipe));
+      !kept)
+    return kept;
+  // The steps that earlier work replaces are expected until a device takes it.
+  if (wrote.granted[held::state])
+    r.saved = std::max(r.saved, r.held.steps());
+  if (wrote.granted[held::source] && starts_from_found(r)) {
     // Its run is shorter, and leaves out only that part.
     r.recipe =
       planning::refining(r.recipe, r.plan->routes[r.route.value].legs[r.leg]);
     r.saved = 0;
   }
   // A run of one step cannot be shortened: it starts from noise.
-  if (r.source && !r.recipe.from_image)
-    drop_source(r);
-  take(held::encoded, r.encoded);
-  const bool drawn = r.phase == phase::finishing && !r.known.done.empty();
-  take(held::pixels, r.answering ? r.pixels
-                     : drawn     ? r.known.done.back().image
-                                 : r.found);
-  if (what.reads_files)
-    slots_.drop(what.reading[held::files]);
+  if (r.held[held::source] && !r.recipe.from_image)
+    slots_.drop_source(r.held);
   return {};
-}
-
-void hub::keep_captures(row& r, const held_slots& what) {
-  for (const auto& slot : what.granted.captures) {
-    const auto seq = slots_.last_published(slot);
-    if (seq && *seq > 0)
-      r.captures.push_back(slot);
-    else
-      slots_.drop(slot);
-  }
 }
 
 void hub::next_stage(core::request_id id, row& r, size_t from,
@@ -170,16 +110,10 @@ void hub::next_stage(core::request_id id, row& r, size_t from,
 
 void hub::leg_over(core::request_id id, row& r, core::time_point now) {
   if (r.plan->routes[r.route.value].legs.empty()) {
-    if (!r.found)
+    if (!r.held.found())
       return choose_again(id, r, now);
-    count_choice(r);
-    note_reuse(r);
-    planning::outcome o;
-    o.variant = r.recipe.variant;
-    o.image = std::exchange(r.found, {});
-    r.known.best = 0;
-    r.known.done.push_back(o);
-    r.ran.push_back(r.recipe);
+    slots_.take_found(r.held);
+    take_match_as_image(r);
   }
   advance(id, r, now);
 }
@@ -208,10 +142,7 @@ void hub::choose_again(core::request_id id, row& r, core::time_point now) {
   r.match.reset();
   forecast_.uncount(id);
   r.recipe.from_image = r.request->source != nullptr;
-  for (auto* slot : {&r.newest, &r.found, &r.source}) {
-    slots_.drop(*slot);
-    *slot = {};
-  }
+  slots_.drop_start(r.held);
   r.state = row_state::waiting;
   choose_route(id, r, now);
 }
@@ -245,9 +176,9 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
       continue;
     files = files || (x.name == held::files && brings);
     if (x.name == held::capture)
-      reads.captures = r.captures;
+      reads.captures = r.held.captures();
     else
-      reads[x.name] = slot_of(r, x.name);
+      reads[x.name] = r.held[x.name];
   }
   // The files' slot, and one with which rows that are further along can
   // continue.

@@ -50,7 +50,7 @@ queues::marks hub::marks_of(core::request_id id, const row& r) const {
 }
 
 suspicions::place hub::place_of_work(const row& r) {
-  return {r.phase, r.leg, r.steps_done};
+  return {r.phase, r.leg, r.held.steps()};
 }
 
 bool hub::has_room_for(const row& r) const {

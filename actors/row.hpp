@@ -4,6 +4,7 @@
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/scheduler/account.hpp>
+#include <atelier/actors/scheduler/holding.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/suspicion.hpp>
 #include <atelier/planning/plan.hpp>
@@ -67,7 +68,7 @@ struct row {
   /// Index into known.near of the match from which its first leg starts.
   std::optional<uint32_t> match;
   /// Steps that earlier work saves this leg: expected until a device takes it,
-  /// then the number that `newest` began with.
+  /// then the number that its state began with.
   uint32_t saved = 0;
   /// Masked share of an edit; 1 for other requests.
   double masked = 1;
@@ -77,26 +78,10 @@ struct row {
   /// The variant for which its leg was prepared a second time: no other runs
   /// it, so that it is not prepared for one worker after another.
   std::optional<core::variant_id> bound;
-  /// The recipe of each leg of `known.done`.
-  std::vector<core::recipe> ran;
-  /// The state to continue from: the noise, or the newest published state.
-  ipc::slot_ref newest;
-  /// The image, and mask, that it starts from: set from `prepared` until its
-  /// leg ended. Invalid if it starts only from noise.
-  ipc::slot_ref source;
-  /// Pixels of earlier work that it starts from, or that answer it.
-  ipc::slot_ref found;
-  /// Pixels of the image that will be the answer.
-  ipc::slot_ref pixels;
-  /// Encoded image, once answered.
-  ipc::slot_ref encoded;
-  /// States that are kept for later requests.
-  std::vector<ipc::slot_ref> captures;
-  /// Numbers of steps of this leg whose states have no slot: those that its
-  /// last order left out, and those that it passed before.
-  std::vector<uint32_t> uncaptured;
-  /// Number of steps in `newest`.
-  uint32_t steps_done = 0;
+  /// How its newest image was drawn.
+  core::recipe drawn;
+  /// The slots that it holds.
+  holding held;
   core::time_point waiting_since;
   /// When it expires: at its deadline, or earlier if it already has an image
   /// that must still be encoded.
@@ -106,14 +91,13 @@ struct row {
 
 /// Whether a row may hold slots that others wait for.
 inline bool is_under_way(const row& r) {
-  return r.leg > 0 || r.newest || r.source || r.found || r.pixels || r.encoded
-      || !r.known.done.empty();
+  return r.leg > 0 || r.held.any() || !r.known.done.empty();
 }
 
 /// Returns the number of steps that are left in a row's leg.
 inline uint32_t steps_left(const row& r) {
   const auto all = core::steps_to_run(r.recipe);
-  return all - std::min(std::max(r.steps_done, r.saved), all);
+  return all - std::min(std::max(r.held.steps(), r.saved), all);
 }
 
 /// Whether a row's leg starts from an image that earlier work left.

@@ -105,7 +105,6 @@ struct outcome {
   core::ec failure = core::ec::none;
   /// The judge's score, if the leg has a gate: 0..1, or `unjudged`.
   double score = 0;
-  ipc::slot_ref image;
 
   friend bool operator==(const outcome&, const outcome&) = default;
 };

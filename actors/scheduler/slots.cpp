@@ -195,16 +195,26 @@ const held_slots* slots::grant_with_files(core::ticket dispatch,
   return &held;
 }
 
-void slots::grant_captures(core::ticket dispatch, ipc::process_life writer,
-                           size_t wanted) {
+std::vector<gpu::state_capture> slots::grant_captures(
+  holding& of, core::ticket dispatch, ipc::process_life writer,
+  std::span<const uint32_t> wanted) {
   constexpr std::array kinds{ipc::slot_kind::capture};
-  auto& held = held_.at(dispatch);
-  for (size_t i = 0; i < wanted; ++i) {
-    const auto opened = open(dispatch, writer, kinds, {});
-    if (!opened)
-      return;
-    held.granted.captures.push_back(opened->front());
-  }
+  auto& given = held_.at(dispatch).granted.captures;
+  while (given.size() < wanted.size())
+    if (const auto opened = open(dispatch, writer, kinds, {}))
+      given.push_back(opened->front());
+    else
+      break;
+  const auto left_out = wanted.size() - given.size();
+  // An order after a death may find slots for what the last one left out.
+  std::erase_if(of.left_out_,
+                [&](uint32_t steps) { return steps > of.steps_; });
+  of.left_out_.insert(of.left_out_.end(), wanted.begin(),
+                      wanted.begin() + static_cast<ptrdiff_t>(left_out));
+  std::vector<gpu::state_capture> out;
+  for (size_t i = 0; i < given.size(); ++i)
+    out.push_back({wanted[left_out + i], given[i]});
+  return out;
 }
 
 void slots::read(core::ticket dispatch, ipc::process_life reader,
@@ -267,11 +277,28 @@ size_t slots::dispatches() const {
   return held_.size();
 }
 
-// -- requests -----------------------------------------------------------------
+// -- what requests hold -------------------------------------------------------
 
-ipc::slot_ref slots::fill(
-  core::ticket dispatch, ipc::slot_kind kind, const slot_counts& reserve,
-  const std::function<bool(const ipc::slot_ref&)>& fill) {
+ipc::slot_ref holding::operator[](planning::held name) const {
+  using planning::held;
+  switch (name) {
+    case held::source:
+      return source_;
+    case held::state:
+      return state_;
+    case held::pixels:
+      return found_ ? found_ : image_;
+    case held::encoded:
+      return encoded_;
+    case held::files:
+    case held::capture:
+      break;
+  }
+  return {};
+}
+
+ipc::slot_ref slots::fill(core::ticket dispatch, ipc::slot_kind kind,
+                          const slot_counts& reserve, const filler& fill) {
   const std::array kinds{kind};
   const auto opened = open(dispatch, control_life, kinds, reserve);
   if (!opened)
@@ -285,8 +312,148 @@ ipc::slot_ref slots::fill(
   return {};
 }
 
+bool slots::fill_state(holding& of, core::ticket dispatch, uint32_t steps,
+                       const filler& with) {
+  const auto state = fill(dispatch, ipc::slot_kind::state, {}, with);
+  if (!state)
+    return false;
+  drop(of.state_);
+  of.state_ = state;
+  of.steps_ = steps;
+  return true;
+}
+
+bool slots::fill_image(holding& of, core::ticket dispatch,
+                       const slot_counts& reserve, const filler& with) {
+  const auto image = fill(dispatch, ipc::slot_kind::image, reserve, with);
+  if (!image)
+    return false;
+  of.image_ = image;
+  return true;
+}
+
+core::result<void> slots::keep(holding& of, const held_slots& wrote,
+                               core::phase at, std::string_view stage,
+                               uint32_t most_steps) {
+  using planning::held;
+  const auto& given = wrote.granted;
+  for (size_t i = 0; i < given.slots.size(); ++i) {
+    if (!given.slots[i])
+      continue;
+    const auto name = static_cast<held>(i);
+    const auto seq = last_published(given.slots[i]);
+    if (!seq || *seq == 0)
+      return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
+                        stage, to_string(name));
+    if (name == held::state && *seq - 1 > most_steps)
+      return core::fail(core::ec::internal,
+                        "stage '{}' left a state after {} of {} steps", stage,
+                        *seq - 1, most_steps);
+  }
+  const auto take = [&](held name, ipc::slot_ref& into) {
+    const auto& slot = given[name];
+    if (!slot)
+      return;
+    drop(wrote.reading[name]);
+    into = slot;
+  };
+  if (given[held::state])
+    of.steps_ =
+      static_cast<uint32_t>(*last_published(given[held::state]) - 1);
+  take(held::state, of.state_);
+  take(held::source, of.source_);
+  take(held::encoded, of.encoded_);
+  take(held::pixels, at == core::phase::preparing || of.found_ ? of.found_
+                                                               : of.image_);
+  if (wrote.reads_files)
+    drop(wrote.reading[held::files]);
+  return {};
+}
+
+void slots::keep_captures(holding& of, const held_slots& wrote) {
+  for (const auto& slot : wrote.granted.captures) {
+    const auto seq = last_published(slot);
+    if (seq && *seq > 0)
+      of.captures_.push_back(slot);
+    else
+      drop(slot);
+  }
+}
+
+slots::resumption slots::resume(holding& of, const held_slots& wrote,
+                                uint32_t most_steps, bool unreadable) {
+  using planning::held;
+  const auto& state = wrote.granted[held::state];
+  const auto seq = last_published(state);
+  resumption out;
+  out.holds = seq && *seq > 0 && *seq - 1 <= most_steps;
+  if (out.holds) {
+    out.steps = static_cast<uint32_t>(*seq - 1);
+    of.steps_ = out.steps;
+    of.state_ = state;
+    drop(wrote.reading[held::state]);
+  } else {
+    drop(state);
+    if (unreadable)
+      drop(wrote.reading[held::state]);
+    out.lost = unreadable || wrote.published;
+  }
+  drop(wrote.granted[held::pixels]);
+  keep_captures(of, wrote);
+  return out;
+}
+
+void slots::end_leg(holding& of, const held_slots& wrote, bool with_image) {
+  using planning::held;
+  drop(wrote.reading[held::state]);
+  drop(wrote.granted[held::state]);
+  keep_captures(of, wrote);
+  of.state_ = {};
+  if (with_image)
+    of.image_ = wrote.granted[held::pixels];
+  else
+    drop(wrote.granted[held::pixels]);
+  drop_source(of);
+  drop_found(of);
+}
+
+void slots::begin_leg(holding& of) {
+  drop_and_forget(of.state_);
+  of.steps_ = 0;
+  of.left_out_.clear();
+  drop_source(of);
+}
+
+void slots::drop_start(holding& of) {
+  drop_and_forget(of.state_);
+  drop_found(of);
+  drop_source(of);
+}
+
+void slots::drop_source(holding& of) {
+  drop_and_forget(of.source_);
+}
+
+void slots::drop_found(holding& of) {
+  drop_and_forget(of.found_);
+}
+
+void slots::drop_captures(holding& of) {
+  for (const auto& slot : std::exchange(of.captures_, {}))
+    drop(slot);
+}
+
+void slots::take_found(holding& of) {
+  ATELIER_EXPECTS(of.found_, "the request holds pixels of earlier work");
+  of.image_ = std::exchange(of.found_, {});
+}
+
 void slots::drop(const ipc::slot_ref& slot) {
   keeper_.supersede(slot);
+}
+
+void slots::drop_and_forget(ipc::slot_ref& slot) {
+  drop(std::exchange(slot, {}));
 }
 
 void slots::end(core::request_id request) {
@@ -294,14 +461,14 @@ void slots::end(core::request_id request) {
   keeper_.end_request(request);
 }
 
-void slots::answer(core::request_id request, const ipc::slot_ref& encoded) {
+void slots::answer(core::request_id request, const holding& of) {
   waits_no_more(request);
-  keeper_.begin_read(encoded, client_ticket(request), control_life);
+  keeper_.begin_read(of.encoded_, client_ticket(request), control_life);
   keeper_.end_request(request);
 }
 
-void slots::taken(core::request_id request, const ipc::slot_ref& encoded) {
-  keeper_.end_read(encoded, client_ticket(request));
+void slots::taken(core::request_id request, const holding& of) {
+  keeper_.end_read(of.encoded_, client_ticket(request));
 }
 
 core::result<uint64_t> slots::last_published(const ipc::slot_ref& slot) const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/scheduler/holding.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/suspicion.hpp>
+#include <atelier/gpu/device/state_capture.hpp>
 #include <atelier/ipc/keeper.hpp>
 #include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/pipeline.hpp>
@@ -43,8 +45,9 @@ struct held_slots {
 };
 
 /// Tracks who holds each slot: the keeper, the store, and the slots of each
-/// dispatch. This part of the scheduler knows requests by their numbers and
-/// processes by their lives; it has no row, no worker and no queue.
+/// dispatch, and what requests hold. This part of the scheduler knows requests
+/// by their numbers and processes by their lives; it has no row, no worker and
+/// no queue.
 ///
 /// Invariants (see check): the keeper's invariants hold, and a slot that a
 /// dispatch was granted is granted or quarantined while the dispatch lasts.
@@ -115,11 +118,14 @@ public:
                                      const core::source_images& files,
                                      slot_counts reserve);
 
-  /// Grants a dispatch up to `wanted` slots for states that are kept for later
-  /// requests, as far as slots are available.
-  /// @pre slots were granted to it
-  void grant_captures(core::ticket dispatch, ipc::process_life writer,
-                      size_t wanted);
+  /// Grants a dispatch slots for the states after these numbers of steps, which
+  /// are kept for later requests. If slots are short, the last states get them,
+  /// since these save most; the holding notes the others. Returns the states
+  /// that have a slot.
+  /// @pre slots were granted to it; `wanted` rises
+  std::vector<gpu::state_capture> grant_captures(
+    holding& of, core::ticket dispatch, ipc::process_life writer,
+    std::span<const uint32_t> wanted);
 
   /// Lets a dispatch also read a slot until its end, or, for a state, until its
   /// publication.
@@ -152,26 +158,70 @@ public:
   /// Returns the number of dispatches that hold slots.
   size_t dispatches() const;
 
-  // -- requests ---------------------------------------------------------------
+  // -- what requests hold -----------------------------------------------------
 
-  /// Makes the control process fill one slot for a request; it is done with the
-  /// slot at once. Returns an invalid slot if none is free or `fill` fails.
-  ipc::slot_ref fill(core::ticket dispatch, ipc::slot_kind kind,
-                     const slot_counts& reserve,
-                     const std::function<bool(const ipc::slot_ref&)>& fill);
+  using filler = std::function<bool(const ipc::slot_ref&)>;
 
-  /// Frees a slot that is no longer needed.
-  void drop(const ipc::slot_ref& slot);
+  /// Makes the control process fill a slot with a state after `steps` steps, in
+  /// place of the request's state. Returns false, and changes nothing, if no
+  /// slot is free or `fill` fails.
+  bool fill_state(holding& of, core::ticket dispatch, uint32_t steps,
+                  const filler& fill);
+
+  /// Makes the control process fill a slot with the request's image, if so many
+  /// stay free; otherwise like `fill_state`.
+  bool fill_image(holding& of, core::ticket dispatch,
+                  const slot_counts& reserve, const filler& fill);
+
+  /// Keeps what a stage wrote in the phase `at` for its request; what it
+  /// replaced, and the files that it read, are freed. Fails, and changes
+  /// nothing, if the stage left a slot empty that it was to write, or a state
+  /// with more than `most_steps` steps.
+  core::result<void> keep(holding& of, const held_slots& wrote, core::phase at,
+                          std::string_view stage, uint32_t most_steps);
+
+  /// What became of the state of a denoising order that ended without its
+  /// result.
+  struct resumption {
+    /// The steps that it published, 0 if there are none; the request continues
+    /// from there.
+    uint32_t steps = 0;
+    bool holds = false;
+    /// The request has no state left that it could begin with.
+    bool lost = false;
+  };
+
+  /// Keeps the state and the captures that a denoising order published. A
+  /// worker that died may have written anything: a state that cannot be true of
+  /// the leg is no publication.
+  /// @param unreadable its worker could not read the state that it began with
+  resumption resume(holding& of, const held_slots& wrote, uint32_t most_steps,
+                    bool unreadable);
+
+  /// A device ended a leg, with an image or without one: the request keeps the
+  /// image and the captures, and no state, source or found pixels.
+  void end_leg(holding& of, const held_slots& wrote, bool with_image);
+
+  /// Frees what a leg began with: it begins, or begins anew.
+  void begin_leg(holding& of);
+
+  /// Frees state, source and found pixels.
+  void drop_start(holding& of);
+
+  void drop_source(holding& of);
+  void drop_found(holding& of);
+  void drop_captures(holding& of);
+
+  /// Makes the pixels of earlier work the request's image.
+  /// @pre it holds some
+  void take_found(holding& of);
 
   /// The request ended: all its slots are freed.
   void end(core::request_id request);
 
   /// The request ended with an image, which stays until the client took it.
-  void answer(core::request_id request, const ipc::slot_ref& encoded);
-  void taken(core::request_id request, const ipc::slot_ref& encoded);
-
-  /// Returns the number of the last publication in a slot.
-  core::result<uint64_t> last_published(const ipc::slot_ref& slot) const;
+  void answer(core::request_id request, const holding& of);
+  void taken(core::request_id request, const holding& of);
 
   // -- processes --------------------------------------------------------------
 
@@ -194,6 +244,12 @@ public:
 private:
   void waits_no_more(core::request_id request);
   uint32_t images_count() const;
+  ipc::slot_ref fill(core::ticket dispatch, ipc::slot_kind kind,
+                     const slot_counts& reserve, const filler& fill);
+  void drop(const ipc::slot_ref& slot);
+  void drop_and_forget(ipc::slot_ref& slot);
+  void keep_captures(holding& of, const held_slots& wrote);
+  core::result<uint64_t> last_published(const ipc::slot_ref& slot) const;
   std::optional<ipc::granted_slots> open(core::ticket dispatch,
                                          ipc::process_life writer,
                                          std::span<const ipc::slot_kind> kinds,

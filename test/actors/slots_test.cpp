@@ -6,6 +6,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
+#include <initializer_list>
 #include <memory>
 
 namespace {
@@ -29,8 +31,27 @@ struct rig {
     return *sut.keeper().state_of(slot);
   }
 
-  ipc::slot_ref filled(core::ticket who, slot_kind kind) {
-    return sut.fill(who, kind, {}, [](const auto&) { return true; });
+  static bool fill(const ipc::slot_ref&) {
+    return true;
+  }
+
+  /// A stage writes these for a request, which keeps them.
+  void write(actors::holding& into, core::ticket who,
+             std::initializer_list<held> names,
+             core::phase at = core::phase::preparing, uint64_t seq = 1) {
+    BOOST_TEST_REQUIRE(sut.grant(who, cpu, names, {}) != nullptr);
+    const auto done = sut.conclude(who);
+    for (const auto name : names)
+      BOOST_REQUIRE(store->publish(done.granted[name], seq, 0));
+    BOOST_REQUIRE(sut.keep(into, done, at, "any", 10));
+  }
+
+  /// A device ends a leg, with or without an image.
+  void draw(actors::holding& into, core::ticket who, bool with_image) {
+    BOOST_TEST_REQUIRE(sut.grant(who, device, {held::state, held::pixels}, {})
+                       != nullptr);
+    sut.read(who, device, held::state, into[held::state]);
+    sut.end_leg(into, sut.conclude(who), with_image);
   }
 };
 
@@ -61,9 +82,9 @@ BOOST_AUTO_TEST_CASE(a_grant_leaves_its_reserve) {
 BOOST_AUTO_TEST_CASE(a_granted_slot_is_ready_for_its_writer) {
   const auto slot =
     sut.grant(first, device, {held::state}, {})->granted[held::state];
-  BOOST_TEST(*sut.last_published(slot) == 0u);
+  BOOST_TEST(*store->published(slot) == 0u);
   BOOST_REQUIRE(store->publish(slot, 4, 0));
-  BOOST_TEST(*sut.last_published(slot) == 4u);
+  BOOST_TEST(*store->published(slot) == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(files_are_there_for_the_worker_that_decodes_them) {
@@ -83,7 +104,8 @@ BOOST_AUTO_TEST_CASE(files_are_there_for_the_worker_that_decodes_them) {
   BOOST_TEST(found->image == files.image, boost::test_tools::per_element());
   const auto done = sut.conclude(first);
   const auto& were = done.reading[held::files];
-  sut.drop(were);
+  BOOST_TEST(sut.holds(were));
+  sut.discard(done);
   BOOST_TEST(!sut.holds(were));
   BOOST_TEST(sut.check() == "");
 }
@@ -105,13 +127,15 @@ BOOST_AUTO_TEST_CASE(files_take_one_of_the_slots_that_stay_free) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_read_stays_until_the_reply) {
-  const auto from = filled(first, slot_kind::state);
-  const auto source = filled(first, slot_kind::image);
+  actors::holding has;
+  write(has, second, {held::state, held::source});
+  const auto from = has[held::state];
+  const auto source = has[held::source];
   sut.grant(first, device, {held::pixels}, {});
   sut.read(first, device, held::state, from);
   sut.read(first, device, held::source, source);
-  sut.drop(from);
-  sut.drop(source);
+  sut.drop_start(has);
+  BOOST_TEST(!has.any());
   BOOST_TEST(sut.holds(from));
   BOOST_TEST(sut.holds(source));
   const auto done = sut.conclude(first);
@@ -123,9 +147,10 @@ BOOST_AUTO_TEST_CASE(what_is_read_stays_until_the_reply) {
 }
 
 BOOST_AUTO_TEST_CASE(a_publication_replaces_what_was_read) {
-  const auto from = filled(first, slot_kind::state);
+  actors::holding has;
+  write(has, second, {held::state});
   sut.grant(first, device, {held::state}, {});
-  sut.read(first, device, held::state, from);
+  sut.read(first, device, held::state, has[held::state]);
   sut.published(first);
   BOOST_TEST(sut.free(slot_kind::state) == 1u);
   sut.published(first);
@@ -134,31 +159,136 @@ BOOST_AUTO_TEST_CASE(a_publication_replaces_what_was_read) {
 }
 
 BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
-  const auto none =
-    sut.fill(first, slot_kind::state, {}, [](const auto&) { return false; });
-  BOOST_TEST(!none);
-  BOOST_TEST(sut.free(slot_kind::state) == 2u);
+  actors::holding has;
   BOOST_TEST(
-    !sut.fill(first, slot_kind::state, {2, 0, 0}, [](const auto&) -> bool {
+    !sut.fill_state(has, first, 3, [](const auto&) { return false; }));
+  BOOST_TEST(!has.any());
+  BOOST_TEST(sut.free(slot_kind::state) == 2u);
+  BOOST_TEST(sut.fill_state(has, first, 3, fill));
+  BOOST_TEST(has.steps() == 3u);
+  BOOST_TEST((state_of(has[held::state]) == slot_state::held));
+  // The next one replaces it.
+  BOOST_TEST(sut.fill_state(has, first, 5, fill));
+  BOOST_TEST(sut.free(slot_kind::state) == 1u);
+  BOOST_TEST(
+    !sut.fill_image(has, first, {0, 3, 0}, [](const auto&) -> bool {
       BOOST_ERROR("there was no slot to fill");
       return true;
     }));
-  const auto slot = filled(first, slot_kind::state);
-  BOOST_TEST((state_of(slot) == slot_state::held));
+  BOOST_TEST(!has[held::pixels]);
+  BOOST_TEST(sut.fill_image(has, first, {0, 2, 0}, fill));
+  BOOST_TEST((state_of(has[held::pixels]) == slot_state::held));
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_that_leaves_a_slot_empty_has_failed) {
+  actors::holding has;
+  sut.grant(first, cpu, {held::state, held::source}, {});
+  const auto done = sut.conclude(first);
+  BOOST_REQUIRE(store->publish(done.granted[held::state], 1, 0));
+  const auto kept = sut.keep(has, done, core::phase::preparing, "noise", 10);
+  BOOST_REQUIRE(!kept);
+  BOOST_TEST(kept.why().text == "stage 'noise' left nothing as 'source'");
+  BOOST_TEST(!has.any());
+}
+
+BOOST_AUTO_TEST_CASE(a_state_with_too_many_steps_is_refused) {
+  actors::holding has;
+  sut.grant(first, cpu, {held::state}, {});
+  const auto done = sut.conclude(first);
+  BOOST_REQUIRE(store->publish(done.granted[held::state], 12, 0));
+  const auto kept = sut.keep(has, done, core::phase::preparing, "fetch", 10);
+  BOOST_REQUIRE(!kept);
+  BOOST_TEST(kept.why().text == "stage 'fetch' left a state after 11 of 10 "
+                                "steps");
+  BOOST_REQUIRE(store->publish(done.granted[held::state], 11, 0));
+  BOOST_REQUIRE(sut.keep(has, done, core::phase::preparing, "fetch", 10));
+  BOOST_TEST(has.steps() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(found_pixels_are_not_the_image_until_they_are_taken) {
+  actors::holding has;
+  write(has, first, {held::state, held::pixels});
+  BOOST_TEST(has.found());
+  draw(has, first, false);
+  BOOST_TEST(!has.found());
+  BOOST_TEST(!has.any());
+  BOOST_TEST(sut.in_use() == 0u);
+  write(has, first, {held::pixels});
+  sut.take_found(has);
+  BOOST_TEST(!has.found());
+  BOOST_TEST(static_cast<bool>(has[held::pixels]));
+}
+
+BOOST_AUTO_TEST_CASE(a_leg_leaves_its_image_and_nothing_else) {
+  actors::holding has;
+  write(has, first, {held::state, held::source});
+  draw(has, first, true);
+  const auto image = has[held::pixels];
+  BOOST_TEST(static_cast<bool>(image));
+  BOOST_TEST(!has[held::state]);
+  BOOST_TEST(!has[held::source]);
+  BOOST_TEST(sut.in_use() == 1u);
+  // A later leg that fails loses no image, and its start is freed.
+  write(has, first, {held::state}, core::phase::preparing, 3);
+  BOOST_TEST(has.steps() == 2u);
+  sut.begin_leg(has);
+  BOOST_TEST(has.steps() == 0u);
+  write(has, first, {held::state});
+  draw(has, first, false);
+  BOOST_TEST((has[held::pixels] == image));
+  BOOST_TEST(sut.in_use() == 1u);
+  // A stage after it replaces the image.
+  write(has, first, {held::pixels}, core::phase::finishing);
+  BOOST_TEST((has[held::pixels] != image));
+  BOOST_TEST(!has.found());
+  BOOST_TEST(sut.check() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_request_resumes_from_the_last_true_publication) {
+  actors::holding has;
+  write(has, first, {held::state});
+  const auto noise = has[held::state];
+  const auto end = [&](uint64_t seq, bool unreadable = false) {
+    BOOST_TEST_REQUIRE(
+      sut.grant(second, device, {held::state, held::pixels}, {}) != nullptr);
+    sut.read(second, device, held::state, has[held::state]);
+    if (seq > 0)
+      BOOST_REQUIRE(
+        store->publish(sut.of(second).granted[held::state], seq, 0));
+    const auto out = sut.resume(has, sut.conclude(second), 10, unreadable);
+    BOOST_TEST(sut.check() == "");
+    return out;
+  };
+  const auto nothing = end(0);
+  BOOST_TEST(!nothing.holds);
+  BOOST_TEST(!nothing.lost);
+  BOOST_TEST((has[held::state] == noise));
+  // More steps than the leg has are no publication.
+  BOOST_TEST(!end(12).holds);
+  const auto four = end(5);
+  BOOST_TEST(four.holds);
+  BOOST_TEST(four.steps == 4u);
+  BOOST_TEST(has.steps() == 4u);
+  BOOST_TEST(!sut.holds(noise));
+  BOOST_TEST(sut.free(slot_kind::image) == 3u);
+  BOOST_TEST(end(0, true).lost);
+  BOOST_TEST(sut.in_use() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_answered_image_stays_until_it_is_taken) {
-  sut.grant(first, cpu, {held::encoded, held::state}, {});
-  const auto done = sut.conclude(first);
-  sut.answer(first.id, done.granted[held::encoded]);
+  actors::holding has;
+  write(has, first, {held::encoded, held::state}, core::phase::finishing);
+  sut.answer(first.id, has);
   BOOST_TEST(sut.in_use() == 1u);
-  sut.taken(first.id, done.granted[held::encoded]);
+  sut.taken(first.id, has);
   BOOST_TEST(sut.in_use() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_ends_gives_back_what_it_holds) {
-  filled(first, slot_kind::state);
-  filled(second, slot_kind::image);
+  actors::holding has;
+  actors::holding other;
+  write(has, first, {held::state});
+  write(other, second, {held::source});
   sut.end(first.id);
   BOOST_TEST(sut.free(slot_kind::state) == 2u);
   BOOST_TEST(sut.free(slot_kind::image) == 2u);
@@ -230,8 +360,15 @@ BOOST_AUTO_TEST_CASE(captures_are_granted_as_far_as_there_are_some) {
     1,
     {2, 3, 2},
     std::make_shared<ipc::heap_store>(1, actors::slot_counts{2, 3, 2})};
+  actors::holding has;
   sut_with.grant(first, device, {held::state}, {});
-  sut_with.grant_captures(first, device, 3);
+  const std::array<uint32_t, 3> wanted{5, 10, 15};
+  const auto given = sut_with.grant_captures(has, first, device, wanted);
+  BOOST_TEST_REQUIRE(given.size() == 2u);
+  // The last ones save most.
+  BOOST_TEST(given[0].steps == 10u);
+  BOOST_TEST(given[1].steps == 15u);
+  BOOST_TEST(has.left_out() == 1u);
   BOOST_TEST(sut_with.of(first).granted.captures.size() == 2u);
   BOOST_TEST(sut_with.check() == "");
   const auto done = sut_with.conclude(first);
@@ -240,7 +377,9 @@ BOOST_AUTO_TEST_CASE(captures_are_granted_as_far_as_there_are_some) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_remembered_outlives_its_request) {
-  const auto image = filled(first, slot_kind::image);
+  actors::holding has;
+  write(has, first, {held::pixels});
+  const auto image = has[held::pixels];
   planning::slot_set reads;
   reads[held::pixels] = image;
   sut.read_alone(second, cpu, reads);

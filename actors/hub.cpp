@@ -58,8 +58,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
       return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = requests_.accept(std::move(what));
   r.account.note(r.request->notes);
-  r.plan = plan_;
-  r.slots = route_slots_;
+  r.course.begin(*r.request, *config_.profile, plan_, route_slots_);
   suspicions_.accept(id, held, keeps_suspicion);
   records_.accepted(*r.request);
   probe(r.request, now);
@@ -70,17 +69,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
 
 void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
                     core::time_point now) {
-  r.bound.reset();
-  begin_leg_with(id, r, leg,
-                 r.plan->routes[r.route.value].legs[leg].any_of.front(), now);
-}
-
-void hub::begin_leg_with(core::request_id id, row& r, uint32_t leg,
-                         core::variant_id variant, core::time_point now) {
-  const auto& next = r.plan->routes[r.route.value].legs[leg];
-  r.leg = leg;
-  r.recipe = planning::recipe_of(*r.request, next, variant, *config_.profile);
-  r.saved = saved_by(r, next, r.recipe.variant, 0);
+  r.course.begin_leg(leg);
   slots_.begin_leg(r.held);
   next_stage(id, r, path_.first(planning::hook::each_leg), now);
 }
@@ -89,17 +78,17 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
                queues::end at) {
   r.state = row_state::waiting;
   r.waiting_since = now;
-  if (r.phase == phase::denoising)
+  if (r.course.phase() == phase::denoising)
     requests_.count_ahead(r.request->tenant, true);
   count_work(id, r);
   const auto lane = lane_for(r);
   const auto entry = entry_for(id, r);
   // A request that can no longer be in time need not wait until it is late.
-  if (r.request->deadline != core::never && !r.known.best
-      && forecast_.knows_pace(r.recipe.variant))
+  if (r.request->deadline != core::never && !r.course.known().best
+      && forecast_.knows_pace(r.course.recipe().variant))
     requests_.set_due(r, r.request->deadline - entry.still_needs);
-  if (r.phase == phase::denoising)
-    count_waiting(r.recipe.variant, lane, true);
+  if (r.course.phase() == phase::denoising)
+    count_waiting(r.course.recipe().variant, lane, true);
   queues_.push(lane, entry, at, marks_of(id, r));
 }
 
@@ -114,13 +103,13 @@ void hub::discount_ahead(core::tenant_id whose) {
 
 void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
   const auto at = queues_.where(id);
-  if (at && r.phase == phase::denoising) {
-    count_waiting(r.recipe.variant, *at, false);
+  if (at && r.course.phase() == phase::denoising) {
+    count_waiting(r.course.recipe().variant, *at, false);
     discount_ahead(r.request->tenant);
   }
   queues_.remove(id);
   r.account.waited(now - r.waiting_since);
-  records_.waited(id, r.phase, r.waiting_since, now);
+  records_.waited(id, r.course.phase(), r.waiting_since, now);
   if (!suspicions_.is_alone(id))
     return;
   // A worker may be draining for this row only.
@@ -131,16 +120,14 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
 }
 
 void hub::finish(core::request_id id, row& r, core::time_point now) {
-  r.recipe = r.drawn;
+  r.course.finish();
   slots_.drop_source(r.held);
   slots_.drop_found(r.held);
-  r.answering = true;
   next_stage(id, r, path_.first(planning::hook::before_answer), now);
 }
 
 void hub::advance(core::request_id id, row& r, core::time_point now) {
-  const auto& along = r.plan->routes[r.route.value];
-  const auto next = planning::walk(along, r.known, *r.plan);
+  const auto next = r.course.next();
   if (const auto* run = std::get_if<planning::run_leg>(&next)) {
     expire_in_time(r);
     return begin_leg(id, r, run->leg, now);
@@ -149,7 +136,8 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
     return finish(id, r, now);
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
-                     "no stage of route {} produced an image", along.name),
+                     "no stage of route {} produced an image",
+                     r.course.route().name),
           now);
 }
 
@@ -184,7 +172,7 @@ void hub::leave_worker(core::request_id id, row& r) {
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
   const auto& all = config_.profile->variants;
-  const auto v = r.recipe.variant.value;
+  const auto v = r.course.recipe().variant.value;
   return {id, v < all.size() ? std::string_view{all[v].name} : "",
           r.account.steps_run()};
 }
@@ -205,16 +193,16 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   answer a;
   a.request = r.request;
   a.failure = std::move(why);
-  a.recipe = r.recipe;
-  if (r.route.value < r.plan->routes.size())
-    a.route = r.plan->routes[r.route.value].name;
+  a.recipe = r.course.recipe();
+  if (r.course.has_route())
+    a.route = r.course.route().name;
   r.account.close(a, r.request->arrived, now);
   requests_.forget(id);
   ports_.clients->answered(std::move(a));
 }
 
 void hub::answer_row(core::request_id id, row& r, core::time_point now) {
-  if (!r.held[planning::held::encoded] || !r.known.file)
+  if (!r.held[planning::held::encoded] || !r.course.known().file)
     return end_row(
       id, r, row_state::failed,
       core::fail(core::ec::internal, "no stage encoded the answer's image"),
@@ -225,18 +213,18 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
   forecast_.answered(now);
   remember(id, r, now);
   slots_.answer(id, r.held);
-  const auto& v = config_.profile->variants[r.recipe.variant.value];
+  const auto& v = config_.profile->variants[r.course.recipe().variant.value];
   answer a;
   a.request = r.request;
   a.image = r.held[planning::held::encoded];
-  a.bytes = r.known.file->bytes;
-  a.sha256 = std::move(r.known.file->sha256);
-  if (r.known.tolerated && !r.known.tolerated->empty())
-    a.tolerated = std::move(r.known.tolerated);
-  a.recipe = r.recipe;
+  a.bytes = r.course.known().file->bytes;
+  a.sha256 = r.course.known().file->sha256;
+  if (r.course.known().tolerated && !r.course.known().tolerated->empty())
+    a.tolerated = r.course.known().tolerated;
+  a.recipe = r.course.recipe();
   a.model = v.model;
   a.variant = v.name;
-  a.route = r.plan->routes[r.route.value].name;
+  a.route = r.course.route().name;
   r.account.close_with_image(a, r.request->arrived, now);
   ports_.clients->answered(std::move(a));
 }
@@ -263,7 +251,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   const auto next =
     r.state == row_state::asking
       ? planning::action{planning::give_up{core::ec::deadline_missed}}
-      : planning::walk_late(r.plan->routes[r.route.value], r.known);
+      : r.course.late();
   if (!std::holds_alternative<planning::answer_with>(next))
     return end_row(id, r, row_state::failed,
                    core::fail(core::ec::deadline_missed,
@@ -273,7 +261,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
                    now);
   // An image exists already: only its encoding is left, late or not.
   requests_.set_due(r, core::never);
-  if (r.answering)
+  if (r.course.answering())
     return;
   if (r.state == row_state::waiting)
     leave_lane(id, r, now);

@@ -184,16 +184,12 @@ private:
   // Notes the earlier work that the first leg starts from, or that is the
   // answer; the client reads it.
   void note_reuse(row& r);
-  /// Returns the steps that earlier work saves a leg.
-  uint32_t saved_by(const row& r, const planning::leg& next,
-                    core::variant_id variant, uint32_t level) const;
   /// Makes a row start from earlier work with this number of steps if that is
   /// available; otherwise from the contents of its slot.
   void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_stages.cpp: from stage to stage
-  planning::row_view view_of(const row& r,
-                             const planning::need& asked = {}) const;
+  static planning::row_view view_of(const row& r);
   /// Continues a row with the first due stage, counted from `from`, that has
   /// work to do.
   void next_stage(core::request_id id, row& r, size_t from,
@@ -296,8 +292,6 @@ private:
   // hub.cpp: entering and ending
   void begin_leg(core::request_id id, row& r, uint32_t leg,
                  core::time_point now);
-  void begin_leg_with(core::request_id id, row& r, uint32_t leg,
-                      core::variant_id variant, core::time_point now);
   /// Begins the leg of a waiting row anew, for a variant that its preparation
   /// does not fit.
   void prepare_for(core::request_id id, row& r, core::variant_id variant,
@@ -361,10 +355,6 @@ private:
   /// Makes a row run by a variant that its worker hosts, from earlier work if
   /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);
-  /// Returns the variant by which a worker would run a row's leg.
-  core::variant_id variant_on(const row& r, const worker& w) const;
-  /// Whether a row's state and source, as they are, can be run by a variant.
-  bool is_prepared_for(const row& r, core::variant_id variant) const;
   /// A waiting row starts to run; a worker has one more.
   void leave_for_worker(core::request_id id, row& r, core::time_point now);
   void take_seat(row& r, dispatched x, worker& w, core::time_point now);
@@ -380,10 +370,6 @@ private:
   core::timespan silence_of(const row& r, const worker& w) const;
 
   // hub_slots.cpp: the slots of a dispatch
-  /// Returns a row's position on its route.
-  static planning::pipeline::position place_of(const row& r);
-  /// Returns the slots that a row's stage takes, and that must stay free then.
-  static const planning::stage_slots& slots_at(const row& r);
   /// Returns the slots that a row leaves to other tenants.
   /// @param with_some the named tenants that have what the row is about to take
   slot_counts left_for_others(

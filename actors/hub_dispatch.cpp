@@ -12,7 +12,7 @@ namespace atelier::actors {
 
 core::lane_id hub::lane_for(const row& r) const {
   const bool alone = suspicions_.is_alone(r.request->id);
-  switch (path_.worker_of(r.stage)) {
+  switch (path_.worker_of(r.course.stage())) {
     case role::preprocess:
       return alone ? pool_suspects_lane : prepare_lane;
     case role::postprocess:
@@ -24,15 +24,15 @@ core::lane_id hub::lane_for(const row& r) const {
     case role::denoise_step:
       break;
   }
-  if (r.bound) {
-    const auto lane = planning::lane_of(*r.bound);
+  if (r.course.is_bound()) {
+    const auto lane = planning::lane_of(r.course.recipe().variant);
     return alone ? alone_lane(lane) : lane;
   }
   core::philox random{config_.seed, core::purpose::routing, r.request->id};
   random.seek((uint64_t{r.moves} + 1) << 16);
-  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
+  const auto& next = *r.course.running_leg();
   const auto lane =
-    config_.policy->place(next, {*r.request, r.known, *forecast_.profile(),
+    config_.policy->place(next, {*r.request, r.course.known(), *forecast_.profile(),
                                  *plan_, cluster(), random});
   return alone ? alone_lane(lane) : lane;
 }
@@ -46,7 +46,7 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   x.since = r.waiting_since;
   x.deadline = r.request->deadline;
   x.still_needs = forecast_.least(rest_of(r));
-  x.may_answer_best = r.known.best.has_value();
+  x.may_answer_best = r.course.known().best.has_value();
   return x;
 }
 
@@ -139,7 +139,7 @@ hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
   const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
   auto queue = queues_.best(from, now, most, without);
   std::erase_if(queue, [&](const planning::waiting& x) {
-    if (counted && requests_.at(x.request).phase == phase::preparing)
+    if (counted && requests_.at(x.request).course.phase() == phase::preparing)
       return requests_.far_ahead(x.tenant, workers_.device_seats());
     return !pool && waits_for_quicker(x, w, now);
   });
@@ -149,7 +149,7 @@ hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
   if (!pool && w.join == planning::joining::step)
     for (auto& x : queue)
       if (const auto& r = requests_.at(x.request);
-          x.deadline != core::never && forecast_.knows_pace(r.recipe.variant))
+          x.deadline != core::never && forecast_.knows_pace(r.course.recipe().variant))
         x.still_needs =
           std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
   return dispatch_one(std::move(queue), w, pool, now);
@@ -217,46 +217,20 @@ bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
     if (counts.count(lane) != 0)
       for (const auto id : queues_.of(lane)) {
         const auto& r = requests_.at(id);
-        if ((in_turn ? r.leg > 0 : is_under_way(r)) && dispatch(id, w, now))
+        if ((in_turn ? r.course.leg() > 0 : is_under_way(r)) && dispatch(id, w, now))
           return true;
       }
   return false;
 }
 
-core::variant_id hub::variant_on(const row& r, const worker& w) const {
-  // It continues with the variant by which its steps were run.
-  if (r.bound || r.held.steps() > r.saved)
-    return r.recipe.variant;
-  // The worker may host another of the variants that the leg allows.
-  for (const auto v : r.plan->routes[r.route.value].legs[r.leg].any_of)
-    if (std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-        != w.view.hosting.end())
-      return v;
-  return r.recipe.variant;
-}
-
-bool hub::is_prepared_for(const row& r, core::variant_id variant) const {
-  if (variant == r.recipe.variant)
-    return true;
-  const auto& known = *config_.profile;
-  const auto latent_on = [&](core::variant_id v, core::extent px) {
-    return planning::latent_of(known.variants[v.value], px);
-  };
-  const auto px = planning::drawn_px(known.variants[variant.value], *r.request);
-  return px == r.recipe.px
-      && latent_on(variant, px) == latent_on(r.recipe.variant, px);
-}
-
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
-  if (r.held.steps() > r.saved)
+  const auto has = r.held.steps();
+  if (has > r.course.saved())
     return;
-  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
-  if (const auto v = variant_on(r, w); v != r.recipe.variant) {
-    r.recipe = planning::recipe_of(*r.request, next, v, *config_.profile);
-    if (r.held[planning::held::source] && starts_from_found(r))
-      r.recipe = planning::refining(r.recipe, next);
-  }
-  start_from_earlier(who, r, saved_by(r, next, r.recipe.variant, w.view.level));
+  const bool source = static_cast<bool>(r.held[planning::held::source]);
+  r.course.run_by(r.course.variant_on(w.view.hosting, has), source);
+  start_from_earlier(
+    who, r, r.course.saved_by(r.course.recipe().variant, w.view.level, source));
 }
 
 std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
@@ -267,10 +241,10 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
   std::optional<work> made{std::in_place, std::in_place_type<run_stage>};
   auto& x = std::get<run_stage>(*made);
   x.ticket = who;
-  x.stage = static_cast<uint16_t>(r.stage);
+  x.stage = static_cast<uint16_t>(r.course.stage());
   x.slots = held->told();
-  x.is_short = path_.at(r.stage).is_short(r.order);
-  x.order = r.order;
+  x.is_short = path_.at(r.course.stage()).is_short(r.course.order());
+  x.order = r.course.order();
   return made;
 }
 
@@ -279,14 +253,14 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   using planning::held;
   const auto* given = slots_.grant(
     who, w.address.process, {held::state, held::pixels},
-    sum(sum(slots_at(r).reserve,
+    sum(sum(r.course.slots().reserve,
             left_for_others(r, [&] { return tenants_at(w, orders_); })),
         left_for_waiting(r)));
   if (given == nullptr)
     return std::nullopt;
   slots_.drawing_begins();
   settle_start(who, r, w);
-  if (r.leg == 0) {
+  if (r.course.leg() == 0) {
     count_level(r);
     note_reuse(r);
   }
@@ -294,11 +268,11 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
   slots_.read(who, w.address.process, held::state, r.held[held::state]);
   if (source)
     slots_.read(who, w.address.process, held::source, source);
-  const auto& next = r.plan->routes[r.route.value].legs[r.leg];
+  const auto& next = *r.course.running_leg();
   std::optional<work> made{std::in_place, std::in_place_type<denoise>};
   auto& d = std::get<denoise>(*made);
   d.ticket = who;
-  d.recipe = r.recipe;
+  d.recipe = r.course.recipe();
   d.text = r.request->text;
   d.from = r.held[held::state];
   d.state = given->granted[held::state];
@@ -319,8 +293,8 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
 
 std::vector<gpu::state_capture> hub::order_captures(core::ticket who, row& r,
                                                     const worker& w) {
-  const auto& along = r.plan->routes[r.route.value];
-  const auto& next = along.legs[r.leg];
+  const auto& along = r.course.route();
+  const auto& next = *r.course.running_leg();
   // Captures are not needed without a route and a stage that keep them.
   if (next.capture.empty() || !along.store.latents
       || !core::writes(r.request->cache)
@@ -329,38 +303,39 @@ std::vector<gpu::state_capture> hub::order_captures(core::ticket who, row& r,
     return {};
   std::vector<uint32_t> wanted;
   for (const auto steps : next.capture)
-    if (steps > r.held.steps() && steps <= core::steps_to_run(r.recipe))
+    if (steps > r.held.steps() && steps <= core::steps_to_run(r.course.recipe()))
       wanted.push_back(steps);
   return slots_.grant_captures(r.held, who, w.address.process, wanted);
 }
 
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = requests_.at(id);
-  if (r.phase == phase::denoising)
-    if (const auto v = variant_on(r, w); !is_prepared_for(r, v)) {
+  if (r.course.phase() == phase::denoising)
+    if (const auto v = r.course.variant_on(w.view.hosting, r.held.steps());
+        !r.course.is_prepared_for(v)) {
       prepare_for(id, r, v, now);
       return true;
     }
   const core::ticket who{id, r.dispatches + 1};
-  const auto waited_for = r.recipe.variant;
-  auto order = r.phase == phase::denoising ? order_to_denoise(who, r, w)
+  const auto waited_for = r.course.recipe().variant;
+  auto order = r.course.phase() == phase::denoising ? order_to_denoise(who, r, w)
                                            : order_of_stage(who, r, w);
   if (!order)
     return false;
   dispatched x;
   x.worker = w.view.worker;
   x.tenant = r.request->tenant;
-  x.stage = r.stage;
-  x.phase = r.phase;
+  x.stage = r.course.stage();
+  x.phase = r.course.phase();
   x.since = now;
-  x.variant = r.recipe.variant;
+  x.variant = r.course.recipe().variant;
   x.steps_before = x.steps_done = r.held.steps();
   x.alone = suspicions_.is_alone(id);
-  if (r.phase == phase::preparing)
+  if (r.course.phase() == phase::preparing)
     requests_.count_ahead(x.tenant, true);
-  if (r.phase == phase::denoising) {
-    x.steps = core::steps_to_run(r.recipe);
-    x.masked = masked_as_it_runs(r);
+  if (r.course.phase() == phase::denoising) {
+    x.steps = core::steps_to_run(r.course.recipe());
+    x.masked = r.course.masked_as_it_runs();
     discount_ahead(x.tenant);
     x.steps_left = steps_left(r);
     queues_.charge(r.request->tenant,
@@ -383,8 +358,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   queues_.remove(id);
   r.account.waited(now - r.waiting_since);
-  records_.waited(id, r.phase, r.waiting_since, now);
-  if (r.request->deadline != core::never && !r.known.best
+  records_.waited(id, r.course.phase(), r.waiting_since, now);
+  if (r.request->deadline != core::never && !r.course.known().best
       && r.due != r.request->deadline)
     requests_.set_due(r, r.request->deadline);
   r.state = row_state::running;

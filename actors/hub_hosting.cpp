@@ -102,7 +102,7 @@ void hub::host(std::vector<core::variant_id> hosting, worker& w,
   order.keep = w.view.hosting;
   for (const auto who : w.has)
     if (const auto* r = requests_.last(who))
-      if (const auto v = r->recipe.variant;
+      if (const auto v = r->course.recipe().variant;
           std::find(order.keep.begin(), order.keep.end(), v)
           == order.keep.end())
         order.keep.push_back(v);

@@ -36,7 +36,7 @@ void hub::view_into(planning::worker_view& out, const worker& w) const {
   for (const auto lane : {own, alone_lane(own)})
     for (const auto id : queues_.of(lane)) {
       const auto& r = requests_.at(id);
-      out.rows.push_back({masked_as_it_runs(r), steps_left(r), false});
+      out.rows.push_back({r.course.masked_as_it_runs(), steps_left(r), false});
     }
 }
 
@@ -89,7 +89,7 @@ std::optional<size_t> hub::stage_of(core::request_id id) const {
   const auto* r = requests_.find(id);
   if (r == nullptr || r->state == row_state::asking)
     return std::nullopt;
-  return r->stage;
+  return r->course.stage();
 }
 
 std::string hub::check() const {
@@ -125,12 +125,12 @@ std::string hub::check_rows() const {
     if (r.state == row_state::running
         && orders_.find({id, r.attempt}) == nullptr)
       return fmt::format("row {} runs on no worker", id.value);
-    const bool has_source = r.recipe.from_image && !is_terminal(r.state)
-                         && !r.answering
-                         && (r.phase == phase::denoising
-                             || (r.phase == phase::preparing
+    const bool has_source = r.course.recipe().from_image && !is_terminal(r.state)
+                         && !r.course.answering()
+                         && (r.course.phase() == phase::denoising
+                             || (r.course.phase() == phase::preparing
                                  && (r.held[planning::held::state]
-                                     || starts_from_found(r))));
+                                     || r.course.starts_from_found())));
     const auto source = r.held[planning::held::source];
     if (has_source != static_cast<bool>(source)
         || (has_source && !slots_.holds(source)))

@@ -202,7 +202,7 @@ bool hub::end_unloadable(core::lane_id lane, core::time_point now) {
   std::vector<std::pair<core::request_id, core::error>> over;
   for (const auto id : queues_.of(lane)) {
     const auto& r = requests_.at(id);
-    if (auto why = unloadable(r.plan->routes[r.route.value].legs[r.leg]))
+    if (auto why = unloadable(*r.course.running_leg()))
       over.emplace_back(id, std::move(*why));
   }
   for (auto& [id, why] : over)
@@ -212,14 +212,8 @@ bool hub::end_unloadable(core::lane_id lane, core::time_point now) {
 
 void hub::leg_failed(core::request_id id, row& r, core::error why,
                      core::time_point now) {
-  planning::outcome o;
-  o.leg = r.leg;
-  o.variant = r.recipe.variant;
-  o.failure = why.code;
-  r.known.done.push_back(o);
-  const auto& along = r.plan->routes[r.route.value];
-  if (std::holds_alternative<planning::give_up>(
-        planning::walk(along, r.known, *r.plan)))
+  r.course.end_leg(why.code);
+  if (std::holds_alternative<planning::give_up>(r.course.next()))
     return end_row(id, r, row_state::failed, std::move(why), now);
   leave_lane(id, r, now);
   forecast_.uncount(id);

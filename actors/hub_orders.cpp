@@ -20,10 +20,10 @@ namespace atelier::actors {
 
 core::timespan hub::silence_of(const row& r, const worker& w) const {
   const auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
-  if (r.phase == phase::denoising)
+  if (r.course.phase() == phase::denoising)
     return predicted;
   return std::max(predicted,
-                  path_.at(r.stage).takes(r.order, *config_.profile));
+                  path_.at(r.course.stage()).takes(r.course.order(), *config_.profile));
 }
 
 void hub::hand_over(core::ticket who, dispatched x, worker& w,

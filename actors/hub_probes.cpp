@@ -22,13 +22,14 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
   like->source = nullptr;
   row nobodys;
   nobodys.request = like;
-  nobodys.state = row_state::asking;
+  nobodys.course.begin(*like, *config_.profile, plan_, route_slots_);
   planning::need wanted;
   wanted.near = true;
   for (size_t i = 0; path_.is(i, planning::hook::before_route); ++i) {
     if (!path_.at(i).row().on_demand)
       continue;
-    auto order = path_.at(i).begin(view_of(nobodys, wanted));
+    auto order = path_.at(i).begin(
+      nobodys.course.view_without_route(nobodys.held, {}, wanted));
     if (order && *order
         && order_aside(like->id, nobodys, i, std::move(**order),
                        config_.pace.facts, now))

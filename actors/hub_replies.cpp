@@ -166,7 +166,7 @@ void hub::on(const stage_done& x, core::time_point now) {
       why = kept.why();
   if (why.code == core::ec::none) {
     r->account.note(x.notes);
-    r->known.learn(std::move(told));
+    r->course.learn(std::move(told));
     next_stage(x.ticket.id, *r, done.stage + 1, now);
   } else if (path_.at(done.stage).row().otherwise
              == planning::if_failed::fail) {
@@ -241,7 +241,7 @@ void hub::on(const stepped& x, core::time_point now) {
     if (auto* r = requests_.running(p.ticket);
         r != nullptr && r->request->wants_progress)
       ports_.clients->progressed(
-        p.ticket.id, p.steps_done, core::steps_to_run(r->recipe),
+        p.ticket.id, p.steps_done, core::steps_to_run(r->course.recipe()),
         p.published && r->request->preview_every > 0
           ? slots_.of(p.ticket).granted[planning::held::state]
           : ipc::slot_ref{});
@@ -289,14 +289,14 @@ void hub::on(const denoised& x, core::time_point now) {
   r->account.drew(x, r->request->arrived);
   r->account.ran(std::min(x.steps_run, done.steps));
   // The decoding time of a judged image includes the judge's time.
-  if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
+  if (const auto& ran = *r->course.running_leg();
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     // Profiles have the times of a variant's own size.
-    const auto& known = config_.profile->variants[r->recipe.variant.value];
+    const auto& known = config_.profile->variants[r->course.recipe().variant.value];
     const auto own_size = [&](core::timespan took) {
-      return planning::at_native_size(known, r->recipe.px, took);
+      return planning::at_native_size(known, r->course.recipe().px, took);
     };
-    forecast_.ended(r->recipe.variant,
+    forecast_.ended(r->course.recipe().variant,
                     workers_.at(done.worker).view.device_kind, x.text,
                     own_size(x.decode), own_size(x.encode));
     tell_costs();
@@ -311,25 +311,16 @@ void hub::on(const denoised& x, core::time_point now) {
   records_.stepped_on(x.ticket.id, now);
   r->account.note(x.notes);
   records_.captured(x.captured.size());
-  planning::outcome o;
-  o.leg = r->leg;
-  o.variant = r->recipe.variant;
-  o.failure = x.failure.code;
-  if (const auto& ran = r->plan->routes[r->route.value].legs[r->leg];
-      ran.check && x.failure.code == core::ec::none)
-    o.score = note_score(x.score);
-  slots_.end_leg(r->held, done.slots, x.failure.code == core::ec::none);
-  if (x.failure.code == core::ec::none) {
+  const bool drawn = x.failure.code == core::ec::none;
+  const bool judged = drawn && r->course.running_leg()->check;
+  r->course.end_leg(x.failure.code, judged ? note_score(x.score) : 0);
+  slots_.end_leg(r->held, done.slots, drawn);
+  if (drawn)
     records_.captures_without_slot(r->held.left_out());
-    r->known.best = static_cast<uint32_t>(r->known.done.size());
-    r->drawn = r->recipe;
-  }
-  r->known.done.push_back(o);
-  const auto& along = r->plan->routes[r->route.value];
-  if (x.failure.code == core::ec::none)
+  if (drawn)
     next_stage(x.ticket.id, *r, path_.denoise() + 1, now);
   else if (std::holds_alternative<planning::give_up>(
-             planning::walk(along, r->known, *r->plan)))
+             r->course.next()))
     end_row(x.ticket.id, *r, row_state::failed, x.failure, now);
   else
     advance(x.ticket.id, *r, now);
@@ -386,18 +377,19 @@ void hub::restart_leg(core::request_id id, row& r, const core::error& why,
   core::log_warn("request {}: its newest state is lost, and its leg begins "
                  "anew: {}",
                  id.value, why.text);
-  suspicions_.hold(id, r.leg);
+  suspicions_.hold(id, r.course.leg());
   slots_.drop_found(r.held);
   slots_.drop_captures(r.held);
-  begin_leg(id, r, r.leg, now);
+  begin_leg(id, r, r.course.leg(), now);
 }
 
 void hub::prepare_for(core::request_id id, row& r, core::variant_id variant,
                       core::time_point now) {
   leave_lane(id, r, now);
-  suspicions_.hold(id, r.leg);
-  r.bound = variant;
-  begin_leg_with(id, r, r.leg, variant, now);
+  suspicions_.hold(id, r.course.leg());
+  r.course.prepare_for(variant);
+  slots_.begin_leg(r.held);
+  next_stage(id, r, path_.first(planning::hook::each_leg), now);
 }
 
 // -- death --------------------------------------------------------------------

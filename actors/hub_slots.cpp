@@ -17,31 +17,18 @@ using planning::held;
 
 constexpr auto image_kind = static_cast<size_t>(ipc::slot_kind::image);
 
-const planning::route& route_of(const row& r) {
-  return r.plan->routes[r.route.value];
-}
-
-const planning::leg* leg_of(const row& r) {
-  const auto& legs = route_of(r).legs;
-  return !r.answering && r.leg < legs.size() ? &legs[r.leg] : nullptr;
-}
-
 } // namespace
-
-planning::pipeline::position hub::place_of(const row& r) {
-  return {r.answering ? route_of(r).legs.size() : r.leg, r.stage};
-}
 
 slot_counts hub::left_for_others(
   const row& r, const std::function<tenant_set()>& with_some) const {
   const auto whose = r.request->tenant;
-  if (whose == core::tenant_id{} || r.leg > 0)
+  if (whose == core::tenant_id{} || r.course.leg() > 0)
     return {};
   const auto has = with_some();
   if (!has.contains(whose))
     return {};
   return slots_.left_for_others(
-    r.phase, requests_.tenants().count_others(
+    r.course.phase(), requests_.tenants().count_others(
                whose, [&](auto other) { return has.contains(other); }));
 }
 
@@ -50,7 +37,7 @@ slot_counts hub::left_for_waiting(const row& r) const {
   const auto images = slots_.images_left_for_waiting();
   // A row that drew before, or by itself, delays others for as long as it
   // waits.
-  if (images == 0 || r.leg > 0 || r.held.steps() > 0
+  if (images == 0 || r.course.leg() > 0 || r.held.steps() > 0
       || suspicions_.is_alone(r.request->id))
     return out;
   // A tenant's request does not make one with a larger share wait, but many of
@@ -71,21 +58,17 @@ slot_counts hub::left_for_waiting(const row& r) const {
 void hub::note_slot_wait(core::request_id id) {
   records_.slot_wait();
   const auto& r = requests_.at(id);
-  if (r.phase != phase::preparing || !slots_at(r).reads_files)
+  if (r.course.phase() != phase::preparing || !r.course.slots().reads_files)
     return;
-  const auto& needs = slots_at(r);
+  const auto& needs = r.course.slots();
   slots_.wait_for_images(id,
                          needs.granted[image_kind] + needs.reserve[image_kind]);
 }
 
-const planning::stage_slots& hub::slots_at(const row& r) {
-  return r.slots->at(r.route, place_of(r), r.request->source != nullptr);
-}
-
 hub::slot_needs hub::needs_of(const row& r) const {
-  const auto& at = slots_at(r);
+  const auto& at = r.course.slots();
   slot_needs out{at.granted, at.reserve};
-  if (r.phase != phase::preparing)
+  if (r.course.phase() != phase::preparing)
     return out;
   // Others are left some slots of the kinds that this takes; it takes none of
   // the other kinds.
@@ -106,10 +89,10 @@ hub::slot_needs hub::needs_of(const row& r) const {
 const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
                                        const worker& w) {
   const bool brings = r.request->source != nullptr;
-  const auto* const leg = leg_of(r);
+  const auto* const leg = r.course.running_leg();
   std::array<held, planning::held_names> names{};
   size_t granted = 0;
-  const auto uses = path_.at(r.stage).row().slots;
+  const auto uses = path_.at(r.course.stage()).row().slots;
   for (const auto& x : uses)
     if (x.mode != access::reads && x.name != held::capture
         && x.applies(leg, brings))
@@ -117,7 +100,7 @@ const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
   const auto wanted = std::span(names).first(granted);
   const auto left = needs_of(r).leaves;
   const auto* const given =
-    slots_at(r).reads_files
+    r.course.slots().reads_files
       ? slots_.grant_with_files(who, w.address.process, wanted,
                                 *r.request->source, left)
       : slots_.grant(who, w.address.process, wanted, left);

@@ -23,93 +23,53 @@ using planning::held;
 using planning::hook;
 using planning::if_failed;
 
-planning::row_view hub::view_of(const row& r,
-                                const planning::need& asked) const {
-  planning::row_view v{*r.request, r.known, *config_.profile};
-  v.asked = asked;
-  v.notes = r.account.notes();
-  const auto note_held = [&](held name) {
-    v.holds[static_cast<size_t>(name)] = static_cast<bool>(r.held[name]);
-  };
-  v.holds[static_cast<size_t>(held::files)] = r.request->source != nullptr;
-  v.holds[static_cast<size_t>(held::capture)] = !r.held.captures().empty();
-  if (r.state == row_state::asking || r.route.value >= r.plan->routes.size())
-    return v;
-  v.route = &r.plan->routes[r.route.value];
-  const auto& legs = v.route->legs;
-  if (!r.answering && r.leg < legs.size())
-    v.leg = &legs[r.leg];
-  v.recipe = &r.recipe;
-  for (const auto name :
-       {held::source, held::state, held::pixels, held::encoded})
-    note_held(name);
-  using planning::origin;
-  const auto from = v.leg != nullptr ? v.leg->from
-                  : legs.empty()     ? v.route->from
-                                     : legs.front().from;
-  const auto* earlier = match_of(r);
-  // The level of its worker may skip steps of a route from noise.
-  const bool by_level =
-    !legs.empty() && legs.front().level_of_worker && r.saved > 0;
-  if ((from == origin::latent || from == origin::image || by_level)
-      && earlier != nullptr) {
-    v.from = earlier;
-    v.skip = r.saved;
-  }
-  if (v.holds[static_cast<size_t>(held::pixels)])
-    v.drawn = r.held.found() || r.answering ? &r.recipe : &r.drawn;
-  return v;
+planning::row_view hub::view_of(const row& r) {
+  return r.course.view(r.held, r.account.notes());
 }
 
 core::result<void> hub::keep(row& r, const concluded& done) {
   const auto& wrote = done.slots;
-  if (auto kept = slots_.keep(r.held, wrote, r.phase,
-                              path_.at(r.stage).row().name,
-                              core::steps_to_run(r.recipe));
+  if (auto kept = slots_.keep(r.held, wrote, r.course.phase(),
+                              path_.at(r.course.stage()).row().name,
+                              core::steps_to_run(r.course.recipe()));
       !kept)
     return kept;
-  // The steps that earlier work replaces are expected until a device takes it.
   if (wrote.granted[held::state])
-    r.saved = std::max(r.saved, r.held.steps());
-  if (wrote.granted[held::source] && starts_from_found(r)) {
-    // Its run is shorter, and leaves out only that part.
-    r.recipe =
-      planning::refining(r.recipe, r.plan->routes[r.route.value].legs[r.leg]);
-    r.saved = 0;
-  }
+    r.course.has_state(r.held.steps());
+  if (wrote.granted[held::source])
+    r.course.has_source();
   // A run of one step cannot be shortened: it starts from noise.
-  if (r.held[held::source] && !r.recipe.from_image)
+  if (r.held[held::source] && !r.course.recipe().from_image)
     slots_.drop_source(r.held);
   return {};
 }
 
 void hub::next_stage(core::request_id id, row& r, size_t from,
                      core::time_point now) {
-  const bool has_legs = !r.plan->routes[r.route.value].legs.empty();
-  const auto due = r.answering ? hook::before_answer : hook::each_leg;
+  const bool has_legs = !r.course.route().legs.empty();
+  const auto due = r.course.answering() ? hook::before_answer : hook::each_leg;
   for (auto i = from; path_.is(i, due); ++i) {
     if (i == path_.denoise()) {
       if (has_legs)
         return enter(id, r, i, now);
       continue;
     }
-    r.stage = i;
-    r.phase = path_.phase_of(i);
+    r.course.enter(i, path_.phase_of(i));
     auto order = path_.at(i).begin(view_of(r));
     if (!order)
       return stage_failed(id, r, std::move(order).why(), now);
     if (!*order)
       continue;
-    r.order = std::move(**order);
+    r.course.set_order(std::move(**order));
     return enter(id, r, i, now);
   }
-  if (r.answering)
+  if (r.course.answering())
     return answer_row(id, r, now);
   leg_over(id, r, now);
 }
 
 void hub::leg_over(core::request_id id, row& r, core::time_point now) {
-  if (r.plan->routes[r.route.value].legs.empty()) {
+  if (r.course.route().legs.empty()) {
     if (!r.held.found())
       return choose_again(id, r, now);
     slots_.take_found(r.held);
@@ -120,7 +80,7 @@ void hub::leg_over(core::request_id id, row& r, core::time_point now) {
 
 void hub::stage_failed(core::request_id id, row& r, core::error why,
                        core::time_point now) {
-  const auto stage = r.stage;
+  const auto stage = r.course.stage();
   const auto& row = path_.at(stage).row();
   if (row.otherwise == if_failed::fail)
     return end_row(id, r, row_state::failed, std::move(why), now);
@@ -128,20 +88,15 @@ void hub::stage_failed(core::request_id id, row& r, core::error why,
                  core::to_string(why));
   records_.stage_left_out(stage);
   // Without earlier work to leave out, the same route would be chosen forever.
-  if (row.otherwise == if_failed::choose_again && r.leg == 0
-      && r.known.done.empty() && view_of(r).from != nullptr)
+  if (row.otherwise == if_failed::choose_again && r.course.leg() == 0
+      && r.course.known().done.empty() && view_of(r).from != nullptr)
     return choose_again(id, r, now);
   next_stage(id, r, stage + 1, now);
 }
 
 void hub::choose_again(core::request_id id, row& r, core::time_point now) {
-  if (const auto* earlier = match_of(r)) {
-    auto& near = *r.known.near;
-    near.erase(near.begin() + (earlier - near.data()));
-  }
-  r.match.reset();
   forecast_.uncount(id);
-  r.recipe.from_image = r.request->source != nullptr;
+  r.course.leave_route();
   slots_.drop_start(r.held);
   r.state = row_state::waiting;
   choose_route(id, r, now);

@@ -35,7 +35,7 @@ core::request_id hub::next_suspect(core::lane_id lane,
   std::tuple<bool, bool, uint32_t> least;
   for (const auto& x : queues_.best(served, now, queues_.size(lane))) {
     const auto& r = requests_.at(x.request);
-    const std::tuple rank{!has_room_for(r), r.phase == phase::preparing,
+    const std::tuple rank{!has_room_for(r), r.course.phase() == phase::preparing,
                           suspicions_.strikes(x.request)};
     if (next == core::request_id{} || rank < least) {
       next = x.request;
@@ -50,20 +50,20 @@ queues::marks hub::marks_of(core::request_id id, const row& r) const {
 }
 
 suspicions::place hub::place_of_work(const row& r) {
-  return {r.phase, r.leg, r.held.steps()};
+  return {r.course.phase(), r.course.leg(), r.held.steps()};
 }
 
 bool hub::has_room_for(const row& r) const {
   // `grant_for_stage` needs the same.
   const auto needs = needs_of(r);
-  const bool waits = needs.takes != slot_counts{} || slots_at(r).reads_files;
+  const bool waits = needs.takes != slot_counts{} || r.course.slots().reads_files;
   for (size_t kind = 0; waits && kind < needs.takes.size(); ++kind)
     if (slots_.free(static_cast<ipc::slot_kind>(kind))
         < needs.takes[kind] + needs.leaves[kind])
       return false;
   // Others are prepared first, up to that bound, only for those whom a trial
   // would delay again.
-  return r.phase != phase::preparing || r.leg > 0
+  return r.course.phase() != phase::preparing || r.course.leg() > 0
       || queues_.held_up().count(prepare_lane) == 0
       || !requests_.far_ahead(r.request->tenant, workers_.device_seats());
 }
@@ -138,7 +138,7 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   const auto next = next_suspect(lane, now);
   auto& r = requests_.at(next);
-  const auto wanted = path_.worker_of(r.stage);
+  const auto wanted = path_.worker_of(r.course.stage());
   worker* chosen = nullptr;
   for (auto& [id, w] : workers_.all()) {
     if (w.address.role != wanted || w.suspected)
@@ -152,7 +152,7 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   // Finishing frees slots, preparing takes them.
   constexpr std::array others{finish_lane, prepare_lane};
-  const std::span first{others.data(), r.phase == phase::finishing ? 1u : 2u};
+  const std::span first{others.data(), r.course.phase() == phase::finishing ? 1u : 2u};
   if (queues_.delays_again(first) || !has_room_for(r)) {
     queues_.starve(lane);
     return go_on();
@@ -194,8 +194,7 @@ void hub::enter(core::request_id id, row& r, size_t stage,
                 core::time_point now) {
   if (const auto record = suspicions_.leave(id, place_of_work(r)))
     ports_.clients->suspected(id, *record, false);
-  r.stage = stage;
-  r.phase = path_.phase_of(stage);
+  r.course.enter(stage, path_.phase_of(stage));
   // Recall runs in the scheduler's process, so it could not have ended another
   // one.
   suspicions_.enter(id, place_of_work(r),

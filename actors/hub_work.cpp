@@ -27,20 +27,18 @@ constexpr double fresh_share = 0.05;
 } // namespace
 
 void hub::expire_in_time(row& r) {
-  const auto& along = r.plan->routes[r.route.value];
   if (r.due == core::never
-      || !std::holds_alternative<planning::answer_with>(
-        planning::walk_late(along, r.known)))
+      || !std::holds_alternative<planning::answer_with>(r.course.late()))
     return;
   requests_.set_due(r, r.request->deadline - config_.answer_margin
                          - 2 * forecast_.finishing());
 }
 
 void hub::count_work(core::request_id id, const row& r) {
-  if (r.phase == phase::finishing)
+  if (r.course.phase() == phase::finishing)
     return forecast_.uncount(id);
   cluster();
-  forecast_.count(id, r.recipe, steps_left(r), r.request->tenant);
+  forecast_.count(id, r.course.recipe(), steps_left(r), r.request->tenant);
 }
 
 std::optional<core::error> hub::no_room_for(const row& r,
@@ -68,7 +66,7 @@ std::optional<core::error> hub::not_admitted(const row& r,
   // Rates that were planned with a guess are a guess.
   if (forecast_.guesses(*plan_, cluster()))
     return std::nullopt;
-  const auto of = config_.policy->admission_class(*r.request, r.known,
+  const auto of = config_.policy->admission_class(*r.request, r.course.known(),
                                                   *config_.profile, *plan_);
   using claim = planning::admission::claim;
   const auto wait = admission_.admit(of, r.request->prio, now,
@@ -90,7 +88,7 @@ core::timespan hub::retry_after() const {
 }
 
 work_left hub::rest_of(const row& r) {
-  return {*r.request, r.recipe, r.phase, steps_left(r)};
+  return {*r.request, r.course.recipe(), r.course.phase(), steps_left(r)};
 }
 
 bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
@@ -100,7 +98,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
     return false;
   const auto& r = requests_.at(x.request);
   const auto left = rest_of(r);
-  return forecast_.knows_pace(r.recipe.variant)
+  return forecast_.knows_pace(r.course.recipe().variant)
       && core::after(now, forecast_.least_on(left, w.view.device_kind))
            > x.deadline
       && core::after(now, forecast_.least(left)) <= x.deadline;
@@ -215,7 +213,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
        i != w.batch.rend() && variants.size() < x.batch; ++i) {
     if (requests_.last(*i) == nullptr)
       continue;
-    const auto& how = requests_.at(i->id).recipe;
+    const auto& how = requests_.at(i->id).course.recipe();
     const auto own = weights_[how.variant.value];
     if (variants.empty()) {
       weights = own;
@@ -230,7 +228,7 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
     return;
   const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
     const auto* r = requests_.find(who.id);
-    return r == nullptr || r->masked >= 1;
+    return r == nullptr || r->course.masked() >= 1;
   });
   // The rows that are no longer known count as the others do.
   rows *= static_cast<double>(x.batch) / static_cast<double>(variants.size());

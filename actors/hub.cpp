@@ -76,8 +76,7 @@ void hub::begin_leg(core::request_id id, row& r, uint32_t leg,
 
 void hub::wait(core::request_id id, row& r, core::time_point now,
                queues::end at) {
-  r.state = row_state::waiting;
-  r.waiting_since = now;
+  requests_.wait(r, now);
   if (r.course.phase() == phase::denoising)
     requests_.count_ahead(r.request->tenant, true);
   count_work(id, r);
@@ -108,8 +107,8 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
     discount_ahead(r.request->tenant);
   }
   queues_.remove(id);
-  r.account.waited(now - r.waiting_since);
-  records_.waited(id, r.course.phase(), r.waiting_since, now);
+  r.account.waited(now - r.waiting_since());
+  records_.waited(id, r.course.phase(), r.waiting_since(), now);
   if (!suspicions_.is_alone(id))
     return;
   // A worker may be draining for this row only.
@@ -163,11 +162,11 @@ void hub::close(row& r, row_state as) {
 }
 
 void hub::leave_worker(core::request_id id, row& r) {
-  const auto* x = orders_.find({id, r.attempt});
+  const auto* x = orders_.find({id, r.attempt()});
   if (x == nullptr)
     return;
   if (const auto* w = workers_.find(x->worker))
-    tell(*w, cancel_work{{id, r.attempt}});
+    tell(*w, cancel_work{{id, r.attempt()}});
 }
 
 records::ending hub::ending_of(core::request_id id, const row& r) const {
@@ -179,9 +178,9 @@ records::ending hub::ending_of(core::request_id id, const row& r) const {
 
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
                   core::time_point now) {
-  if (r.state == row_state::waiting)
+  if (r.state() == row_state::waiting)
     leave_lane(id, r, now);
-  const bool running = r.state == row_state::running;
+  const bool running = r.state() == row_state::running;
   close(r, as);
   if (running)
     leave_worker(id, r);
@@ -231,7 +230,7 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
 
 void hub::taken(core::request_id id, core::time_point now) {
   const auto* r = requests_.find(id);
-  if (r == nullptr || r->state != row_state::answered)
+  if (r == nullptr || r->state() != row_state::answered)
     return;
   slots_.taken(id, r->held);
   requests_.forget(id);
@@ -240,7 +239,7 @@ void hub::taken(core::request_id id, core::time_point now) {
 
 void hub::cancel(core::request_id id, core::time_point now) {
   auto* r = requests_.find(id);
-  if (r == nullptr || is_terminal(r->state))
+  if (r == nullptr || is_terminal(r->state()))
     return;
   end_row(id, *r, row_state::cancelled,
           core::fail(core::ec::cancelled, "the request was cancelled"), now);
@@ -249,7 +248,7 @@ void hub::cancel(core::request_id id, core::time_point now) {
 
 void hub::expire(core::request_id id, row& r, core::time_point now) {
   const auto next =
-    r.state == row_state::asking
+    r.state() == row_state::asking
       ? planning::action{planning::give_up{core::ec::deadline_missed}}
       : r.course.late();
   if (!std::holds_alternative<planning::answer_with>(next))
@@ -263,7 +262,7 @@ void hub::expire(core::request_id id, row& r, core::time_point now) {
   requests_.set_due(r, core::never);
   if (r.course.answering())
     return;
-  if (r.state == row_state::waiting)
+  if (r.state() == row_state::waiting)
     leave_lane(id, r, now);
   else
     leave_worker(id, r);
@@ -274,7 +273,7 @@ void hub::stop(core::time_point now) {
   stopping_ = true;
   std::vector<core::request_id> ids;
   for (const auto& [id, r] : requests_.all())
-    if (!is_terminal(r.state))
+    if (!is_terminal(r.state()))
       ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   for (const auto id : ids) {

@@ -5,7 +5,7 @@
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
-#include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/row.hpp>
 #include <atelier/actors/scheduler/failed_loads.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/orders.hpp>

@@ -29,7 +29,7 @@ core::lane_id hub::lane_for(const row& r) const {
     return alone ? alone_lane(lane) : lane;
   }
   core::philox random{config_.seed, core::purpose::routing, r.request->id};
-  random.seek((uint64_t{r.moves} + 1) << 16);
+  random.seek((uint64_t{r.moves()} + 1) << 16);
   const auto& next = *r.course.running_leg();
   const auto lane =
     config_.policy->place(next, {*r.request, r.course.known(), *forecast_.profile(),
@@ -43,7 +43,7 @@ planning::waiting hub::entry_for(core::request_id id, const row& r) const {
   x.tenant = r.request->tenant;
   x.share = r.request->share;
   x.prio = r.request->prio;
-  x.since = r.waiting_since;
+  x.since = r.waiting_since();
   x.deadline = r.request->deadline;
   x.still_needs = forecast_.least(rest_of(r));
   x.may_answer_best = r.course.known().best.has_value();
@@ -316,7 +316,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       prepare_for(id, r, v, now);
       return true;
     }
-  const core::ticket who{id, r.dispatches + 1};
+  const core::ticket who{id, r.next_dispatch()};
   const auto waited_for = r.course.recipe().variant;
   auto order = r.course.phase() == phase::denoising ? order_to_denoise(who, r, w)
                                            : order_of_stage(who, r, w);
@@ -344,8 +344,6 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
       count_waiting(waited_for, *lane, false);
   }
   leave_for_worker(id, r, now);
-  r.attempt = r.dispatches = who.attempt;
-  ++r.moves;
   take_seat(r, std::move(x), w, now);
   records_.dispatched();
   if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
@@ -357,12 +355,12 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
 
 void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
   queues_.remove(id);
-  r.account.waited(now - r.waiting_since);
-  records_.waited(id, r.course.phase(), r.waiting_since, now);
+  r.account.waited(now - r.waiting_since());
+  records_.waited(id, r.course.phase(), r.waiting_since(), now);
   if (r.request->deadline != core::never && !r.course.known().best
-      && r.due != r.request->deadline)
+      && r.due() != r.request->deadline)
     requests_.set_due(r, r.request->deadline);
-  r.state = row_state::running;
+  requests_.run(r);
 }
 
 void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
@@ -371,7 +369,7 @@ void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
     filling_.push_back(w.view.worker);
   }
   const bool alone = x.alone;
-  hand_over({r.request->id, r.attempt}, std::move(x), w, silence_of(r, w), now);
+  hand_over({r.request->id, r.attempt()}, std::move(x), w, silence_of(r, w), now);
   if (alone) {
     suspicions_.begin(r.request->id);
     workers_.each_beside(w, [](worker& y) {

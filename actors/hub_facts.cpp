@@ -239,7 +239,7 @@ bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,
                             core::time_point now) {
   r.course.take_found();
   if (!slots_.fill_image(
-        r.held, {id, r.attempt}, reserve_found, [&](const auto& slot) {
+        r.held, {id, r.attempt()}, reserve_found, [&](const auto& slot) {
           return ports_.found->give_image((*r.course.known().near)[match].entry,
                                           r.course.recipe().px, slot);
         }))

@@ -241,7 +241,7 @@ void hub::tell_waiting() {
     for (const auto lane :
          {planning::lane_of(v), alone_lane(planning::lane_of(v))})
       for (const auto id : queues_.of(lane)) {
-        const auto at = requests_.at(id).waiting_since;
+        const auto at = requests_.at(id).waiting_since();
         const auto [i, fresh] = since.emplace(v, at);
         i->second = std::min(i->second, at);
       }

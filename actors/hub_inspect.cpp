@@ -87,7 +87,7 @@ scheduler_status hub::status() const {
 
 std::optional<size_t> hub::stage_of(core::request_id id) const {
   const auto* r = requests_.find(id);
-  if (r == nullptr || r->state == row_state::asking)
+  if (r == nullptr || r->state() == row_state::asking)
     return std::nullopt;
   return r->course.stage();
 }
@@ -112,20 +112,20 @@ std::string hub::check_rows() const {
   core::timespan predicted{0};
   for (const auto& [id, r] : requests_.all()) {
     predicted += forecast_.work_of(id);
-    if (r.state == row_state::waiting) {
+    if (r.state() == row_state::waiting) {
       ++waits;
       if (!queues_.contains(id))
         return fmt::format("row {} waits but is in no queue", id.value);
     } else if (queues_.contains(id)) {
       return fmt::format("row {} does not wait but is in a queue", id.value);
     }
-    if ((r.state == row_state::asking) != questions_.is_open(id))
+    if ((r.state() == row_state::asking) != questions_.is_open(id))
       return fmt::format("row {} asks for nothing, or does not wait for it",
                          id.value);
-    if (r.state == row_state::running
-        && orders_.find({id, r.attempt}) == nullptr)
+    if (r.state() == row_state::running
+        && orders_.find({id, r.attempt()}) == nullptr)
       return fmt::format("row {} runs on no worker", id.value);
-    const bool has_source = r.course.recipe().from_image && !is_terminal(r.state)
+    const bool has_source = r.course.recipe().from_image && !is_terminal(r.state())
                          && !r.course.answering()
                          && (r.course.phase() == phase::denoising
                              || (r.course.phase() == phase::preparing

@@ -156,7 +156,7 @@ void hub::on(const stage_done& x, core::time_point now) {
   note_returned(x.ticket.id, done, why, now);
   r->account.staged(done.phase, x.took);
   if (done.phase == phase::finishing)
-    forecast_.finished(now - r->waiting_since);
+    forecast_.finished(now - r->waiting_since());
   planning::facts told;
   if (why.code == core::ec::none)
     if (auto ended = path_.at(done.stage).end(x.outcome, told); !ended)

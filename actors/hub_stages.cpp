@@ -98,7 +98,7 @@ void hub::choose_again(core::request_id id, row& r, core::time_point now) {
   forecast_.uncount(id);
   r.course.leave_route();
   slots_.drop_start(r.held);
-  r.state = row_state::waiting;
+  requests_.stop_asking(r);
   choose_route(id, r, now);
 }
 
@@ -120,7 +120,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   if (free == nullptr)
     return false;
   auto& w = *free;
-  const core::ticket who{id, r.dispatches + 1};
+  const core::ticket who{id, r.next_dispatch()};
   const auto life = w.address.process;
   const auto& row = path_.at(stage).row();
   const bool brings = r.request->source != nullptr;
@@ -154,7 +154,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   x.side = true;
   x.question = questions_.number(id);
   x.since = now;
-  r.dispatches = who.attempt;
+  requests_.count_aside(r);
   hand_over(who, std::move(x), w,
             path_.at(stage).takes(order, *config_.profile), now);
   offer(w);

@@ -27,7 +27,7 @@ constexpr double fresh_share = 0.05;
 } // namespace
 
 void hub::expire_in_time(row& r) {
-  if (r.due == core::never
+  if (r.due() == core::never
       || !std::holds_alternative<planning::answer_with>(r.course.late()))
     return;
   requests_.set_due(r, r.request->deadline - config_.answer_margin

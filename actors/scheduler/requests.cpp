@@ -58,17 +58,17 @@ row& requests::accept(std::shared_ptr<const core::request> what) {
   sources_.add(what->tenant, source_size(*what));
   open_.add(what->tenant, 1);
   active_.came(what->tenant);
-  r.due = what->deadline;
-  if (r.due != core::never)
-    deadlines_.emplace(r.due, id);
+  r.due_ = what->deadline;
+  if (r.due_ != core::never)
+    deadlines_.emplace(r.due_, id);
   r.request = std::move(what);
   return r;
 }
 
 void requests::end(row& r, row_state as) {
-  ATELIER_EXPECTS(is_terminal(as) && !is_terminal(r.state),
+  ATELIER_EXPECTS(is_terminal(as) && !is_terminal(r.state_),
                   "a row ends once, in a terminal state");
-  r.state = as;
+  r.state_ = as;
   set_due(r, core::never);
   const auto whose = r.request->tenant;
   texts_.remove(whose, text_size(*r.request));
@@ -78,15 +78,30 @@ void requests::end(row& r, row_state as) {
 }
 
 void requests::ask(row& r) {
-  r.state = row_state::asking;
+  r.state_ = row_state::asking;
 }
 
 void requests::stop_asking(row& r) {
-  r.state = row_state::waiting;
+  r.state_ = row_state::waiting;
+}
+
+void requests::wait(row& r, core::time_point now) {
+  r.state_ = row_state::waiting;
+  r.waiting_since_ = now;
+}
+
+void requests::run(row& r) {
+  r.state_ = row_state::running;
+  r.attempt_ = ++r.dispatches_;
+  ++r.moves_;
+}
+
+void requests::count_aside(row& r) {
+  ++r.dispatches_;
 }
 
 void requests::forget(core::request_id id) {
-  ATELIER_EXPECTS(is_terminal(at(id).state), "the row has ended");
+  ATELIER_EXPECTS(is_terminal(at(id).state_), "the row has ended");
   rows_.erase(id);
 }
 
@@ -110,15 +125,15 @@ const row& requests::at(core::request_id id) const {
 
 row* requests::running(core::ticket dispatch) {
   auto* r = find(dispatch.id);
-  return r != nullptr && r->state == row_state::running
-          && r->attempt == dispatch.attempt
+  return r != nullptr && r->state_ == row_state::running
+          && r->attempt_ == dispatch.attempt
          ? r
          : nullptr;
 }
 
 const row* requests::last(core::ticket dispatch) const {
   const auto* r = find(dispatch.id);
-  return r != nullptr && r->attempt == dispatch.attempt ? r : nullptr;
+  return r != nullptr && r->attempt_ == dispatch.attempt ? r : nullptr;
 }
 
 const std::unordered_map<core::request_id, row>& requests::all() const {
@@ -148,8 +163,8 @@ bool requests::forget_departed() {
 // -- times --------------------------------------------------------------------
 
 void requests::set_due(row& r, core::time_point due) {
-  deadlines_.erase({r.due, r.request->id});
-  r.due = due;
+  deadlines_.erase({r.due_, r.request->id});
+  r.due_ = due;
   if (due != core::never)
     deadlines_.emplace(due, r.request->id);
 }
@@ -214,12 +229,12 @@ std::string requests::check() const {
   planning::fair_shares sources;
   size_t due = 0;
   for (const auto& [id, r] : rows_) {
-    if (r.due != core::never) {
+    if (r.due_ != core::never) {
       ++due;
-      if (!deadlines_.contains({r.due, id}))
+      if (!deadlines_.contains({r.due_, id}))
         return fmt::format("row {} is due and not found", id.value);
     }
-    if (is_terminal(r.state))
+    if (is_terminal(r.state_))
       continue;
     const auto whose = r.request->tenant;
     open.add(whose, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/row.hpp>
+#include <atelier/actors/scheduler/row.hpp>
 #include <atelier/actors/scheduler/active_tenants.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/limits.hpp>
@@ -51,9 +51,19 @@ public:
   /// @pre it has not ended; `as` is terminal
   void end(row& r, row_state as);
 
-  /// Makes a row ask for facts, and makes one that asks wait for a route.
+  /// Makes a row ask for facts; and makes one that asks, or whose route could
+  /// not be followed, wait for a route.
   void ask(row& r);
   void stop_asking(row& r);
+
+  /// Makes a row wait in a queue.
+  void wait(row& r, core::time_point now);
+
+  /// Makes a row run by its next dispatch.
+  void run(row& r);
+
+  /// Counts a dispatch that does not move the row.
+  void count_aside(row& r);
 
   /// Forgets a row.
   /// @pre it has ended

@@ -31,6 +31,7 @@ hub::hub(hub_config config, hub_ports ports)
     requests_(config_.limits),
     clock_(std::max(2 * config_.pace.tick, config_.processes.silence / 10)),
     queues_(config_.pace.ageing),
+    hosting_(config_.profile, config_.join),
     weights_(planning::weights_of(*config_.profile)),
     forecast_(config_.profile) {}
 
@@ -113,8 +114,8 @@ void hub::leave_lane(core::request_id id, row& r, core::time_point now) {
     return;
   // A worker may be draining for this row only.
   for (const auto& [who, w] : workers_.all())
-    if (w.draining)
-      for (const auto lane : w.serves)
+    if (w.trial.draining())
+      for (const auto lane : w.host.lanes())
         queues_.touch(alone_lane(lane));
 }
 
@@ -297,15 +298,15 @@ void hub::tick(core::time_point now) {
   ask_about_orders(now);
   const auto ran = running(now);
   for (auto& [id, w] : workers_.all()) {
-    if (w.view.seats_taken == 0 || w.told || w.address.process == control_life)
+    if (w.seat.taken() == 0 || w.address.process == control_life)
       continue;
-    if (ran - w.last_sign > w.allowance) {
-      w.told = true;
+    if (const auto silent = w.signs.unexplained(ran)) {
+      w.signs.tell();
       ports_.watch->suspect(w.address.process,
                             fmt::format("{} {} did not respond for {:.1f} s",
                                         to_string(w.address.role),
                                         w.address.index,
-                                        core::to_seconds(ran - w.last_sign)));
+                                        core::to_seconds(*silent)));
     }
   }
   requests_.set_time(now);
@@ -323,7 +324,7 @@ core::time_point hub::running(core::time_point now) {
 
 bool hub::wants_tick() const {
   return requests_.timed() || questions_.any() || !orders_.empty()
-      || failed_loads_.waits();
+      || hosting_.waits();
 }
 
 void hub::publish(std::shared_ptr<const planning::plan> what,
@@ -342,12 +343,12 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
     auto* w = workers_.find(x.worker);
     if (w == nullptr)
       continue;
-    const auto before = w->view.hosting;
-    const auto becoming = w->view.becoming;
+    const auto before = w->host.hosting();
+    const auto becoming = w->host.becoming();
     apply(x, *w, now);
-    const auto& after = w->view.hosting;
+    const auto& after = w->host.hosting();
     changed = changed || (!after.empty() && after != before)
-           || (plan_->grouped && w->view.becoming != becoming);
+           || (plan_->grouped && w->host.becoming() != becoming);
   }
   // Loading workers are reported when they have loaded, except where the next
   // plan depends on the loads under way.

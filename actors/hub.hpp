@@ -6,8 +6,8 @@
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
 #include <atelier/actors/scheduler/row.hpp>
-#include <atelier/actors/scheduler/failed_loads.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/hosting.hpp>
 #include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/probes.hpp>
 #include <atelier/actors/scheduler/questions.hpp>
@@ -222,18 +222,8 @@ private:
 
   // hub_hosting.cpp: what workers host and how they batch
   void apply(const planning::assignment& x, worker& w, core::time_point now);
-  void change_hosting(worker& w, core::time_point now);
-  void note_load(const worker& w, const adopted& x, core::time_point now);
-  /// Loads new variants: beside the running rows if possible, otherwise when
-  /// all rows have ended.
-  void host(std::vector<core::variant_id> hosting, worker& w,
-            core::time_point now);
-  void drain_and_load(worker& w, bool loads, core::time_point now);
-  void adopted_beside(const adopted& x, worker& w, core::time_point now);
-  /// Stops hosting these variants and unloads them.
-  void send_away(const std::vector<core::variant_id>& leaving, worker& w,
-                 core::time_point now);
-  void tell_leaving(worker& w);
+  /// Carries out what an event changed of a worker's hosting.
+  void follow(const hosting::change& x, worker& w, core::time_point now);
   /// Workers have joined or left, or their hosting has changed.
   void hosting_changed();
   /// Looks for a host once again for every awaited variant, after such a
@@ -244,29 +234,9 @@ private:
   /// Reports to the planner the noted variants, and the rows that found no seat
   /// under a plan that groups them.
   void tell_waiting();
-  void serve(worker& w);
   void end_filling();
   void rehome(core::worker_id gone, core::time_point now);
 
-  // hub_loads.cpp: variants that devices could not load
-  void load_failed(const worker& w, core::variant_id v, core::error why,
-                   core::time_point now);
-  /// Records these failures, and that the worker's hosting is loaded.
-  void note_loads(worker& w, const std::vector<gpu::load_failure>& failed,
-                  core::time_point now);
-  static std::vector<gpu::load_failure> failures_of(const adopted& x,
-                                                    const worker& w);
-  /// A worker's process died: it failed to load what it was loading.
-  void note_death_while_loading(worker& w, death cause, core::time_point now);
-  /// Whether a worker's death is blamed on its loading, not on its rows.
-  static bool blames_load(const worker& w, death cause);
-  std::vector<gpu::load_failure> failures_at(const worker& w) const;
-  /// Makes the view of a worker show the variants that it cannot load now.
-  void show_unloadable(worker& w);
-  /// Returns those of the plan's variants that the worker may load now: all
-  /// that never failed; when these are there, one that did.
-  std::vector<core::variant_id> loadable(
-    const std::vector<core::variant_id>& hosting, const worker& w) const;
   /// Allows the next attempts that are due.
   void retry_loads(core::time_point now);
   /// Returns why no worker hosts, will host or can load a variant; none if one
@@ -515,19 +485,11 @@ private:
   /// Measures the silence of workers and of orders.
   core::running_clock clock_;
   actors::workers workers_;
-  actors::failed_loads failed_loads_;
-  /// Queues for which a host was sought since hosting changed.
-  std::set<core::lane_id> looked_;
-  bool looks_anew_ = false;
-  std::vector<core::variant_id> unhosted_;
-  /// Rows found no seat under a plan that groups them; and how many waited when
-  /// that was last reported.
-  bool crowded_ = false;
-  size_t told_waiting_ = 0;
   /// From the first known mask on, views list the rows of their workers; before
   /// that they are not needed.
   bool tells_rows_ = false;
   actors::queues queues_;
+  actors::hosting hosting_;
   /// By variant: the first one with the same weights.
   std::vector<core::variant_id> weights_;
   /// Sees the workers whenever `cluster` does.

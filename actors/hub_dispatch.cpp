@@ -69,7 +69,8 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         if (end_unloadable(lane, now))
           continue;
         look_for_host(lane);
-        crowded_ = crowded_ || plan_->grouped;
+        if (plan_->grouped)
+          hosting_.crowded();
       }
       return;
     }
@@ -78,18 +79,18 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
       grouped ? seat_in_group(lane, now) : choose_worker(lane, now, passed);
     if (seat == nullptr) {
       if (grouped)
-        crowded_ = true;
+        hosting_.crowded();
       else
         // Other rows of the workers may free a seat for those left out.
         queues_.starve(lane, queues::lack::seat);
       return;
     }
     auto& w = *seat;
-    const auto group = grouped && w.view.seats_taken > 0
+    const auto group = grouped && w.seat.taken() > 0
                        ? lanes_beside(lane, w)
                        : std::vector<core::lane_id>{};
     const auto from =
-      std::span<const core::lane_id>{group.empty() ? w.serves : group};
+      std::span<const core::lane_id>{group.empty() ? w.host.lanes() : group};
     std::vector<core::tenant_id> leave;
     if (!pool)
       leave = leave_seats(w, workers_, orders_, requests_.tenants());
@@ -103,14 +104,14 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         break;
       case dispatching::nobody:
         if (!leave.empty() && !grouped && !pool) {
-          passed.push_back(w.view.worker);
+          passed.push_back(w.id());
           break;
         }
         if (!leave.empty() || !passed.empty())
           queues_.starve(lane, queues::lack::seat);
         return;
       case dispatching::no_slots: {
-        const auto lanes = pool ? std::vector{lane} : w.serves;
+        const auto lanes = pool ? std::vector{lane} : w.host.lanes();
         if (dispatch_under_way(lanes, w, now))
           break;
         queues_.starve(lane);
@@ -136,7 +137,7 @@ hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
   // or need fewer slots than a source for which too few are free.
   const bool shared =
     requests_.named_ahead() || slots_.waiting_for_images().has_value();
-  const size_t most = !pool ? w.view.max_batch : shared ? looked_at : 1;
+  const size_t most = !pool ? w.max_batch() : shared ? looked_at : 1;
   auto queue = queues_.best(from, now, most, without);
   std::erase_if(queue, [&](const planning::waiting& x) {
     if (counted && requests_.at(x.request).course.phase() == phase::preparing)
@@ -146,12 +147,12 @@ hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
   if (queue.empty())
     return counted ? dispatching::no_slots : dispatching::nobody;
   // The worker is known now, and so is how long the work would take there.
-  if (!pool && w.join == planning::joining::step)
+  if (!pool && w.host.join() == planning::joining::step)
     for (auto& x : queue)
       if (const auto& r = requests_.at(x.request);
           x.deadline != core::never && forecast_.knows_pace(r.course.recipe().variant))
         x.still_needs =
-          std::max(x.still_needs, forecast_.at(rest_of(r), w.view));
+          std::max(x.still_needs, forecast_.at(rest_of(r), w.view()));
   return dispatch_one(std::move(queue), w, pool, now);
 }
 
@@ -179,9 +180,8 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     std::vector<core::request_id> late;
     if (!pool) {
       // One at a time, so that a shared queue's rows spread over its workers.
-      const auto free = std::exchange(w.view.seats_free, 1u);
-      auto chosen = config_.policy->take(w.view, queue, *plan_, now);
-      w.view.seats_free = free;
+      auto chosen =
+        config_.policy->take(w.view_of_one_seat(), queue, *plan_, now);
       late = std::move(chosen.late);
       for (const auto x : late)
         if (auto* r = requests_.find(x))
@@ -228,9 +228,9 @@ void hub::settle_start(core::ticket who, row& r, const worker& w) {
   if (has > r.course.saved())
     return;
   const bool source = static_cast<bool>(r.held[planning::held::source]);
-  r.course.run_by(r.course.variant_on(w.view.hosting, has), source);
+  r.course.run_by(r.course.variant_on(w.host.hosting(), has), source);
   start_from_earlier(
-    who, r, r.course.saved_by(r.course.recipe().variant, w.view.level, source));
+    who, r, r.course.saved_by(r.course.recipe().variant, w.host.level(), source));
 }
 
 std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
@@ -311,7 +311,7 @@ std::vector<gpu::state_capture> hub::order_captures(core::ticket who, row& r,
 bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   auto& r = requests_.at(id);
   if (r.course.phase() == phase::denoising)
-    if (const auto v = r.course.variant_on(w.view.hosting, r.held.steps());
+    if (const auto v = r.course.variant_on(w.host.hosting(), r.held.steps());
         !r.course.is_prepared_for(v)) {
       prepare_for(id, r, v, now);
       return true;
@@ -323,7 +323,7 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   if (!order)
     return false;
   dispatched x;
-  x.worker = w.view.worker;
+  x.worker = w.id();
   x.tenant = r.request->tenant;
   x.stage = r.course.stage();
   x.phase = r.course.phase();
@@ -339,15 +339,16 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     discount_ahead(x.tenant);
     x.steps_left = steps_left(r);
     queues_.charge(r.request->tenant,
-                   forecast_.least_on(rest_of(r), w.view.device_kind), now);
+                   forecast_.least_on(rest_of(r), w.kind()), now);
     if (const auto lane = queues_.where(id))
       count_waiting(waited_for, *lane, false);
   }
   leave_for_worker(id, r, now);
   take_seat(r, std::move(x), w, now);
   records_.dispatched();
-  if (auto* d = std::get_if<denoise>(&*order); d != nullptr && w.filling)
-    w.joining.push_back(std::move(*d));
+  if (auto* d = std::get_if<denoise>(&*order);
+      d != nullptr && w.batch.filling())
+    w.batch.join(std::move(*d));
   else
     send(w, who, std::move(*order));
   return true;
@@ -364,18 +365,15 @@ void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
 }
 
 void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
-  if (w.join != planning::joining::step && !w.filling) {
-    w.filling = true;
-    filling_.push_back(w.view.worker);
+  if (w.host.join() != planning::joining::step && !w.batch.filling()) {
+    w.batch.fill();
+    filling_.push_back(w.id());
   }
   const bool alone = x.alone;
   hand_over({r.request->id, r.attempt()}, std::move(x), w, silence_of(r, w), now);
   if (alone) {
     suspicions_.begin(r.request->id);
-    workers_.each_beside(w, [](worker& y) {
-      y.exclusive = true;
-      y.draining = false;
-    });
+    workers_.each_beside(w, [](worker& y) { y.trial.begin(); });
   }
   offer(w);
 }
@@ -396,26 +394,20 @@ void hub::count_waiting(core::variant_id variant, core::lane_id lane,
   const auto of = planning::worker_of(shared);
   if (!of)
     records_.waits_shared(core::variant_id{shared.value}, comes);
-  auto* w = of ? workers_.find(*of) : nullptr;
-  if (w == nullptr)
-    return;
-  if (comes)
-    ++w->view.waiting;
   else
-    --w->view.waiting;
-  workers_.view_changed(*w);
+    workers_.count_waiting(*of, comes);
 }
 
 void hub::offer(worker& w) {
   workers_.view_changed(w);
-  const auto id = w.view.worker;
-  if (!workers_.takes_more(w))
-    return queues_.offer(id, w.view.seats_taken, {});
-  if (!w.slow)
-    return queues_.offer(id, w.view.seats_taken, w.serves);
-  auto lanes = w.serves;
+  const auto id = w.id();
+  if (!w.takes_more())
+    return queues_.offer(id, w.seat.taken(), {});
+  if (!w.slow())
+    return queues_.offer(id, w.seat.taken(), w.host.lanes());
+  auto lanes = w.host.lanes();
   std::erase_if(lanes, [&](auto lane) { return workers_.others_serve(lane); });
-  queues_.offer(id, w.view.seats_taken, lanes);
+  queues_.offer(id, w.seat.taken(), lanes);
 }
 
 } // namespace atelier::actors

@@ -85,7 +85,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     const auto first = along->legs.front().any_of.front();
     if (auto why = unloadable(*along))
       return turn_away(id, r, std::move(*why),
-                       failed_loads_.paused_anywhere(first)->due - now, now);
+                       *hosting_.retried_at(first) - now, now);
     if (auto why = no_room_for(r, first, later))
       return turn_away(id, r, std::move(*why), later, now);
     if (auto why = not_admitted(r, later, now))

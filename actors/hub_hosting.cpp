@@ -1,243 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Applies a plan: the variants that workers host, and how their batches form.
+// Applies a plan, and what follows from changes of hosting: loads, queues
+// without a host, variants that devices could not load.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/planning/kinds.hpp>
+#include <atelier/planning/hosting_rules.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace atelier::actors {
 
 namespace {
 
-std::vector<core::variant_id> without(
-  std::vector<core::variant_id> hosting,
-  const std::vector<gpu::load_failure>& failed) {
-  std::erase_if(hosting, [&](auto v) {
-    return std::any_of(failed.begin(), failed.end(),
-                       [&](const auto& x) { return x.variant == v; });
-  });
-  return hosting;
+bool has(const std::vector<core::variant_id>& all, core::variant_id v) {
+  return std::find(all.begin(), all.end(), v) != all.end();
 }
 
 } // namespace
 
+void hub::follow(const hosting::change& x, worker& w, core::time_point now) {
+  if (x.ends_drain)
+    w.trial.go_on();
+  for (const auto& order : x.orders)
+    tell(w, order);
+  for (uint32_t i = 0; i < x.loads; ++i)
+    records_.loads();
+  if (x.loaded)
+    forecast_.loaded(x.loaded->first, w.kind(), x.loaded->second);
+  if (x.members)
+    hosting_changed();
+  if (x.rehome)
+    rehome(w.id(), now);
+  offer(w);
+  if (x.report)
+    ports_.watch->cluster_changed(cluster());
+}
+
 void hub::apply(const planning::assignment& x, worker& w,
                 core::time_point now) {
-  w.view.level = x.level;
-  w.also_serves = x.also_serves;
-  if (!x.leaving.empty())
-    send_away(x.leaving, w, now);
-  const auto batch = std::clamp(x.batch, 1u, w.view.max_batch);
-  const auto join = config_.join.value_or(x.join);
-  const bool batches = batch != w.most_rows || join != w.join;
-  w.most_rows = batch;
-  w.join = join;
-  // A worker to which the plan assigns no variants keeps its own.
-  auto hosting = loadable(x.hosting, w);
-  if (!hosting.empty() && hosting != w.view.becoming) {
-    host(std::move(hosting), w, now);
-  } else if (batches && !w.loading && !w.next_hosting && !w.beside) {
-    serve(w);
-    tell(w, workers::order_for(w, {}));
-  } else {
-    serve(w);
-  }
-  tell_leaving(w);
-  offer(w);
-}
-
-void hub::send_away(const std::vector<core::variant_id>& leaving, worker& w,
-                    core::time_point now) {
-  const auto drop = [&](std::vector<core::variant_id>& from) {
-    return std::erase_if(from, [&](auto v) {
-      return std::find(leaving.begin(), leaving.end(), v) != leaving.end();
-    });
-  };
-  drop(w.leaving);
-  w.leaving.insert(w.leaving.end(), leaving.begin(), leaving.end());
-  if (w.next_hosting)
-    drop(*w.next_hosting);
-  if (drop(w.view.becoming) + drop(w.view.hosting) == 0)
-    return;
-  serve(w);
-  hosting_changed();
-  rehome(w.view.worker, now);
-}
-
-void hub::tell_leaving(worker& w) {
-  if (w.leaving.empty() || w.loading || w.beside || w.next_hosting)
-    return;
-  auto order = workers::order_for(w, {});
-  order.leaving = std::exchange(w.leaving, {});
-  // Variants that it hosts again by now stay.
-  std::erase_if(order.leaving, [&](auto v) {
-    return std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-        != w.view.hosting.end();
-  });
-  tell(w, std::move(order));
-}
-
-void hub::host(std::vector<core::variant_id> hosting, worker& w,
-               core::time_point now) {
-  w.view.becoming = std::move(hosting);
-  w.draining = false;
-  // If nothing must be loaded the variants count as hosted: its rows end soon.
-  const auto& will = w.view.becoming;
-  const bool loads = std::any_of(will.begin(), will.end(), [&](const auto v) {
-    return (w.loads_beside
-            || load_on(*config_.profile, v, w.view.device_kind).count() > 0)
-        && std::find(w.view.hosting.begin(), w.view.hosting.end(), v)
-             == w.view.hosting.end();
-  });
-  w.beside = loads && w.loads_beside && !w.loading && !w.next_hosting;
-  if (!w.beside)
-    return drain_and_load(w, loads, now);
-  w.load_began = now;
-  hosting_changed();
-  serve(w);
-  auto order = workers::order_for(w, w.view.becoming);
-  order.keep = w.view.hosting;
-  for (const auto who : w.has)
+  std::vector<core::variant_id> running;
+  for (const auto who : w.seat.orders())
     if (const auto* r = requests_.last(who))
-      if (const auto v = r->course.recipe().variant;
-          std::find(order.keep.begin(), order.keep.end(), v)
-          == order.keep.end())
-        order.keep.push_back(v);
-  tell(w, std::move(order));
-}
-
-void hub::drain_and_load(worker& w, bool loads, core::time_point now) {
-  w.next_hosting = w.view.becoming;
-  w.view.hosting = loads ? std::vector<core::variant_id>{} : w.view.becoming;
-  serve(w);
-  hosting_changed();
-  rehome(w.view.worker, now);
-  change_hosting(w, now);
-}
-
-void hub::change_hosting(worker& w, core::time_point now) {
-  if (!w.next_hosting || w.loading || w.view.seats_taken != 0)
-    return;
-  w.loading = true;
-  w.load_began = now;
-  // A loading worker hosts nothing meanwhile.
-  if (w.view.hosting != *w.next_hosting)
-    records_.loads();
-  tell(w, workers::order_for(w, *w.next_hosting));
-  w.next_hosting.reset();
+      running.push_back(r->course.recipe().variant);
+  follow(hosting_.apply(w, x, running, now), w, now);
 }
 
 void hub::on(const adopted& x, core::time_point now) {
   auto* w = workers_.find(x.worker);
-  if (w == nullptr || x.number != w->adopts) {
-    records_.stale_reply();
-    return;
-  }
-  w->last_sign = running(now);
-  if (w->beside)
-    return adopted_beside(x, *w, now);
-  if (!w->loading)
-    return;
-  w->loading = false;
-  if (w->next_hosting) {
-    change_hosting(*w, now);
-    return settle(now);
-  }
-  note_load(*w, x, now);
-  const auto before = w->view.hosting;
-  w->view.hosting = x.failure.code == core::ec::none
-                    ? without(w->view.becoming, x.failed)
-                    : std::vector<core::variant_id>{};
-  const auto failed = failures_of(x, *w);
-  w->view.becoming = w->view.hosting;
-  note_loads(*w, failed, now);
-  serve(*w);
-  hosting_changed();
-  tell_leaving(*w);
-  offer(*w);
-  if (w->view.hosting != before || !failed.empty())
-    ports_.watch->cluster_changed(cluster());
-  settle(now);
-}
-
-void hub::adopted_beside(const adopted& x, worker& w, core::time_point now) {
-  auto failed = failures_of(x, w);
-  w.beside = false;
-  note_load(w, x, now);
-  // What does not fit beside the running rows is loaded without them.
-  const auto crowded = std::erase_if(failed, [](const auto& f) {
-    return f.why.code == core::ec::out_of_resources;
-  });
-  auto loaded = without(w.view.becoming, failed);
-  if (crowded > 0) {
-    // The load is counted when it begins again.
-    w.view.becoming = std::move(loaded);
-    note_loads(w, failed, now);
-    drain_and_load(w, true, now);
-  } else {
-    records_.loads();
-    if (x.failure.code == core::ec::none && !loaded.empty())
-      w.view.hosting = std::move(loaded);
-    w.view.becoming = w.view.hosting;
-    note_loads(w, failed, now);
-    serve(w);
-    hosting_changed();
-    rehome(w.view.worker, now);
-    // Sends the batch settings that plans changed since then.
-    tell(w, workers::order_for(w, {}));
-    ports_.watch->cluster_changed(cluster());
-  }
-  tell_leaving(w);
-  offer(w);
+  if (w == nullptr || x.number != w->host.last_order())
+    return records_.stale_reply();
+  w->signs.heard(running(now));
+  follow(hosting_.adopted(*w, x, now), *w, now);
   settle(now);
 }
 
 void hub::hosting_changed() {
   workers_.members_changed();
-  looks_anew_ = true;
+  hosting_.changed();
 }
 
 void hub::look_anew() {
-  if (!std::exchange(looks_anew_, false))
+  if (!hosting_.seeks_anew())
     return;
   // The other workers that serve the same queues may have changed.
   for (auto& [id, w] : workers_.all())
-    if (w.slow)
+    if (w.slow())
       offer(w);
-  looked_.clear();
   for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
     for (const auto lane : {core::lane_id{v}, alone_lane(core::lane_id{v})})
       queues_.touch_waiting(lane);
 }
 
 void hub::look_for_host(core::lane_id lane) {
-  if (planning::worker_of(lane) || !looked_.insert(lane).second)
+  if (planning::worker_of(lane) || !hosting_.seeks(lane))
     return;
   const core::variant_id wanted{lane.value};
   bool any = false;
   for (const auto& [id, w] : workers_.all()) {
-    if (w.address.role != role::denoise_step || w.suspected)
+    if (!w.on_device() || w.suspected())
       continue;
     any = true;
-    const auto& will = w.view.becoming;
-    if (std::find(will.begin(), will.end(), wanted) != will.end()
-        || std::find(w.serves.begin(), w.serves.end(), lane) != w.serves.end())
+    if (w.host.will_host(wanted) || w.host.serves(lane))
       return;
   }
   if (any)
-    unhosted_.push_back(wanted);
+    hosting_.missing(wanted);
 }
 
 void hub::tell_waiting() {
-  const bool crowded =
-    std::exchange(crowded_, false) && queues_.size() != told_waiting_;
-  if (unhosted_.empty() && !crowded)
+  auto news = hosting_.tell(queues_.size(), plan_->grouped);
+  if (!news)
     return;
   std::map<core::variant_id, core::time_point> since;
-  for (const auto v : unhosted_)
+  for (const auto v : news->unhosted)
     for (const auto lane :
          {planning::lane_of(v), alone_lane(planning::lane_of(v))})
       for (const auto id : queues_.of(lane)) {
@@ -245,27 +102,20 @@ void hub::tell_waiting() {
         const auto [i, fresh] = since.emplace(v, at);
         i->second = std::min(i->second, at);
       }
-  std::stable_sort(unhosted_.begin(), unhosted_.end(),
+  std::stable_sort(news->unhosted.begin(), news->unhosted.end(),
                    [&](auto a, auto b) { return since[a] < since[b]; });
   auto there = cluster();
-  there.unhosted = std::exchange(unhosted_, {});
+  there.unhosted = std::move(news->unhosted);
   there.waiting = records_.counts().waiting_shared;
-  if (plan_->grouped)
-    told_waiting_ = queues_.size();
   ports_.watch->cluster_changed(std::move(there));
-}
-
-void hub::serve(worker& w) {
-  w.serves = workers::lanes_of(w);
 }
 
 void hub::end_filling() {
   for (const auto id : std::exchange(filling_, {}))
     if (auto* there = workers_.find(id)) {
       auto& w = *there;
-      w.filling = false;
+      auto rows = w.batch.end_filling();
       offer(w);
-      auto rows = std::exchange(w.joining, {});
       for (auto& x : rows) {
         x.more = &x != &rows.back();
         const auto who = x.ticket;
@@ -282,6 +132,105 @@ void hub::rehome(core::worker_id gone, core::time_point now) {
       leave_lane(id, r, now);
       wait(id, r, now, queues::end::back);
     }
+}
+
+// -- variants that devices could not load -------------------------------------
+
+void hub::retry_loads(core::time_point now) {
+  const auto due = hosting_.retries(now);
+  if (due.empty())
+    return;
+  for (auto& [id, w] : workers_.all()) {
+    if (!w.on_device())
+      continue;
+    hosting::change shown;
+    const bool news = hosting_.retry(w, shown);
+    follow(shown, w, now);
+    if (!news)
+      continue;
+    // The plan in force may assign the variant to this worker still.
+    for (const auto& x : plan_->workers)
+      if (x.worker == id
+          && std::any_of(due.begin(), due.end(), [&](const auto& which) {
+               return which.first == device_at(w)
+                   && has(x.hosting, which.second);
+             }))
+        apply(x, w, now);
+  }
+  ports_.watch->cluster_changed(cluster());
+}
+
+void hub::on(const wish_hosting& x, core::time_point now) {
+  if (!x.there)
+    return;
+  for (const auto v : x.variants)
+    hosting_.hurry(v, now);
+  retry_loads(now);
+  settle(now);
+}
+
+std::optional<core::error> hub::unloadable(core::variant_id v) const {
+  if (!hosting_.retried_at(v))
+    return std::nullopt;
+  for (const auto& [id, w] : workers_.all())
+    if (w.on_device() && !w.suspected()
+        && (w.host.hosts(v) || w.host.will_host(v)
+            || w.host.serves(planning::lane_of(v))
+            || planning::may_host(w.view(), {v}, *config_.profile)))
+      return std::nullopt;
+  return hosting_.why_not_loaded(v);
+}
+
+std::optional<core::error> hub::unloadable(const planning::leg& x) const {
+  std::optional<core::error> first;
+  for (const auto v : x.any_of) {
+    auto why = unloadable(v);
+    if (!why)
+      return std::nullopt;
+    if (!first)
+      first = std::move(why);
+  }
+  return first;
+}
+
+std::optional<core::error> hub::unloadable(const planning::route& x) const {
+  std::optional<core::error> first;
+  for (const auto& leg : x.legs) {
+    // Such a leg follows only an image of an earlier one.
+    if (leg.from == planning::origin::stage_image)
+      continue;
+    auto why = unloadable(leg);
+    if (!why)
+      return std::nullopt;
+    if (!first)
+      first = std::move(why);
+  }
+  return first;
+}
+
+bool hub::end_unloadable(core::lane_id lane, core::time_point now) {
+  if (!hosting_.waits())
+    return false;
+  std::vector<std::pair<core::request_id, core::error>> over;
+  for (const auto id : queues_.of(lane)) {
+    const auto& r = requests_.at(id);
+    if (auto why = unloadable(*r.course.running_leg()))
+      over.emplace_back(id, std::move(*why));
+  }
+  for (auto& [id, why] : over)
+    leg_failed(id, requests_.at(id), std::move(why), now);
+  return !over.empty();
+}
+
+void hub::leg_failed(core::request_id id, row& r, core::error why,
+                     core::time_point now) {
+  r.course.end_leg(why.code);
+  if (std::holds_alternative<planning::give_up>(r.course.next()))
+    return end_row(id, r, row_state::failed, std::move(why), now);
+  leave_lane(id, r, now);
+  forecast_.uncount(id);
+  slots_.drop_start(r.held);
+  advance(id, r, now);
 }
 
 } // namespace atelier::actors

@@ -18,8 +18,8 @@ const planning::cluster_view& hub::cluster() const {
 }
 
 void hub::view_into(planning::worker_view& out, const worker& w) const {
-  out = w.view;
-  for (const auto who : w.has) {
+  out = w.view();
+  for (const auto who : w.seat.orders()) {
     const auto v = orders_.at(who).variant;
     const auto at = std::lower_bound(out.running.begin(), out.running.end(), v);
     if (at == out.running.end() || *at != v)
@@ -27,12 +27,12 @@ void hub::view_into(planning::worker_view& out, const worker& w) const {
   }
   if (!tells_rows_)
     return;
-  for (const auto who : w.has) {
+  for (const auto who : w.seat.orders()) {
     const auto& x = orders_.at(who);
     out.rows.push_back(
       {x.masked, x.steps - std::min(x.steps, x.steps_done), true});
   }
-  const auto own = planning::lane_of(w.view.worker);
+  const auto own = planning::lane_of(w.id());
   for (const auto lane : {own, alone_lane(own)})
     for (const auto id : queues_.of(lane)) {
       const auto& r = requests_.at(id);
@@ -72,14 +72,14 @@ scheduler_status hub::status() const {
     }
     worker_line line;
     line.device = w.device;
-    for (const auto v : w.view.hosting)
+    for (const auto v : w.host.hosting())
       line.variants.push_back(config_.profile->variants[v.value].name);
-    line.seats_taken = w.view.seats_taken;
-    line.seats = w.seats;
-    line.max_batch = w.view.max_batch;
-    line.loading = w.loading || w.next_hosting;
-    line.slow = w.slow;
-    line.failed = failures_at(w);
+    line.seats_taken = w.seat.taken();
+    line.seats = w.seat.all();
+    line.max_batch = w.max_batch();
+    line.loading = !w.host.takes_rows();
+    line.slow = w.slow();
+    line.failed = hosting_.failures_at(w);
     s.workers.push_back(std::move(line));
   }
   return s;
@@ -151,9 +151,9 @@ std::string hub::check_queues() const {
   for (const auto& [id, w] : workers_.all()) {
     const auto own = planning::lane_of(id);
     if (w.address.role == role::denoise_step
-        && w.view.waiting != queues_.size(own) + queues_.size(alone_lane(own)))
+        && w.waiting() != queues_.size(own) + queues_.size(alone_lane(own)))
       return fmt::format("the queue of worker {} is not counted", id.value);
-    if (w.filling)
+    if (w.batch.filling())
       return fmt::format("worker {} still fills its batch", id.value);
   }
   return {};
@@ -188,9 +188,9 @@ std::string hub::check_seats() const {
   if (slots_.dispatches() != orders_.size())
     return "dispatches and slots disagree";
   for (const auto& [id, w] : workers_.all()) {
-    if (w.view.steps_left != steps_left[id])
+    if (w.seat.steps_left() != steps_left[id])
       return fmt::format("the steps of worker {} are not conserved", id.value);
-    if (taken[id] != w.view.seats_taken)
+    if (taken[id] != w.seat.taken())
       return fmt::format("seats of worker {} are not conserved", id.value);
   }
   return {};

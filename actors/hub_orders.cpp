@@ -19,7 +19,7 @@ namespace atelier::actors {
 // -- leaving ------------------------------------------------------------------
 
 core::timespan hub::silence_of(const row& r, const worker& w) const {
-  const auto predicted = forecast_.silence(rest_of(r), w.view, w.run_steps);
+  const auto predicted = forecast_.silence(rest_of(r), w.view(), w.run_steps);
   if (r.course.phase() == phase::denoising)
     return predicted;
   return std::max(predicted,
@@ -29,10 +29,8 @@ core::timespan hub::silence_of(const row& r, const worker& w) const {
 void hub::hand_over(core::ticket who, dispatched x, worker& w,
                     core::timespan takes, core::time_point now) {
   const auto ran = running(now);
-  if (w.view.seats_taken == 0) {
-    w.last_sign = ran;
-    w.allowance = {};
-  }
+  if (w.seat.taken() == 0)
+    w.signs.begin(ran);
   const auto explained = [&](uint32_t orders) {
     return core::from_seconds(orders * core::to_seconds(takes)
                               * config_.processes.step_factor);
@@ -40,11 +38,11 @@ void hub::hand_over(core::ticket who, dispatched x, worker& w,
   const auto silence = config_.processes.silence;
   // A pool's worker processes the orders of its seats one after the other.
   const bool pool = !w.on_device();
-  w.allowance = std::max(w.allowance, explained(pool ? w.seats : 1) + silence);
+  w.signs.explain(explained(pool ? w.seat.all() : 1) + silence);
   // A worker is asked about an order before it is silent for too long itself.
   const auto own = explained(1);
-  const auto before = pool ? orders_.work_of(w.has) : core::timespan{0};
-  workers_.sit(w, who, x.steps_left);
+  const auto before = pool ? orders_.work_of(w.seat.orders()) : core::timespan{0};
+  w.seat.sit(who, x.steps_left);
   orders_.add(who, std::move(x), {own, before + own + silence / 2}, ran);
 }
 
@@ -95,7 +93,7 @@ void hub::ask_about_orders(core::time_point now) {
         == ipc::process_life{})
       order_abandoned(who, now);
   for (const auto who : orders_.overdue(running(now)))
-    if (const auto& w = workers_.at(orders_.at(who).worker); !w.suspected)
+    if (const auto& w = workers_.at(orders_.at(who).worker); !w.suspected())
       tell(w, ask_order{who});
 }
 
@@ -108,7 +106,7 @@ void hub::on(const has_order& x, core::time_point now) {
   // A pool's worker answers after all earlier orders. A device's actor
   // answers for itself only: its device may hang.
   if (auto& w = workers_.at(of->worker); !w.on_device())
-    w.last_sign = running(now);
+    w.signs.heard(running(now));
   if (x.has)
     orders_.renew(x.ticket, running(now));
   else
@@ -137,7 +135,7 @@ hub::loss hub::note_lost(row& r, worker& w, core::error& why) {
     return loss::unanswered;
   if (w.address.process == ipc::process_life{})
     why.code = core::ec::internal;
-  else if (!std::exchange(w.loses_orders, true))
+  else if (w.signs.lose_orders())
     ports_.watch->suspect(w.address.process, why.text);
   return loss::suspicious;
 }

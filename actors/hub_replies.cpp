@@ -70,24 +70,23 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
   static_cast<dispatched&>(out) = std::move(*ended);
   auto& w = workers_.at(out.worker);
   if (sign)
-    w.last_sign = running(now);
-  workers_.stand_up(w, who, out.steps_left);
-  change_hosting(w, now);
+    w.signs.heard(running(now));
+  w.seat.stand_up(who, out.steps_left);
+  w.batch.leave(who);
+  follow(hosting_.row_ended(w, now), w, now);
   if (out.alone)
     workers_.each_beside(w, [this](worker& x) {
-      x.exclusive = false;
+      x.trial.end();
       offer(x);
     });
-  else
-    offer(w);
-  for (const auto lane : w.serves)
-    if (w.draining)
+  for (const auto lane : w.host.lanes())
+    if (w.trial.draining())
       queues_.touch(alone_lane(lane));
     else
       queues_.touch_waiting(alone_lane(lane));
   // A trial waits for every worker of its process, including those without
   // queues.
-  if (w.draining && !w.on_device())
+  if (w.trial.draining() && !w.on_device())
     queues_.touch(pool_suspects_lane);
   out.slots = slots_.conclude(who);
   if (out.phase == phase::preparing && !out.side)
@@ -111,17 +110,18 @@ void hub::on(const worker_ready& x, core::time_point now) {
   auto& w = *there;
   records_.ready(x.worker.process.process, now);
   if (w.on_device()) {
-    forecast_.came(w.view.device_kind);
+    forecast_.came(w.kind());
     queues_.touch(prepare_lane);
-    for (const auto lane : w.serves)
+    for (const auto lane : w.host.lanes())
       queues_.touch_waiting(alone_lane(lane));
   } else {
     queues_.touch(pool_suspects_lane);
   }
+  hosting::change start;
   if (w.on_device())
-    note_loads(w, x.failed, now);
-  hosting_changed();
-  offer(w);
+    start = hosting_.joined(w, x.failed, now);
+  start.members = true;
+  follow(start, w, now);
   if (x.worker.role == role::denoise_step)
     ports_.watch->cluster_changed(cluster());
   settle(now);
@@ -185,19 +185,19 @@ void hub::on(const stepping& x, core::time_point now) {
     return;
   }
   const auto ran = running(now);
-  w->last_sign = ran;
+  w->signs.heard(ran);
   auto mark = [&](const std::vector<core::ticket>& rows, bool as) {
     for (const auto who : rows)
       if (auto* d = orders_.find(who);
-          d != nullptr && d->worker == w->view.worker) {
+          d != nullptr && d->worker == w->id()) {
         d->stepping = as;
         if (as)
           orders_.renew(who, ran);
       }
   };
-  mark(w->batch, false);
+  mark(w->batch.rows(), false);
   mark(x.rows, true);
-  w->batch = x.rows;
+  w->batch.report(x.rows);
 }
 
 void hub::on(const stepped& x, core::time_point now) {
@@ -207,17 +207,17 @@ void hub::on(const stepped& x, core::time_point now) {
     return;
   }
   const auto ran = running(now);
-  w->last_sign = ran;
-  for (const auto who : w->batch)
+  w->signs.heard(ran);
+  for (const auto who : w->batch.rows())
     orders_.renew(who, ran);
   note_pace(*w, x, now);
   tell_costs();
   tell_slow(now);
-  records_.ran(track_of_worker(w->view.worker), x, w->batch);
+  records_.ran(track_of_worker(w->id()), x, w->batch.rows());
   for (const auto& p : x.rows) {
     auto* found = orders_.find(p.ticket);
     // What cannot be true of the order is no news of it.
-    if (found == nullptr || found->worker != w->view.worker
+    if (found == nullptr || found->worker != w->id()
         || found->phase != phase::denoising || p.steps_done > found->steps) {
       records_.stale_reply();
       continue;
@@ -228,7 +228,7 @@ void hub::on(const stepped& x, core::time_point now) {
       d.steps_done = p.steps_done;
       const auto left = d.steps - std::min(d.steps, p.steps_done);
       if (left < d.steps_left) {
-        w->view.steps_left -= d.steps_left - left;
+        w->seat.ran(d.steps_left - left);
         d.steps_left = left;
         workers_.view_changed(*w);
       }
@@ -297,7 +297,7 @@ void hub::on(const denoised& x, core::time_point now) {
       return planning::at_native_size(known, r->course.recipe().px, took);
     };
     forecast_.ended(r->course.recipe().variant,
-                    workers_.at(done.worker).view.device_kind, x.text,
+                    workers_.at(done.worker).kind(), x.text,
                     own_size(x.decode), own_size(x.encode));
     tell_costs();
   }
@@ -401,9 +401,9 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
   bool changed = false;
   std::vector<core::worker_id> suspects;
   for (auto& [id, w] : workers_.all()) {
-    if (w.address.process != who || w.suspected)
+    if (w.address.process != who || w.suspected())
       continue;
-    w.suspected = true;
+    workers_.suspect(w);
     offer(w);
     suspects.push_back(id);
     hosting_changed();
@@ -441,13 +441,13 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     queues_.withdraw(id);
     // Workers that leave when the engine stops did not die.
     if (!stopping_)
-      records_.died(track_of(w.address, w.device), w.has, now);
-    served.insert(w.serves.begin(), w.serves.end());
+      records_.died(track_of(w.address, w.device), w.seat.orders(), now);
+    served.insert(w.host.lanes().begin(), w.host.lanes().end());
     if (w.address.role == role::denoise_step) {
       devices = true;
-      note_death_while_loading(w, cause, now);
+      hosting_.died(w, cause, now);
       forecast_.gone(id);
-      for (const auto lane : w.serves)
+      for (const auto lane : w.host.lanes())
         queues_.touch_waiting(alone_lane(lane));
     }
     workers_.remove(id);

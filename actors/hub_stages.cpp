@@ -113,9 +113,9 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   const bool remembers = path_.is(stage, hook::after_answer);
   worker* free = nullptr;
   for (auto& [at, w] : workers_.all())
-    if (w.address.role == wanted && workers_.takes_more(w)
+    if (w.address.role == wanted && w.takes_more()
         && (free == nullptr
-            || (!remembers && w.view.seats_taken <= free->view.seats_taken)))
+            || (!remembers && w.seat.taken() <= free->seat.taken())))
       free = &w;
   if (free == nullptr)
     return false;
@@ -147,7 +147,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
     return false;
   }
   dispatched x;
-  x.worker = w.view.worker;
+  x.worker = w.id();
   x.tenant = r.request->tenant;
   x.stage = stage;
   x.phase = path_.phase_of(stage);

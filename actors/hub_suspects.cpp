@@ -73,18 +73,13 @@ bool hub::has_room_for(const row& r) const {
 void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const core::lane_id beside{lane.value ^ alone_lane(core::lane_id{0}).value};
   auto serves = [&](const worker& w) {
-    return w.address.role == role::denoise_step && !w.suspected && !w.loading
-        && !w.next_hosting
-        && std::find(w.serves.begin(), w.serves.end(), beside)
-             != w.serves.end();
+    return w.on_device() && !w.suspected() && w.host.takes_rows()
+        && w.host.serves(beside);
   };
   if (queues_.empty(lane)) {
-    for (auto& [id, w] : workers_.all()) {
-      if (w.draining && serves(w)) {
-        w.draining = false;
+    for (auto& [id, w] : workers_.all())
+      if (serves(w) && w.trial.go_on())
         offer(w);
-      }
-    }
     return;
   }
   worker* chosen = nullptr;
@@ -92,15 +87,15 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   for (auto& [id, w] : workers_.all()) {
     if (!serves(w))
       continue;
-    if (w.exclusive)
+    if (w.trial.exclusive())
       return;
-    if (queues_.delays_again(w.serves)) {
+    if (queues_.delays_again(w.host.lanes())) {
       waits = true;
-      if (std::exchange(w.draining, false))
+      if (w.trial.go_on())
         offer(w);
-    } else if (chosen == nullptr || (w.draining && !chosen->draining)
-               || (w.draining == chosen->draining
-                   && w.view.seats_taken < chosen->view.seats_taken)) {
+    } else if (chosen == nullptr || (w.trial.draining() && !chosen->trial.draining())
+               || (w.trial.draining() == chosen->trial.draining()
+                   && w.seat.taken() < chosen->seat.taken())) {
       chosen = &w;
     }
   }
@@ -113,11 +108,11 @@ void hub::pump_alone(core::lane_id lane, core::time_point now) {
   const auto next = next_suspect(lane, now);
   if (!may_try(next, requests_.at(next)))
     return;
-  chosen->draining = true;
+  chosen->trial.drain();
   offer(*chosen);
   // Rows between two legs hold slots, and free them only if they continue.
-  if (chosen->view.seats_taken == 0 && !dispatch(next, *chosen, now)
-      && !dispatch_under_way(chosen->serves, *chosen, now)) {
+  if (chosen->seat.taken() == 0 && !dispatch(next, *chosen, now)
+      && !dispatch_under_way(chosen->host.lanes(), *chosen, now)) {
     records_.slot_wait();
     queues_.starve(lane);
   }
@@ -128,10 +123,8 @@ void hub::pump_pool_suspects(core::time_point now) {
   // slots.
   const auto go_on = [this] {
     for (auto& [id, w] : workers_.all())
-      if (w.draining && is_pool(w.address.role)) {
-        w.draining = false;
+      if (is_pool(w.address.role) && w.trial.go_on())
         offer(w);
-      }
   };
   constexpr auto lane = pool_suspects_lane;
   if (queues_.empty(lane))
@@ -141,11 +134,11 @@ void hub::pump_pool_suspects(core::time_point now) {
   const auto wanted = path_.worker_of(r.course.stage());
   worker* chosen = nullptr;
   for (auto& [id, w] : workers_.all()) {
-    if (w.address.role != wanted || w.suspected)
+    if (w.address.role != wanted || w.suspected())
       continue;
-    if (w.exclusive)
+    if (w.trial.exclusive())
       return;
-    if (chosen == nullptr || (w.draining && !chosen->draining))
+    if (chosen == nullptr || (w.trial.draining() && !chosen->trial.draining()))
       chosen = &w;
   }
   if (chosen == nullptr)
@@ -161,9 +154,9 @@ void hub::pump_pool_suspects(core::time_point now) {
     return go_on();
   bool busy = false;
   workers_.each_beside(*chosen, [&](worker& w) {
-    w.draining = true;
+    w.trial.drain();
     offer(w);
-    busy = busy || w.view.seats_taken != 0;
+    busy = busy || w.seat.taken() != 0;
   });
   if (!busy && !dispatch(next, *chosen, now)) {
     records_.slot_wait();
@@ -214,29 +207,29 @@ std::set<core::ticket> hub::worked_on(const std::set<core::worker_id>& gone,
   std::set<core::ticket> out;
   if (!may_be_of_a_request(cause))
     return out;
-  const auto any = [&](bool worker::*is) {
+  const auto any = [&](bool (signs_of_life::*is)() const) {
     return cause == death::watchdog
         && std::any_of(gone.begin(), gone.end(),
-                       [&](auto id) { return workers_.at(id).*is; });
+                       [&](auto id) { return (workers_.at(id).signs.*is)(); });
   };
   // If one of the workers was silent, the others do not matter. If one only
   // lost orders, no request is to blame.
-  const bool named = any(&worker::told);
-  if (!named && any(&worker::loses_orders))
+  const bool named = any(&signs_of_life::told);
+  if (!named && any(&signs_of_life::loses_orders))
     return out;
   for (const auto id : gone) {
     const auto& w = workers_.at(id);
-    if (named && !w.told)
+    if (named && !w.signs.told())
       continue;
     // A pool's worker processes its orders one after the other, in order.
     if (is_pool(w.address.role)) {
-      if (!w.has.empty())
-        out.insert(w.has.front());
+      if (!w.seat.orders().empty())
+        out.insert(w.seat.orders().front());
       continue;
     }
-    if (blames_load(w, cause))
+    if (hosting::blames_load(w, cause))
       continue;
-    for (const auto who : w.has)
+    for (const auto who : w.seat.orders())
       if (orders_.at(who).stepping)
         out.insert(who);
   }

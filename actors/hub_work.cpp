@@ -99,7 +99,7 @@ bool hub::waits_for_quicker(const planning::waiting& x, const worker& w,
   const auto& r = requests_.at(x.request);
   const auto left = rest_of(r);
   return forecast_.knows_pace(r.course.recipe().variant)
-      && core::after(now, forecast_.least_on(left, w.view.device_kind))
+      && core::after(now, forecast_.least_on(left, w.kind()))
            > x.deadline
       && core::after(now, forecast_.least(left)) <= x.deadline;
 }
@@ -119,20 +119,20 @@ worker* hub::choose_worker(core::lane_id lane, core::time_point now,
   // all devices are of one kind.
   const bool alike = !forecast_.several_kinds();
   if (offers.size() == 1 || best->address.role != role::denoise_step
-      || (alike && best->view.seats_taken < best->view.max_batch))
+      || (alike && best->seat.taken() < best->max_batch()))
     return best;
   const core::lane_id served[] = {lane};
   const auto next = queues_.best(served, now, 1);
   const auto& r = requests_.at(next.front().request);
   const auto left = rest_of(r);
-  auto soonest = forecast_.at(left, best->view);
+  auto soonest = forecast_.at(left, best->view());
   for (size_t compared = 0;
        next_offer != offers.end() && compared < most_compared; ++next_offer) {
     if (is_passed(*next_offer))
       continue;
     ++compared;
     auto& w = workers_.at(next_offer->worker);
-    if (const auto at = forecast_.at(left, w.view); at < soonest) {
+    if (const auto at = forecast_.at(left, w.view()); at < soonest) {
       soonest = at;
       best = &w;
     }
@@ -143,13 +143,13 @@ worker* hub::choose_worker(core::lane_id lane, core::time_point now,
 std::vector<core::lane_id> hub::lanes_beside(core::lane_id lane,
                                              const worker& w) const {
   std::vector<core::lane_id> out{lane};
-  const auto& hosted = w.view.hosting;
+  const auto& hosted = w.host.hosting();
   const auto own =
     std::find_if(hosted.begin(), hosted.end(), [&](core::variant_id v) {
       return planning::lane_of(v) == lane;
     });
   // A whole batch has one variant.
-  if (own == hosted.end() || w.join != planning::joining::step)
+  if (own == hosted.end() || w.host.join() != planning::joining::step)
     return out;
   for (const auto v : hosted)
     if (v != *own && weights_[v.value] == weights_[own->value])
@@ -161,9 +161,9 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
   size_t workers = 0;
   size_t idle = 0;
   for (const auto& [id, w] : workers_.all())
-    if (w.address.role == role::denoise_step && !w.suspected) {
+    if (w.address.role == role::denoise_step && !w.suspected()) {
       ++workers;
-      if (w.view.seats_taken == 0 && workers_.takes_more(w))
+      if (w.seat.taken() == 0 && w.takes_more())
         ++idle;
     }
   const core::lane_id own[] = {lane};
@@ -177,17 +177,17 @@ worker* hub::seat_in_group(core::lane_id lane, core::time_point now) {
     auto& w = workers_.at(id);
     planning::seat_offer x{taken, false};
     if (taken > 0) {
-      const auto& last = orders_.at(w.has.back());
+      const auto& last = orders_.at(w.seat.orders().back());
       const auto beside = lanes_beside(lane, w);
       const auto joins = [&](core::lane_id other) {
         return std::find(beside.begin(), beside.end(), other) != beside.end();
       };
       const bool same =
-        std::all_of(w.has.begin(), w.has.end(), [&](const auto who) {
+        std::all_of(w.seat.orders().begin(), w.seat.orders().end(), [&](const auto who) {
           return joins(planning::lane_of(orders_.at(who).variant));
         });
-      const auto next = queues_.best(w.serves, now, 1).front();
-      if (!same || taken >= w.view.max_batch
+      const auto next = queues_.best(w.host.lanes(), now, 1).front();
+      if (!same || taken >= w.max_batch()
           || (!joins(next.lane)
               && !planning::may_join_before(first, next, now)))
         continue;
@@ -209,8 +209,9 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   core::variant_id weights;
   core::extent px;
   double rows = 0;
-  for (auto i = w.batch.rbegin();
-       i != w.batch.rend() && variants.size() < x.batch; ++i) {
+  const auto& reported = w.batch.rows();
+  for (auto i = reported.rbegin();
+       i != reported.rend() && variants.size() < x.batch; ++i) {
     if (requests_.last(*i) == nullptr)
       continue;
     const auto& how = requests_.at(i->id).course.recipe();
@@ -226,30 +227,15 @@ void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
   }
   if (variants.empty())
     return;
-  const bool whole = std::all_of(w.batch.begin(), w.batch.end(), [&](auto who) {
+  const bool whole = std::all_of(reported.begin(), reported.end(), [&](auto who) {
     const auto* r = requests_.find(who.id);
     return r == nullptr || r->course.masked() >= 1;
   });
   // The rows that are no longer known count as the others do.
   rows *= static_cast<double>(x.batch) / static_cast<double>(variants.size());
-  forecast_.ran({w.view, std::move(variants), weights, px, x.batch, x.steps,
-                 x.took, whole, w.slow, rows},
+  forecast_.ran({w.view(), std::move(variants), weights, px, x.batch, x.steps,
+                 x.took, whole, w.slow(), rows},
                 now);
-}
-
-void hub::note_load(const worker& w, const adopted& x, core::time_point now) {
-  if (x.failure.code != core::ec::none || !x.failed.empty())
-    return;
-  // Hosted variants load nothing, and a joint load does not show each one's
-  // time.
-  const auto& had = w.view.hosting;
-  std::vector<core::variant_id> come;
-  std::copy_if(w.view.becoming.begin(), w.view.becoming.end(),
-               std::back_inserter(come), [&](const auto v) {
-                 return std::find(had.begin(), had.end(), v) == had.end();
-               });
-  if (come.size() == 1)
-    forecast_.loaded(come.front(), w.view.device_kind, now - w.load_began);
 }
 
 void hub::tell_slow(core::time_point now) {
@@ -258,9 +244,9 @@ void hub::tell_slow(core::time_point now) {
     return;
   for (auto& [id, w] : workers_.all()) {
     const bool is = std::binary_search(slow->begin(), slow->end(), id);
-    if (w.slow == is)
+    if (w.slow() == is)
       continue;
-    w.slow = is;
+    workers_.set_slow(w, is);
     hosting_changed();
     offer(w);
     if (is)

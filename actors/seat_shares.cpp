@@ -8,7 +8,7 @@ namespace atelier::actors {
 
 tenant_set tenants_at(const worker& w, const orders& given) {
   tenant_set out;
-  for (const auto who : w.has)
+  for (const auto who : w.seat.orders())
     if (const auto whose = given.at(who).tenant; whose != core::tenant_id{})
       out.insert(whose);
   return out;
@@ -27,16 +27,16 @@ tenant_set tenants_at_devices(const workers& all, const orders& given) {
 std::vector<core::tenant_id> leave_seats(const worker& w, const workers& all,
                                          const orders& given,
                                          const active_tenants& active) {
-  const auto beside = w.seats - std::min(w.view.max_batch, w.seats);
-  const auto others = std::min(beside, w.seats / share_for_others);
-  if (w.view.seats_free > std::max(beside, w.seats / most_for_active))
+  const auto beside = w.seat.all() - std::min(w.max_batch(), w.seat.all());
+  const auto others = std::min(beside, w.seat.all() / share_for_others);
+  if (w.seat.free() > std::max(beside, w.seat.all() / most_for_active))
     return {};
   const auto here = tenants_at(w, given);
   if (here.empty())
     return {};
-  if (w.view.seats_free > others) {
+  if (w.seat.free() > others) {
     const auto drawing = tenants_at_devices(all, given);
-    if (w.view.seats_free > active.count_others(
+    if (w.seat.free() > active.count_others(
           {}, [&](auto other) { return drawing.contains(other); }))
       return {};
   }

@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/hub_lanes.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
-#include <atelier/planning/policy.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 namespace atelier::actors {
-
-namespace {
-
-// A classifier's work waits in no queue.
-std::vector<core::lane_id> lanes_of_pool(role x) {
-  switch (x) {
-    case role::preprocess:
-      return {prepare_lane};
-    case role::postprocess:
-      return {finish_lane};
-    case role::recall:
-      return {recall_lane};
-    case role::classifier:
-    case role::denoise_step:
-      break;
-  }
-  return {};
-}
-
-} // namespace
-
-bool worker::does_serve(core::lane_id lane) const {
-  return std::find(serves.begin(), serves.end(), lane) != serves.end();
-}
 
 // -- joining and leaving ------------------------------------------------------
 
@@ -42,35 +17,12 @@ worker* workers::announce(const worker_ready& x, const planning::profile& known,
   if (find(x.worker) != nullptr || x.seats == 0 || dead)
     return nullptr;
   const core::worker_id id{next_++};
-  auto& w = all_[id];
+  auto& w = all_.try_emplace(id, id, x, known, now).first->second;
   addresses_[x.worker] = id;
-  w.address = x.worker;
-  w.seats = x.seats;
-  w.run_steps = std::max(1u, x.run_steps);
-  w.last_sign = now;
-  w.view.worker = id;
-  w.device = x.device;
-  w.view.device_kind =
-    x.kind.empty() ? planning::device_kind_of(x.device) : x.kind;
-  w.view.max_batch = std::max(1u, x.max_batch);
-  w.view.seats_free = x.seats;
-  for (const auto& name : x.variants)
-    if (const auto v = planning::find_variant(known, name))
-      w.view.hosting.push_back(*v);
-  w.view.becoming = w.view.hosting;
-  for (const auto& name : x.may_host)
-    if (const auto v = planning::find_variant(known, name))
-      w.view.may_host.push_back(*v);
-  w.view.memory_bytes = x.memory_bytes;
-  w.loads_beside = x.loads_beside;
-  w.most_rows = w.view.max_batch;
-  if (w.on_device()) {
-    w.serves = lanes_of(w);
+  if (w.on_device())
     device_seats_ += x.seats;
-  } else {
-    w.serves = lanes_of_pool(x.worker.role);
+  else
     join_trial(w);
-  }
   members_changed();
   return &w;
 }
@@ -91,7 +43,7 @@ std::set<core::worker_id> workers::of(ipc::process_life who) const {
 void workers::remove(core::worker_id id) {
   const auto& w = all_.at(id);
   if (w.on_device())
-    device_seats_ -= w.seats;
+    device_seats_ -= w.seat.all();
   addresses_.erase(w.address);
   all_.erase(id);
   members_changed();
@@ -135,54 +87,50 @@ uint32_t workers::device_seats() const {
 }
 
 bool workers::left_out(const worker& w) const {
-  return w.slow && std::any_of(all_.begin(), all_.end(), [](const auto& x) {
-           return x.second.on_device() && !x.second.slow && !x.second.suspected;
+  return w.slow() && std::any_of(all_.begin(), all_.end(), [](const auto& x) {
+           const worker& y = x.second;
+           return y.on_device() && !y.slow() && !y.suspected();
          });
 }
 
 bool workers::is_seen(const worker& w) const {
-  return w.on_device() && !w.suspected && !left_out(w);
+  return w.on_device() && !w.suspected() && !left_out(w);
 }
 
 bool workers::others_serve(core::lane_id lane) const {
   return std::any_of(all_.begin(), all_.end(), [&](const auto& x) {
     const worker& w = x.second;
-    return !w.slow && !w.suspected && w.does_serve(lane);
+    return !w.slow() && !w.suspected() && w.host.serves(lane);
   });
 }
 
 bool workers::anyone_serves(core::lane_id lane) const {
   return std::any_of(all_.begin(), all_.end(), [&](const auto& x) {
-    return !x.second.suspected && x.second.does_serve(lane);
+    return !x.second.suspected() && x.second.host.serves(lane);
   });
 }
 
-// -- seats --------------------------------------------------------------------
+// -- changes of workers -------------------------------------------------------
 
-bool workers::takes_more(const worker& w) {
-  if (w.view.seats_free == 0 || w.draining || w.exclusive || w.suspected
-      || w.loading || w.next_hosting)
-    return false;
-  if (!w.on_device() || w.join == planning::joining::step)
-    return true;
-  const auto batch =
-    w.join == planning::joining::single ? 1u : std::max(w.most_rows, 1u);
-  return w.view.seats_taken == 0 || (w.filling && w.view.seats_taken < batch);
+void workers::suspect(worker& w) {
+  w.suspected_ = true;
+  members_changed();
 }
 
-void workers::sit(worker& w, core::ticket who, uint64_t steps) {
-  ++w.view.seats_taken;
-  --w.view.seats_free;
-  w.view.steps_left += steps;
-  w.has.push_back(who);
+void workers::set_slow(worker& w, bool slow) {
+  w.slow_ = slow;
+  members_changed();
 }
 
-void workers::stand_up(worker& w, core::ticket who, uint64_t steps) {
-  --w.view.seats_taken;
-  ++w.view.seats_free;
-  w.view.steps_left -= steps;
-  std::erase(w.batch, who);
-  std::erase(w.has, who);
+void workers::count_waiting(core::worker_id id, bool comes) {
+  auto* w = find(id);
+  if (w == nullptr)
+    return;
+  if (comes)
+    ++w->waiting_;
+  else
+    --w->waiting_;
+  view_changed(*w);
 }
 
 void workers::each_beside(const worker& w,
@@ -196,29 +144,8 @@ void workers::each_beside(const worker& w,
 
 void workers::join_trial(worker& w) const {
   for (const auto& [id, x] : all_)
-    if (&x != &w && !x.on_device() && x.address.process == w.address.process) {
-      w.exclusive = w.exclusive || x.exclusive;
-      w.draining = w.draining || x.draining;
-    }
-}
-
-// -- hosting ------------------------------------------------------------------
-
-adopt workers::order_for(worker& w, std::vector<core::variant_id> hosting) {
-  adopt x;
-  x.number = ++w.adopts;
-  x.hosting = std::move(hosting);
-  x.batch = w.most_rows;
-  x.join = w.join;
-  return x;
-}
-
-std::vector<core::lane_id> workers::lanes_of(const worker& w) {
-  auto out = planning::lanes_of(w.view);
-  for (const auto lane : w.also_serves)
-    if (std::find(out.begin(), out.end(), lane) == out.end())
-      out.push_back(lane);
-  return out;
+    if (&x != &w && !x.on_device() && x.address.process == w.address.process)
+      w.trial.join(x.trial);
 }
 
 // -- views of policies --------------------------------------------------------
@@ -226,7 +153,7 @@ std::vector<core::lane_id> workers::lanes_of(const worker& w) {
 void workers::view_changed(const worker& w) {
   if (!w.on_device() || members_changed_)
     return;
-  outdated_.push_back(w.view.worker);
+  outdated_.push_back(w.id());
   // The views were not read for so long that copying all of them costs no more.
   members_changed_ = outdated_.size() > all_.size();
 }
@@ -253,13 +180,12 @@ void workers::show(std::vector<planning::kind_costs> costs) {
 std::string workers::check() const {
   uint32_t seats = 0;
   for (const auto& [id, w] : all_) {
-    seats += w.on_device() ? w.seats : 0;
+    seats += w.on_device() ? w.seat.all() : 0;
     const auto found = addresses_.find(w.address);
     if (found == addresses_.end() || found->second != id)
       return fmt::format("worker {} is not found by its address", id.value);
-    if (w.has.size() != w.view.seats_taken
-        || w.view.seats_taken + w.view.seats_free != w.seats)
-      return fmt::format("seats of worker {} are not conserved", id.value);
+    if (w.seat.taken() > w.seat.all())
+      return fmt::format("worker {} has more orders than seats", id.value);
   }
   if (addresses_.size() != all_.size())
     return "an address names a worker that is gone";

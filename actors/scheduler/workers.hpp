@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
+#include <atelier/actors/scheduler/worker.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/ipc/keeper.hpp>
@@ -21,63 +21,7 @@
 
 namespace atelier::actors {
 
-/// The scheduler's record of a worker.
-struct worker {
-  worker_address address;
-  /// Name of its device; empty for CPU pools.
-  std::string device;
-  uint32_t seats = 1;
-  uint32_t run_steps = 1;
-  planning::worker_view view;
-  std::vector<core::lane_id> serves;
-  /// Its dispatches, oldest first.
-  std::vector<core::ticket> has;
-  std::vector<core::ticket> batch;
-  /// On the scheduler's running clock.
-  core::time_point last_sign;
-  /// Longest silence that its present work explains.
-  core::timespan allowance{0};
-  /// Takes no more work until it is empty: a row waits to run alone here.
-  bool draining = false;
-  /// The variants that the plan assigns to it, until it hosts them: meanwhile
-  /// it takes no work and shows no hosting.
-  std::optional<std::vector<core::variant_id>> next_hosting;
-  /// Variants that it is ordered to unload when it is not loading.
-  std::vector<core::variant_id> leaving;
-  /// Whether it can load beside its rows; and whether it does so now.
-  bool loads_beside = false;
-  bool beside = false;
-  /// Number of its last `adopt`; loading until that is answered.
-  uint32_t adopts = 0;
-  bool loading = false;
-  core::time_point load_began;
-  /// Maximum rows of a batch, and how rows join, by the plan.
-  uint32_t most_rows = 0;
-  planning::joining join = planning::joining::step;
-  std::vector<core::lane_id> also_serves;
-  /// Its batch is filled in this event, and sent at its end.
-  bool filling = false;
-  std::vector<denoise> joining;
-  /// A row runs alone here.
-  bool exclusive = false;
-  bool suspected = false;
-  /// It takes several times as long as the others: plans leave it out, and it
-  /// gets only rows whose queue no other worker serves.
-  bool slow = false;
-  bool told = false;
-  /// It lost an order twice: its process is replaced, and no request is to
-  /// blame for that.
-  bool loses_orders = false;
-
-  /// Whether it runs on a device; otherwise it belongs to a CPU pool.
-  bool on_device() const {
-    return address.role == role::denoise_step;
-  }
-
-  bool does_serve(core::lane_id lane) const;
-};
-
-/// Tracks the workers: seats, hosting, the lives of processes, and the views of
+/// Tracks the workers: who exists, the lives of processes, and the views of
 /// policies. This part of the scheduler knows dispatches by their tickets; it
 /// has no row, no queue and no slot.
 ///
@@ -132,31 +76,19 @@ public:
   /// Whether a worker that is not suspected serves a queue.
   bool anyone_serves(core::lane_id lane) const;
 
-  // -- seats ------------------------------------------------------------------
+  // -- changes of workers -----------------------------------------------------
 
-  /// Whether a worker may be given another row now.
-  static bool takes_more(const worker& w);
+  /// Its process may be dead.
+  void suspect(worker& w);
 
-  /// Gives a dispatch of `steps` steps a seat.
-  /// @pre one is free
-  static void sit(worker& w, core::ticket who, uint64_t steps);
+  /// Notes whether a device is slow compared with others.
+  void set_slow(worker& w, bool slow);
 
-  /// @param steps number of its steps that are left
-  static void stand_up(worker& w, core::ticket who, uint64_t steps);
+  /// Counts a request that enters or leaves a worker's own queue.
+  void count_waiting(core::worker_id id, bool comes);
 
   /// Calls f with every worker that a suspect at `w` has to itself.
   void each_beside(const worker& w, const std::function<void(worker&)>& f);
-
-  /// Makes a pool's worker take part in a trial that may be under way there.
-  void join_trial(worker& w) const;
-
-  // -- hosting ----------------------------------------------------------------
-
-  /// Returns the next order to a worker; without hosting it keeps what it has.
-  static adopt order_for(worker& w, std::vector<core::variant_id> hosting);
-
-  /// Returns the queues that a worker of a device serves.
-  static std::vector<core::lane_id> lanes_of(const worker& w);
 
   // -- views of policies ------------------------------------------------------
 
@@ -199,6 +131,8 @@ public:
   std::string check() const;
 
 private:
+  /// Makes a pool's worker take part in a trial that may be under way there.
+  void join_trial(worker& w) const;
   /// Returns the last view of a worker; null if policies do not see it.
   planning::worker_view* seen_view(core::worker_id id) const;
 

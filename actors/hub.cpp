@@ -25,15 +25,19 @@ hub::hub(hub_config config, hub_ports ports)
     path_(pipeline_of(config_)),
     slots_(config_.arena, config_.slots, ports_.slots),
     records_(config_.profile->variants.size(), ports_.drawing),
-    plan_(config_.initial_plan),
-    route_slots_(std::make_shared<const planning::route_slots>(path_.stages(),
-                                                               plan_->routes)),
+    rules_(config_.policy, config_.initial_plan, path_.stages(), config_.seed),
     requests_(config_.limits),
     clock_(std::max(2 * config_.pace.tick, config_.processes.silence / 10)),
     queues_(config_.pace.ageing),
     hosting_(config_.profile, config_.join),
-    weights_(planning::weights_of(*config_.profile)),
-    forecast_(config_.profile) {}
+    forecast_(config_.profile),
+    views_(workers_, orders_, queues_, requests_, forecast_),
+    shares_(slots_, requests_, orders_, workers_, suspicions_),
+    matching_({path_, rules_, requests_, orders_, workers_, queues_,
+               suspicions_, shares_, forecast_, views_},
+              *config_.profile),
+    inspection_({rules_, records_, requests_, questions_, suspicions_, orders_,
+                 workers_, queues_, slots_, hosting_, forecast_, views_}) {}
 
 // -- entering -----------------------------------------------------------------
 
@@ -59,7 +63,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
       return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = requests_.accept(std::move(what));
   r.account.note(r.request->notes);
-  r.course.begin(*r.request, *config_.profile, plan_, route_slots_);
+  r.course.begin(*r.request, *config_.profile, rules_.plan(), rules_.slots());
   suspicions_.accept(id, held, keeps_suspicion);
   records_.accepted(*r.request);
   probe(r.request, now);
@@ -81,15 +85,15 @@ void hub::wait(core::request_id id, row& r, core::time_point now,
   if (r.course.phase() == phase::denoising)
     requests_.count_ahead(r.request->tenant, true);
   count_work(id, r);
-  const auto lane = lane_for(r);
-  const auto entry = entry_for(id, r);
+  const auto lane = matching_.lane_of(r);
+  const auto entry = matching_.entry_of(r);
   // A request that can no longer be in time need not wait until it is late.
   if (r.request->deadline != core::never && !r.course.known().best
       && forecast_.knows_pace(r.course.recipe().variant))
     requests_.set_due(r, r.request->deadline - entry.still_needs);
   if (r.course.phase() == phase::denoising)
     count_waiting(r.course.recipe().variant, lane, true);
-  queues_.push(lane, entry, at, marks_of(id, r));
+  queues_.push(lane, entry, at, {suspicions_.is_held_up(id), is_under_way(r)});
 }
 
 void hub::discount_ahead(core::tenant_id whose) {
@@ -329,17 +333,12 @@ bool hub::wants_tick() const {
 
 void hub::publish(std::shared_ptr<const planning::plan> what,
                   core::time_point now) {
-  if (what->version <= plan_->version)
+  if (!rules_.follow(std::move(what), path_.stages(), now))
     return;
-  // Most plans share out the same routes in another way.
-  if (what->routes != plan_->routes)
-    route_slots_ = std::make_shared<const planning::route_slots>(path_.stages(),
-                                                                 what->routes);
-  plan_ = std::move(what);
-  admission_.follow(*plan_, now);
-  forecast_.follow(*plan_, cluster());
+  const auto& plan = *rules_.plan();
+  forecast_.follow(plan, cluster());
   bool changed = false;
-  for (const auto& x : plan_->workers) {
+  for (const auto& x : plan.workers) {
     auto* w = workers_.find(x.worker);
     if (w == nullptr)
       continue;
@@ -348,7 +347,7 @@ void hub::publish(std::shared_ptr<const planning::plan> what,
     apply(x, *w, now);
     const auto& after = w->host.hosting();
     changed = changed || (!after.empty() && after != before)
-           || (plan_->grouped && w->host.becoming() != becoming);
+           || (plan.grouped && w->host.becoming() != becoming);
   }
   // Loading workers are reported when they have loaded, except where the next
   // plan depends on the loads under way.
@@ -369,6 +368,43 @@ void hub::settle(core::time_point now) {
       return;
     end_unsent(now);
   }
+}
+
+// -- inspection ---------------------------------------------------------------
+
+const planning::cluster_view& hub::cluster() const {
+  return views_.cluster();
+}
+
+scheduler_status hub::status() const {
+  return inspection_.status(*config_.profile);
+}
+
+recovery_counts hub::recovery(core::time_point now) const {
+  return records_.recovery(now);
+}
+
+const counters& hub::counts() const {
+  return records_.counts();
+}
+
+const ipc::keeper& hub::slots() const {
+  return slots_.keeper();
+}
+
+size_t hub::rows() const {
+  return requests_.all().size();
+}
+
+std::optional<size_t> hub::stage_of(core::request_id id) const {
+  const auto* r = requests_.find(id);
+  if (r == nullptr || r->state() == row_state::asking)
+    return std::nullopt;
+  return r->course.stage();
+}
+
+std::string hub::check() const {
+  return inspection_.check();
 }
 
 } // namespace atelier::actors

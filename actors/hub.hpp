@@ -5,20 +5,23 @@
 #include <atelier/actors/local_messages.hpp>
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/ports.hpp>
-#include <atelier/actors/scheduler/row.hpp>
 #include <atelier/actors/scheduler/forecast.hpp>
 #include <atelier/actors/scheduler/hosting.hpp>
+#include <atelier/actors/scheduler/inspection.hpp>
+#include <atelier/actors/scheduler/matching.hpp>
 #include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/probes.hpp>
 #include <atelier/actors/scheduler/questions.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/records.hpp>
 #include <atelier/actors/scheduler/requests.hpp>
-#include <atelier/actors/scheduler/shares.hpp>
+#include <atelier/actors/scheduler/row.hpp>
+#include <atelier/actors/scheduler/rules.hpp>
+#include <atelier/actors/scheduler/slot_shares.hpp>
 #include <atelier/actors/scheduler/slots.hpp>
 #include <atelier/actors/scheduler/suspicions.hpp>
+#include <atelier/actors/scheduler/views.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
-#include <atelier/actors/seat_shares.hpp>
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/running_clock.hpp>
@@ -81,22 +84,17 @@ struct hub_ports {
 /// actor, a clock or a thread. Events carry the time; effects leave through the
 /// ports.
 ///
-/// Invariants, tested after every event (see check):
-/// (1) arrived = refused + answered + failed + cancelled + rows not ended;
-/// (2) a waiting row is in exactly one queue, and a running one has exactly one
-///     dispatch with its attempt;
-/// (3) a worker's taken seats are its dispatches, at most its seats;
-/// (4) the terminal state is set before the answer leaves, once;
-/// (5) the keeper's invariants hold; every granted slot belongs to a dispatch
-///     or to a life that is not confirmed dead;
-/// (6) a row that starts from an image holds its source from `prepared` to the
-///     end of its leg, even if processes die meanwhile;
-/// (7) a suspect has its worker to itself, or the whole process if the worker
-///     prepares or encodes.
+/// Invariants, tested after every event: those of the parts, those of
+/// `inspection`, and that the terminal state is set before the answer leaves,
+/// once.
 /// Threads: one at a time.
 class hub {
 public:
   hub(hub_config config, hub_ports ports);
+
+  // Its readers refer to its parts.
+  hub(const hub&) = delete;
+  hub& operator=(const hub&) = delete;
 
   /// @param held, keeps_suspicion as in the message `submit`
   void submit(std::shared_ptr<const core::request> what, core::time_point now,
@@ -252,13 +250,6 @@ private:
   void leg_failed(core::request_id id, row& r, core::error why,
                   core::time_point now);
 
-  // hub_inspect.cpp: the parts of `check`
-  std::string check_rows() const;
-  std::string check_queues() const;
-  std::string check_views() const;
-  std::string check_seats() const;
-  std::string check_alone() const;
-
   // hub.cpp: entering and ending
   void begin_leg(core::request_id id, row& r, uint32_t leg,
                  core::time_point now);
@@ -288,8 +279,6 @@ private:
   void settle(core::time_point now);
 
   // hub_dispatch.cpp: from queues to workers
-  core::lane_id lane_for(const row& r) const;
-  planning::waiting entry_for(core::request_id id, const row& r) const;
   void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   enum class dispatching : uint8_t { went, nobody, no_slots };
@@ -298,20 +287,15 @@ private:
   dispatching dispatch_first(std::span<const core::lane_id> from, worker& w,
                              std::span<const core::tenant_id> without,
                              core::time_point now);
-  /// The same for tenants that have none there, and that are behind the first
-  /// rows: slots are left for them by those that have some.
-  dispatching dispatch_hidden(std::span<const core::lane_id> from, worker& w,
-                              std::vector<core::tenant_id> without,
-                              core::time_point now);
   /// Dispatches the first of the queue's rows, or ends late ones.
   dispatching dispatch_one(std::vector<planning::waiting> queue, worker& w,
-                           bool pool, core::time_point now);
+                           core::time_point now);
   bool dispatch(core::request_id id, worker& w, core::time_point now);
   /// Dispatches a row that is under way when the next one of its queue must
   /// wait for slots: such a row may hold slots, which it frees only at its end.
   /// At devices, rows in their first leg wait for their turn while anything
   /// runs.
-  bool dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
+  bool dispatch_under_way(std::span<const core::lane_id> lanes, worker& w,
                           core::time_point now);
   /// Give a row the slots of its phase and make its order; nothing if too few
   /// slots are available.
@@ -335,52 +319,22 @@ private:
   /// Offers a worker's free seat to the queues that it serves, or none if it
   /// takes no more rows.
   void offer(worker& w);
-  /// Writes the view of a worker over another one.
-  void view_into(planning::worker_view& out, const worker& w) const;
   core::timespan silence_of(const row& r, const worker& w) const;
 
-  // hub_slots.cpp: the slots of a dispatch
-  /// Returns the slots that a row leaves to other tenants.
-  /// @param with_some the named tenants that have what the row is about to take
-  slot_counts left_for_others(
-    const row& r, const std::function<tenant_set()>& with_some) const;
-  /// Returns the slots that a row which begins to draw leaves to a request that
-  /// waits for several, while rows run that will free some.
-  slot_counts left_for_waiting(const row& r) const;
   /// Notes that a row found no slots.
   void note_slot_wait(core::request_id id);
-  static slot_counts sum(slot_counts a, const slot_counts& b);
-
-  /// Slots that a row's stage takes, and how many must stay free.
-  struct slot_needs {
-    slot_counts takes = {};
-    slot_counts leaves = {};
-  };
-
-  /// Returns a stage's needs, without the slots that rows at devices leave to
-  /// others.
-  slot_needs needs_of(const row& r) const;
   const held_slots* grant_for_stage(core::ticket who, const row& r,
                                     const worker& w);
 
   // hub_suspects.cpp: rows whose worker died while it worked on them
   /// Begins a stage; ends a row that died in it too often before.
   void enter(core::request_id id, row& r, size_t stage, core::time_point now);
-  /// Returns how a waiting row is counted.
-  queues::marks marks_of(core::request_id id, const row& r) const;
   /// Returns where a row is.
   static suspicions::place place_of_work(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
-  /// Returns the suspect of a queue that was tried least, preferring those for
-  /// which slots are available.
-  core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
   /// Whether its trial is recorded; otherwise requests that.
   bool may_try(core::request_id id, row& r);
-  bool has_room_for(const row& r) const;
-  /// Returns what the workers of a process were working on when it died.
-  std::set<core::ticket> worked_on(const std::set<core::worker_id>& gone,
-                                   death cause) const;
   /// Notes the requests that wait for these workers and for no others.
   void note_delayed(const std::set<core::lane_id>& served);
 
@@ -449,21 +403,6 @@ private:
   std::optional<core::error> not_admitted(const row& r,
                                           core::timespan& retry_after,
                                           core::time_point now);
-  /// Returns the work that is left for a row.
-  static work_left rest_of(const row& r);
-  /// Whether a row is too late for a worker's kind of device, but not for
-  /// another that serves its queue.
-  bool waits_for_quicker(const planning::waiting& x, const worker& w,
-                         core::time_point now) const;
-  /// Returns the worker that would end the next row of a lane first; null if
-  /// each that is offered was tried.
-  worker* choose_worker(core::lane_id lane, core::time_point now,
-                        std::span<const core::worker_id> passed);
-  /// Chooses under a plan that groups rows; null if the queue's next row waits.
-  worker* seat_in_group(core::lane_id lane, core::time_point now);
-  /// Returns the lanes of a worker whose rows can join those of `lane`.
-  std::vector<core::lane_id> lanes_beside(core::lane_id lane,
-                                          const worker& w) const;
   void note_pace(const worker& w, const stepped& x, core::time_point now);
   void tell_costs();
   /// Makes plans leave out workers that are slow compared with others, and
@@ -475,9 +414,7 @@ private:
   stage_path path_;
   actors::slots slots_;
   actors::records records_;
-  std::shared_ptr<const planning::plan> plan_;
-  /// The slots of the plan's routes.
-  std::shared_ptr<const planning::route_slots> route_slots_;
+  actors::rules rules_;
   requests requests_;
   actors::orders orders_;
   /// Orders that could not leave, and why.
@@ -485,27 +422,18 @@ private:
   /// Measures the silence of workers and of orders.
   core::running_clock clock_;
   actors::workers workers_;
-  /// From the first known mask on, views list the rows of their workers; before
-  /// that they are not needed.
-  bool tells_rows_ = false;
   actors::queues queues_;
   actors::hosting hosting_;
-  /// By variant: the first one with the same weights.
-  std::vector<core::variant_id> weights_;
-  /// Sees the workers whenever `cluster` does.
-  mutable actors::forecast forecast_;
-  planning::admission admission_;
-
+  actors::forecast forecast_;
   actors::questions questions_;
   actors::suspicions suspicions_;
   actors::probes probes_;
-  /// Version of the last plan after which retrievals requested another one.
-  std::optional<uint64_t> called_for_;
+  actors::views views_;
+  actors::slot_shares shares_;
+  actors::matching matching_;
+  actors::inspection inspection_;
   std::vector<core::worker_id> filling_;
   bool stopping_ = false;
 };
-
-/// Number of rows of a pool's queue that are searched for another tenant's.
-inline constexpr size_t looked_at = 4;
 
 } // namespace atelier::actors

@@ -6,49 +6,17 @@
 #include <atelier/planning/demand/request_work.hpp>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace atelier::actors {
 
-core::lane_id hub::lane_for(const row& r) const {
-  const bool alone = suspicions_.is_alone(r.request->id);
-  switch (path_.worker_of(r.course.stage())) {
-    case role::preprocess:
-      return alone ? pool_suspects_lane : prepare_lane;
-    case role::postprocess:
-      return alone ? pool_suspects_lane : finish_lane;
-    case role::recall:
-      // It runs in the control process, which no request's work can end alone.
-      return recall_lane;
-    case role::classifier:
-    case role::denoise_step:
-      break;
-  }
-  if (r.course.is_bound()) {
-    const auto lane = planning::lane_of(r.course.recipe().variant);
-    return alone ? alone_lane(lane) : lane;
-  }
-  core::philox random{config_.seed, core::purpose::routing, r.request->id};
-  random.seek((uint64_t{r.moves()} + 1) << 16);
-  const auto& next = *r.course.running_leg();
-  const auto lane =
-    config_.policy->place(next, {*r.request, r.course.known(), *forecast_.profile(),
-                                 *plan_, cluster(), random});
-  return alone ? alone_lane(lane) : lane;
-}
+namespace {
 
-planning::waiting hub::entry_for(core::request_id id, const row& r) const {
-  planning::waiting x;
-  x.request = id;
-  x.tenant = r.request->tenant;
-  x.share = r.request->share;
-  x.prio = r.request->prio;
-  x.since = r.waiting_since();
-  x.deadline = r.request->deadline;
-  x.still_needs = forecast_.least(rest_of(r));
-  x.may_answer_best = r.course.known().best.has_value();
-  return x;
-}
+constexpr auto image_kind = static_cast<size_t>(ipc::slot_kind::image);
+
+} // namespace
 
 void hub::pump(core::time_point now) {
   while (const auto lane = queues_.next())
@@ -69,15 +37,16 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         if (end_unloadable(lane, now))
           continue;
         look_for_host(lane);
-        if (plan_->grouped)
+        if (rules_.plan()->grouped)
           hosting_.crowded();
       }
       return;
     }
-    const bool grouped = plan_->grouped && !pool && !planning::worker_of(lane);
-    auto* seat =
-      grouped ? seat_in_group(lane, now) : choose_worker(lane, now, passed);
-    if (seat == nullptr) {
+    const bool grouped =
+      rules_.plan()->grouped && !pool && !planning::worker_of(lane);
+    const auto seat = grouped ? matching_.seat_in_group(lane, now)
+                              : matching_.choose_worker(lane, now, passed);
+    if (!seat) {
       if (grouped)
         hosting_.crowded();
       else
@@ -85,20 +54,21 @@ void hub::pump_lane(core::lane_id lane, core::time_point now) {
         queues_.starve(lane, queues::lack::seat);
       return;
     }
-    auto& w = *seat;
+    auto& w = workers_.at(*seat);
     const auto group = grouped && w.seat.taken() > 0
-                       ? lanes_beside(lane, w)
+                       ? matching_.lanes_beside(lane, w)
                        : std::vector<core::lane_id>{};
     const auto from =
       std::span<const core::lane_id>{group.empty() ? w.host.lanes() : group};
-    std::vector<core::tenant_id> leave;
-    if (!pool)
-      leave = leave_seats(w, workers_, orders_, requests_.tenants());
-    else if (lane == prepare_lane)
-      leave = requests_.far_ahead(workers_.device_seats());
+    const auto leave = matching_.closed_to(w, lane);
     auto did = dispatch_first(from, w, leave, now);
+    // Tenants that have none there may be behind the first rows; slots are left
+    // for them by those that have some.
     if (did == dispatching::no_slots)
-      did = dispatch_hidden(from, w, leave, now);
+      if (const auto crowd = matching_.closed_to_crowd(w, leave);
+          crowd.size() > leave.size()
+          && dispatch_first(from, w, crowd, now) == dispatching::went)
+        did = dispatching::went;
     switch (did) {
       case dispatching::went:
         break;
@@ -130,58 +100,22 @@ hub::dispatching hub::dispatch_first(std::span<const core::lane_id> from,
                                      worker& w,
                                      std::span<const core::tenant_id> without,
                                      core::time_point now) {
-  const bool pool = w.address.role != role::denoise_step;
-  const bool counted =
-    w.address.role == role::preprocess || w.address.role == role::recall;
-  // Among the first few, one may belong to a tenant for which slots are left,
-  // or need fewer slots than a source for which too few are free.
-  const bool shared =
-    requests_.named_ahead() || slots_.waiting_for_images().has_value();
-  const size_t most = !pool ? w.max_batch() : shared ? looked_at : 1;
-  auto queue = queues_.best(from, now, most, without);
-  std::erase_if(queue, [&](const planning::waiting& x) {
-    if (counted && requests_.at(x.request).course.phase() == phase::preparing)
-      return requests_.far_ahead(x.tenant, workers_.device_seats());
-    return !pool && waits_for_quicker(x, w, now);
-  });
+  auto queue = matching_.next_rows(from, w, without, now);
   if (queue.empty())
-    return counted ? dispatching::no_slots : dispatching::nobody;
-  // The worker is known now, and so is how long the work would take there.
-  if (!pool && w.host.join() == planning::joining::step)
-    for (auto& x : queue)
-      if (const auto& r = requests_.at(x.request);
-          x.deadline != core::never && forecast_.knows_pace(r.course.recipe().variant))
-        x.still_needs =
-          std::max(x.still_needs, forecast_.at(rest_of(r), w.view()));
-  return dispatch_one(std::move(queue), w, pool, now);
-}
-
-hub::dispatching hub::dispatch_hidden(std::span<const core::lane_id> from,
-                                      worker& w,
-                                      std::vector<core::tenant_id> without,
-                                      core::time_point now) {
-  const auto shut = without.size();
-  const auto with_some = w.address.role == role::denoise_step
-                         ? tenants_at(w, orders_)
-                         : requests_.with_ahead();
-  without.insert(without.end(), with_some.begin(), with_some.end());
-  std::sort(without.begin(), without.end());
-  without.erase(std::unique(without.begin(), without.end()), without.end());
-  if (without.size() == shut
-      || dispatch_first(from, w, without, now) != dispatching::went)
-    return dispatching::no_slots;
-  return dispatching::went;
+    return matching::is_bounded(w) ? dispatching::no_slots
+                                   : dispatching::nobody;
+  return dispatch_one(std::move(queue), w, now);
 }
 
 hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
-                                   worker& w, bool pool, core::time_point now) {
+                                   worker& w, core::time_point now) {
   while (!queue.empty()) {
     auto id = queue.front().request;
     std::vector<core::request_id> late;
-    if (!pool) {
+    if (w.on_device()) {
       // One at a time, so that a shared queue's rows spread over its workers.
       auto chosen =
-        config_.policy->take(w.view_of_one_seat(), queue, *plan_, now);
+        rules_.policy().take(w.view_of_one_seat(), queue, *rules_.plan(), now);
       late = std::move(chosen.late);
       for (const auto x : late)
         if (auto* r = requests_.find(x))
@@ -203,24 +137,11 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
   return dispatching::no_slots;
 }
 
-bool hub::dispatch_under_way(const std::vector<core::lane_id>& lanes, worker& w,
+bool hub::dispatch_under_way(std::span<const core::lane_id> lanes, worker& w,
                              core::time_point now) {
-  const auto& counts = queues_.under_way();
-  if (std::none_of(lanes.begin(), lanes.end(),
-                   [&](auto lane) { return counts.count(lane) != 0; }))
-    return false;
-  bool in_turn = false;
-  orders_.each([&](core::ticket, const dispatched& x) {
-    in_turn = in_turn || (w.on_device() && !x.side);
-  });
-  for (const auto lane : lanes)
-    if (counts.count(lane) != 0)
-      for (const auto id : queues_.of(lane)) {
-        const auto& r = requests_.at(id);
-        if ((in_turn ? r.course.leg() > 0 : is_under_way(r)) && dispatch(id, w, now))
-          return true;
-      }
-  return false;
+  const auto rows = matching_.under_way(lanes, w);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](auto id) { return dispatch(id, w, now); });
 }
 
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
@@ -230,7 +151,8 @@ void hub::settle_start(core::ticket who, row& r, const worker& w) {
   const bool source = static_cast<bool>(r.held[planning::held::source]);
   r.course.run_by(r.course.variant_on(w.host.hosting(), has), source);
   start_from_earlier(
-    who, r, r.course.saved_by(r.course.recipe().variant, w.host.level(), source));
+    who, r,
+    r.course.saved_by(r.course.recipe().variant, w.host.level(), source));
 }
 
 std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
@@ -252,10 +174,7 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
                                           const worker& w) {
   using planning::held;
   const auto* given = slots_.grant(
-    who, w.address.process, {held::state, held::pixels},
-    sum(sum(r.course.slots().reserve,
-            left_for_others(r, [&] { return tenants_at(w, orders_); })),
-        left_for_waiting(r)));
+    who, w.address.process, {held::state, held::pixels}, shares_.left_at(w, r));
   if (given == nullptr)
     return std::nullopt;
   slots_.drawing_begins();
@@ -303,7 +222,8 @@ std::vector<gpu::state_capture> hub::order_captures(core::ticket who, row& r,
     return {};
   std::vector<uint32_t> wanted;
   for (const auto steps : next.capture)
-    if (steps > r.held.steps() && steps <= core::steps_to_run(r.course.recipe()))
+    if (steps > r.held.steps()
+        && steps <= core::steps_to_run(r.course.recipe()))
       wanted.push_back(steps);
   return slots_.grant_captures(r.held, who, w.address.process, wanted);
 }
@@ -318,8 +238,9 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     }
   const core::ticket who{id, r.next_dispatch()};
   const auto waited_for = r.course.recipe().variant;
-  auto order = r.course.phase() == phase::denoising ? order_to_denoise(who, r, w)
-                                           : order_of_stage(who, r, w);
+  auto order = r.course.phase() == phase::denoising
+               ? order_to_denoise(who, r, w)
+               : order_of_stage(who, r, w);
   if (!order)
     return false;
   dispatched x;
@@ -338,8 +259,8 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     x.masked = r.course.masked_as_it_runs();
     discount_ahead(x.tenant);
     x.steps_left = steps_left(r);
-    queues_.charge(r.request->tenant,
-                   forecast_.least_on(rest_of(r), w.kind()), now);
+    queues_.charge(r.request->tenant, forecast_.least_on(rest_of(r), w.kind()),
+                   now);
     if (const auto lane = queues_.where(id))
       count_waiting(waited_for, *lane, false);
   }
@@ -370,7 +291,8 @@ void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
     filling_.push_back(w.id());
   }
   const bool alone = x.alone;
-  hand_over({r.request->id, r.attempt()}, std::move(x), w, silence_of(r, w), now);
+  hand_over({r.request->id, r.attempt()}, std::move(x), w, silence_of(r, w),
+            now);
   if (alone) {
     suspicions_.begin(r.request->id);
     workers_.each_beside(w, [](worker& y) { y.trial.begin(); });
@@ -408,6 +330,43 @@ void hub::offer(worker& w) {
   auto lanes = w.host.lanes();
   std::erase_if(lanes, [&](auto lane) { return workers_.others_serve(lane); });
   queues_.offer(id, w.seat.taken(), lanes);
+}
+
+void hub::note_slot_wait(core::request_id id) {
+  records_.slot_wait();
+  const auto& r = requests_.at(id);
+  if (r.course.phase() != phase::preparing || !r.course.slots().reads_files)
+    return;
+  const auto& needs = r.course.slots();
+  slots_.wait_for_images(id,
+                         needs.granted[image_kind] + needs.reserve[image_kind]);
+}
+
+const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
+                                       const worker& w) {
+  const bool brings = r.request->source != nullptr;
+  const auto* const leg = r.course.running_leg();
+  std::array<planning::held, planning::held_names> names{};
+  size_t granted = 0;
+  const auto uses = path_.at(r.course.stage()).row().slots;
+  for (const auto& x : uses)
+    if (x.mode != planning::access::reads && x.name != planning::held::capture
+        && x.applies(leg, brings))
+      names[granted++] = x.name;
+  const auto wanted = std::span(names).first(granted);
+  const auto left = shares_.needs_of(r).leaves;
+  const auto* const given =
+    r.course.slots().reads_files
+      ? slots_.grant_with_files(who, w.address.process, wanted,
+                                *r.request->source, left)
+      : slots_.grant(who, w.address.process, wanted, left);
+  if (given == nullptr)
+    return nullptr;
+  for (const auto& x : uses)
+    if (x.mode != planning::access::writes && x.applies(leg, brings))
+      if (const auto slot = r.held[x.name])
+        slots_.read(who, w.address.process, x.name, slot);
+  return given;
 }
 
 } // namespace atelier::actors

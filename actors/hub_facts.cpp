@@ -26,16 +26,16 @@ constexpr slot_counts reserve_found{0, 1, 0};
 
 void hub::choose_route(core::request_id id, row& r, core::time_point now) {
   for (;;) {
-    core::philox random{config_.seed, core::purpose::routing, id};
+    auto random = rules_.random(id);
     auto choice = planning::choose_runnable(
-      *config_.policy,
-      {*r.request, r.course.known(), *forecast_.profile(), *plan_, cluster(), random});
+      rules_.policy(), {*r.request, r.course.known(), *forecast_.profile(),
+                        *rules_.plan(), cluster(), random});
     if (const auto* wants = std::get_if<planning::need>(&choice)) {
       if (!questions_.may_ask(id))
         return turn_away(id, r,
                          core::fail(core::ec::internal,
                                     "policy {} never stops asking for facts",
-                                    config_.policy->name()),
+                                    rules_.policy().name()),
                          {}, now);
       if (wants->near)
         records_.searched();
@@ -47,12 +47,13 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
     if (auto* no = std::get_if<planning::refuse>(&choice))
       return turn_away(id, r, std::move(no->why), no->retry_after, now);
     const auto& go = std::get<planning::go>(choice);
-    const auto* along = go.route.value < plan_->routes.size()
-                        ? &plan_->routes[go.route.value]
+    const auto* along = go.route.value < rules_.plan()->routes.size()
+                        ? &rules_.plan()->routes[go.route.value]
                         : nullptr;
     const bool found = along != nullptr && along->legs.empty()
-                    && along->from == planning::origin::image && r.course.known().near
-                    && go.match && *go.match < r.course.known().near->size()
+                    && along->from == planning::origin::image
+                    && r.course.known().near && go.match
+                    && *go.match < r.course.known().near->size()
                     && config_.profile->reuse;
     const bool begins =
       along != nullptr && !along->legs.empty()
@@ -61,9 +62,9 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       return turn_away(id, r,
                        core::fail(core::ec::internal,
                                   "policy {} chose no route that can be run",
-                                  config_.policy->name()),
+                                  rules_.policy().name()),
                        {}, now);
-    r.course.choose(go.route, go.match, plan_, route_slots_);
+    r.course.choose(go.route, go.match, rules_.plan(), rules_.slots());
     if (found) {
       if (!ports_.found) {
         if (auto why = slots_.too_few_for(along->name, r.course.least_slots()))
@@ -77,7 +78,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       r.course.lose_match();
       continue;
     }
-    if (r.course.take_mask() && !std::exchange(tells_rows_, true))
+    if (r.course.take_mask() && views_.list_rows())
       workers_.members_changed();
     if (auto why = slots_.too_few_for(along->name, r.course.least_slots()))
       return turn_away(id, r, std::move(*why), {}, now);
@@ -103,7 +104,8 @@ bool hub::ask(core::request_id id, row& r, const planning::need& wants,
   requests_.ask(r);
   for (size_t i = 0; path_.is(i, hook::before_route); ++i) {
     const auto& row = path_.at(i).row();
-    auto order = path_.at(i).begin(r.course.view_without_route(r.held, r.account.notes(), wants));
+    auto order = path_.at(i).begin(
+      r.course.view_without_route(r.held, r.account.notes(), wants));
     if (order && !*order)
       continue;
     const auto left = planning::question_budget(row.budget, row.budget_share,
@@ -179,10 +181,9 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
     const bool found = !late && x.search;
     // Other questions, and other orders of the worker, say nothing of how long
     // retrieval takes.
-    note_retrieval(
-      {core::to_seconds(found ? *x.search : x.took), !found, now});
-    records_.allowed(found ? planning::unified::allowed_by(*config_.profile,
-                                                           *r.course.known().near)
+    note_retrieval({core::to_seconds(found ? *x.search : x.took), !found, now});
+    records_.allowed(found ? planning::unified::allowed_by(
+                       *config_.profile, *r.course.known().near)
                            : 0);
   }
   if (!late && x.wanted.tolerated && r.course.known().tolerated)
@@ -194,10 +195,8 @@ void hub::questions_over(core::request_id id, row& r, core::time_point now) {
 void hub::note_retrieval(planning::retrieval_sample x) {
   records_.retrieved(x);
   const auto& kept = records_.counts().retrievals;
-  // Once per plan: the plan requested here takes all retrievals into account.
-  if (called_for_ == plan_->version || !config_.policy->plan_due(*plan_, kept))
+  if (!rules_.calls_for_plan(kept))
     return;
-  called_for_ = plan_->version;
   auto there = cluster();
   there.retrievals = kept;
   ports_.watch->cluster_changed(std::move(there));

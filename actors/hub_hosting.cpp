@@ -90,7 +90,7 @@ void hub::look_for_host(core::lane_id lane) {
 }
 
 void hub::tell_waiting() {
-  auto news = hosting_.tell(queues_.size(), plan_->grouped);
+  auto news = hosting_.tell(queues_.size(), rules_.plan()->grouped);
   if (!news)
     return;
   std::map<core::variant_id, core::time_point> since;
@@ -149,7 +149,7 @@ void hub::retry_loads(core::time_point now) {
     if (!news)
       continue;
     // The plan in force may assign the variant to this worker still.
-    for (const auto& x : plan_->workers)
+    for (const auto& x : rules_.plan()->workers)
       if (x.worker == id
           && std::any_of(due.begin(), due.end(), [&](const auto& which) {
                return which.first == device_at(w)

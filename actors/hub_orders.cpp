@@ -22,8 +22,9 @@ core::timespan hub::silence_of(const row& r, const worker& w) const {
   const auto predicted = forecast_.silence(rest_of(r), w.view(), w.run_steps);
   if (r.course.phase() == phase::denoising)
     return predicted;
-  return std::max(predicted,
-                  path_.at(r.course.stage()).takes(r.course.order(), *config_.profile));
+  return std::max(
+    predicted,
+    path_.at(r.course.stage()).takes(r.course.order(), *config_.profile));
 }
 
 void hub::hand_over(core::ticket who, dispatched x, worker& w,
@@ -41,7 +42,8 @@ void hub::hand_over(core::ticket who, dispatched x, worker& w,
   w.signs.explain(explained(pool ? w.seat.all() : 1) + silence);
   // A worker is asked about an order before it is silent for too long itself.
   const auto own = explained(1);
-  const auto before = pool ? orders_.work_of(w.seat.orders()) : core::timespan{0};
+  const auto before =
+    pool ? orders_.work_of(w.seat.orders()) : core::timespan{0};
   w.seat.sit(who, x.steps_left);
   orders_.add(who, std::move(x), {own, before + own + silence / 2}, ran);
 }

@@ -14,7 +14,7 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
                 core::time_point now) {
   if (const auto since = probes_.end_late(config_.pace.facts, now))
     note_retrieval({core::to_seconds(now - *since), true, now});
-  if (!probes_.is_due(plan_->probe_every, now))
+  if (!probes_.is_due(rules_.plan()->probe_every, now))
     return;
   auto like = std::make_shared<core::request>(*asked);
   like->kind = core::request_kind::probe;
@@ -22,7 +22,7 @@ void hub::probe(const std::shared_ptr<const core::request>& asked,
   like->source = nullptr;
   row nobodys;
   nobodys.request = like;
-  nobodys.course.begin(*like, *config_.profile, plan_, route_slots_);
+  nobodys.course.begin(*like, *config_.profile, rules_.plan(), rules_.slots());
   planning::need wanted;
   wanted.near = true;
   for (size_t i = 0; path_.is(i, planning::hook::before_route); ++i) {
@@ -47,7 +47,8 @@ bool hub::probe_over(const stage_done& x, const dispatched& was,
   planning::facts told;
   const bool failed = why.code != core::ec::none
                    || !path_.at(was.stage).end(x.outcome, told) || !told.near;
-  note_retrieval({core::to_seconds(failed ? now - *since : x.took), failed, now});
+  note_retrieval(
+    {core::to_seconds(failed ? now - *since : x.took), failed, now});
   return true;
 }
 

@@ -188,8 +188,7 @@ void hub::on(const stepping& x, core::time_point now) {
   w->signs.heard(ran);
   auto mark = [&](const std::vector<core::ticket>& rows, bool as) {
     for (const auto who : rows)
-      if (auto* d = orders_.find(who);
-          d != nullptr && d->worker == w->id()) {
+      if (auto* d = orders_.find(who); d != nullptr && d->worker == w->id()) {
         d->stepping = as;
         if (as)
           orders_.renew(who, ran);
@@ -292,13 +291,13 @@ void hub::on(const denoised& x, core::time_point now) {
   if (const auto& ran = *r->course.running_leg();
       x.failure.code == core::ec::none && !ran.check && x.decode.count() > 0) {
     // Profiles have the times of a variant's own size.
-    const auto& known = config_.profile->variants[r->course.recipe().variant.value];
+    const auto& known =
+      config_.profile->variants[r->course.recipe().variant.value];
     const auto own_size = [&](core::timespan took) {
       return planning::at_native_size(known, r->course.recipe().px, took);
     };
-    forecast_.ended(r->course.recipe().variant,
-                    workers_.at(done.worker).kind(), x.text,
-                    own_size(x.decode), own_size(x.encode));
+    forecast_.ended(r->course.recipe().variant, workers_.at(done.worker).kind(),
+                    x.text, own_size(x.decode), own_size(x.encode));
     tell_costs();
   }
   const bool unreadable = may_be_unreadable(x, done.steps_before);
@@ -319,8 +318,7 @@ void hub::on(const denoised& x, core::time_point now) {
     records_.captures_without_slot(r->held.left_out());
   if (drawn)
     next_stage(x.ticket.id, *r, path_.denoise() + 1, now);
-  else if (std::holds_alternative<planning::give_up>(
-             r->course.next()))
+  else if (std::holds_alternative<planning::give_up>(r->course.next()))
     end_row(x.ticket.id, *r, row_state::failed, x.failure, now);
   else
     advance(x.ticket.id, *r, now);
@@ -334,8 +332,8 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   bool gained = false;
   bool anew = false;
   if (x.phase == phase::denoising) {
-    const auto left = slots_.resume(r.held, x.slots, x.steps,
-                                    how == loss::unreadable);
+    const auto left =
+      slots_.resume(r.held, x.slots, x.steps, how == loss::unreadable);
     // A living worker reports its steps itself. For a dead one, the steps that
     // it reported or left count, even if they are lost and run again.
     if (how != loss::told)
@@ -358,13 +356,13 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
     return stage_failed(id, r, suspicions_.poison_of(id, at, why.text), now);
   if (anew && suspicions_.may_restart(id))
     return restart_leg(id, r, why, now);
-  const bool retry = !anew && worth_retrying(why.code)
-                  && found.losses
-                       < most_losses(why.code, config_.pace.attempts);
+  const bool retry =
+    !anew && worth_retrying(why.code)
+    && found.losses < most_losses(why.code, config_.pace.attempts);
   if (!retry)
     return stage_failed(id, r, why, now);
   records_.fell_back(id, gained || r.held.steps() > 0, r.held.steps(), why,
-                   now);
+                     now);
   // Suspects take turns.
   wait(id, r, now,
        suspicions_.is_alone(id) ? queues::end::back : queues::end::front);
@@ -433,7 +431,8 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
   records_.lost(who.process, std::move(denoised), requests_.open() > 0, now);
   // Each is put at the front of its queue, so the last one is first.
   std::sort(orphans.rbegin(), orphans.rend());
-  const auto suspects = worked_on(gone, cause);
+  const auto suspects =
+    matching_.worked_on(std::vector(gone.begin(), gone.end()), cause);
   bool devices = false;
   std::set<core::lane_id> served;
   for (const auto id : gone) {
@@ -471,7 +470,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
     give_up(ticket, x, why, how, now);
   };
   for (const auto ticket : orphans)
-    if (suspects.count(ticket) == 0)
+    if (!std::binary_search(suspects.begin(), suspects.end(), ticket))
       give_back(ticket, loss::killed);
   for (const auto ticket : suspects)
     give_back(ticket, loss::suspicious);

@@ -55,7 +55,8 @@ public:
   bool counts_hit();
 
   /// Writes the times and the steps into an answer.
-  void close(answer& into, core::time_point arrived, core::time_point now) const;
+  void close(answer& into, core::time_point arrived,
+             core::time_point now) const;
 
   /// Writes the notes and the earlier work into an answer too. The account has
   /// no notes afterwards.

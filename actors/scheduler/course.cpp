@@ -106,8 +106,7 @@ void course::prepare_for(core::variant_id variant) {
 
 void course::begin_leg_by(uint32_t leg, core::variant_id variant) {
   leg_ = leg;
-  recipe_ =
-    planning::recipe_of(*wanted_, route().legs[leg], variant, *costs_);
+  recipe_ = planning::recipe_of(*wanted_, route().legs[leg], variant, *costs_);
   saved_ = saved_by(recipe_.variant, 0, false);
 }
 
@@ -194,9 +193,9 @@ const planning::leg* course::running_leg() const {
 }
 
 const planning::stage_slots& course::slots() const {
-  return route_slots_->at(
-    route_, {answering_ ? route().legs.size() : leg_, stage_},
-    wanted_->source != nullptr);
+  return route_slots_->at(route_,
+                          {answering_ ? route().legs.size() : leg_, stage_},
+                          wanted_->source != nullptr);
 }
 
 const planning::slot_counts& course::least_slots() const {

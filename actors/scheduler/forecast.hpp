@@ -54,9 +54,9 @@ struct steps_run {
 };
 
 /// Predicts the time of requests and devices from the profile, the accepted
-/// requests and recent measurements. This part of the scheduler decides nothing,
-/// knows requests by their numbers, and holds no row, no worker and no clock.
-/// Threads: one at a time.
+/// requests and recent measurements. This part of the scheduler decides
+/// nothing, knows requests by their numbers, and holds no row, no worker and no
+/// clock. Threads: one at a time.
 class forecast {
 public:
   explicit forecast(std::shared_ptr<const planning::profile> profile);
@@ -182,6 +182,7 @@ private:
 
   std::shared_ptr<const planning::profile> profile_;
   std::shared_ptr<const planning::profile> current_;
+
   struct counted_work {
     core::variant_id variant;
     core::tenant_id whose;

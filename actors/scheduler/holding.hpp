@@ -16,7 +16,8 @@ namespace atelier::actors {
 class holding {
 public:
   /// Returns the slot of something that the request holds; an invalid one if it
-  /// holds none. Pixels are those that its leg starts from, or the newest image.
+  /// holds none. Pixels are those that its leg starts from, or the newest
+  /// image.
   ipc::slot_ref operator[](planning::held name) const;
 
   /// Returns the states that are kept for later requests.

@@ -42,7 +42,8 @@ public:
     return becoming_;
   }
 
-  /// Returns the variants that it could not load, until the next attempt is due.
+  /// Returns the variants that it could not load, until the next attempt is
+  /// due.
   const std::vector<core::variant_id>& unloadable() const {
     return unloadable_;
   }

@@ -28,8 +28,7 @@ variants without(variants all, std::span<const gpu::load_failure> failed) {
 }
 
 // Returns the variants that a device did not load.
-std::vector<gpu::load_failure> failures_of(const adopted& x,
-                                           const hosted& h) {
+std::vector<gpu::load_failure> failures_of(const adopted& x, const hosted& h) {
   auto out = x.failed;
   // A report that names none is about all that the worker was to load.
   if (x.failure.code != core::ec::none && x.failure.code != core::ec::cancelled)
@@ -105,9 +104,8 @@ hosting::change hosting::adopted(worker& w, const actors::adopted& x,
   note_time(w, x, now, out);
   const auto before = h.hosting_;
   const auto failed = failures_of(x, h);
-  h.hosting_ = x.failure.code == core::ec::none
-               ? without(h.becoming_, x.failed)
-               : variants{};
+  h.hosting_ = x.failure.code == core::ec::none ? without(h.becoming_, x.failed)
+                                                : variants{};
   h.becoming_ = h.hosting_;
   ++h.version_;
   note_loads(w, failed, now, out);

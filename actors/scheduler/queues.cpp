@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/scheduler/queues.hpp>
-
 #include <atelier/core/error.hpp>
 
 #include <fmt/format.h>

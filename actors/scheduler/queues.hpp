@@ -141,11 +141,13 @@ private:
   core::timespan ageing_;
   planning::lanes lanes_;
   boost::container::flat_map<core::lane_id, offers> open_;
+
   /// The last offer of each worker.
   struct last_offer {
     uint32_t taken = 0;
     std::vector<core::lane_id> lanes;
   };
+
   boost::container::flat_map<core::worker_id, last_offer> last_;
   /// The marks of waiting requests that have some.
   std::unordered_map<core::request_id, marks> marks_;

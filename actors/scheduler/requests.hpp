@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/scheduler/row.hpp>
 #include <atelier/actors/scheduler/active_tenants.hpp>
+#include <atelier/actors/scheduler/row.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/limits.hpp>
 #include <atelier/core/request.hpp>

@@ -358,13 +358,12 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
     into = slot;
   };
   if (given[held::state])
-    of.steps_ =
-      static_cast<uint32_t>(*last_published(given[held::state]) - 1);
+    of.steps_ = static_cast<uint32_t>(*last_published(given[held::state]) - 1);
   take(held::state, of.state_);
   take(held::source, of.source_);
   take(held::encoded, of.encoded_);
-  take(held::pixels, at == core::phase::preparing || of.found_ ? of.found_
-                                                               : of.image_);
+  take(held::pixels,
+       at == core::phase::preparing || of.found_ ? of.found_ : of.image_);
   if (wrote.reads_files)
     drop(wrote.reading[held::files]);
   return {};

@@ -76,10 +76,9 @@ worker::worker(core::worker_id id, const worker_ready& x,
   view_.may_host = variants_of(x.may_host, known);
   view_.memory_bytes = x.memory_bytes;
   view_.hosting = variants_of(x.variants, known);
-  host = on_device()
-         ? hosted{view_.hosting, planning::lanes_of(view_), view_.max_batch,
-                  x.loads_beside}
-         : hosted{lanes_of_pool(address.role)};
+  host = on_device() ? hosted{view_.hosting, planning::lanes_of(view_),
+                              view_.max_batch, x.loads_beside}
+                     : hosted{lanes_of_pool(address.role)};
 }
 
 bool worker::takes_more() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/scheduler/workers.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>

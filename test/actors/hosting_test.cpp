@@ -129,8 +129,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_beside_rows_is_loaded_without_them) {
   auto w = device(true);
   w.seat.sit(some_row, 1);
   sut.apply(w, hosts({heavy}), {}, now);
-  const auto done =
-    answer(w, {fails(heavy, core::ec::out_of_resources)});
+  const auto done = answer(w, {fails(heavy, core::ec::out_of_resources)});
   BOOST_TEST(done.loads == 0u);
   BOOST_TEST(done.orders.empty());
   BOOST_TEST(!w.host.takes_rows());

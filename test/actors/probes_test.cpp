@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(one_probe_is_open_at_a_time) {
   BOOST_TEST(sut.is_due(10s, now + 10s));
 }
 
-BOOST_AUTO_TEST_CASE(a_late_probe_is_over_and_its_answer_is_not_its_successor_s) {
+BOOST_AUTO_TEST_CASE(
+  a_late_probe_is_over_and_its_answer_is_not_its_successor_s) {
   const auto first = sut.next(now);
   sut.begin(now);
   BOOST_TEST(!sut.end_late(1s, now + 999ms).has_value());

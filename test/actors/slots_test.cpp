@@ -160,8 +160,7 @@ BOOST_AUTO_TEST_CASE(a_publication_replaces_what_was_read) {
 
 BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
   actors::holding has;
-  BOOST_TEST(
-    !sut.fill_state(has, first, 3, [](const auto&) { return false; }));
+  BOOST_TEST(!sut.fill_state(has, first, 3, [](const auto&) { return false; }));
   BOOST_TEST(!has.any());
   BOOST_TEST(sut.free(slot_kind::state) == 2u);
   BOOST_TEST(sut.fill_state(has, first, 3, fill));
@@ -170,11 +169,10 @@ BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
   // The next one replaces it.
   BOOST_TEST(sut.fill_state(has, first, 5, fill));
   BOOST_TEST(sut.free(slot_kind::state) == 1u);
-  BOOST_TEST(
-    !sut.fill_image(has, first, {0, 3, 0}, [](const auto&) -> bool {
-      BOOST_ERROR("there was no slot to fill");
-      return true;
-    }));
+  BOOST_TEST(!sut.fill_image(has, first, {0, 3, 0}, [](const auto&) -> bool {
+    BOOST_ERROR("there was no slot to fill");
+    return true;
+  }));
   BOOST_TEST(!has[held::pixels]);
   BOOST_TEST(sut.fill_image(has, first, {0, 2, 0}, fill));
   BOOST_TEST((state_of(has[held::pixels]) == slot_state::held));
@@ -198,8 +196,9 @@ BOOST_AUTO_TEST_CASE(a_state_with_too_many_steps_is_refused) {
   BOOST_REQUIRE(store->publish(done.granted[held::state], 12, 0));
   const auto kept = sut.keep(has, done, core::phase::preparing, "fetch", 10);
   BOOST_REQUIRE(!kept);
-  BOOST_TEST(kept.why().text == "stage 'fetch' left a state after 11 of 10 "
-                                "steps");
+  BOOST_TEST(kept.why().text
+             == "stage 'fetch' left a state after 11 of 10 "
+                "steps");
   BOOST_REQUIRE(store->publish(done.granted[held::state], 11, 0));
   BOOST_REQUIRE(sut.keep(has, done, core::phase::preparing, "fetch", 10));
   BOOST_TEST(has.steps() == 10u);

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/hub_lanes.hpp>
+#include <atelier/actors/scheduler/hosting.hpp>
+#include <atelier/actors/scheduler/matching.hpp>
+#include <atelier/actors/seat_shares.hpp>
+#include <atelier/planning/grouping.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace atelier::actors {
+
+namespace {
+
+/// Number of workers that are compared for one row.
+constexpr size_t most_compared = 16;
+
+/// Rows that join within this share of their time end together.
+constexpr double fresh_share = 0.05;
+
+// Whether a pool's worker takes rows that are prepared ahead of the devices.
+bool works_ahead(const worker& w) {
+  return w.address.role == role::preprocess || w.address.role == role::recall;
+}
+
+} // namespace
+
+work_left rest_of(const row& r) {
+  return {*r.request, r.course.recipe(), r.course.phase(), steps_left(r)};
+}
+
+matching::matching(parts of, const planning::profile& known)
+  : of_(of), known_(known), weights_(planning::weights_of(known)) {}
+
+// -- a row --------------------------------------------------------------------
+
+core::lane_id matching::lane_of(const row& r) const {
+  const bool alone = of_.blamed.is_alone(r.request->id);
+  switch (of_.path.worker_of(r.course.stage())) {
+    case role::preprocess:
+      return alone ? pool_suspects_lane : prepare_lane;
+    case role::postprocess:
+      return alone ? pool_suspects_lane : finish_lane;
+    case role::recall:
+      // It runs in the control process, which no request's work can end alone.
+      return recall_lane;
+    case role::classifier:
+    case role::denoise_step:
+      break;
+  }
+  if (r.course.is_bound()) {
+    const auto lane = planning::lane_of(r.course.recipe().variant);
+    return alone ? alone_lane(lane) : lane;
+  }
+  auto random = of_.in_force.random(r.request->id);
+  random.seek((uint64_t{r.moves()} + 1) << 16);
+  const auto lane = of_.in_force.policy().place(
+    *r.course.running_leg(),
+    {*r.request, r.course.known(), *of_.predicts.profile(),
+     *of_.in_force.plan(), of_.seen.cluster(), random});
+  return alone ? alone_lane(lane) : lane;
+}
+
+planning::waiting matching::entry_of(const row& r) const {
+  planning::waiting x;
+  x.request = r.request->id;
+  x.tenant = r.request->tenant;
+  x.share = r.request->share;
+  x.prio = r.request->prio;
+  x.since = r.waiting_since();
+  x.deadline = r.request->deadline;
+  x.still_needs = of_.predicts.least(rest_of(r));
+  x.may_answer_best = r.course.known().best.has_value();
+  return x;
+}
+
+// -- a row for a worker -------------------------------------------------------
+
+std::vector<core::tenant_id> matching::closed_to(const worker& w,
+                                                 core::lane_id lane) const {
+  if (w.on_device())
+    return leave_seats(w, of_.all, of_.given, of_.rows.tenants());
+  if (lane == prepare_lane)
+    return of_.rows.far_ahead(of_.all.device_seats());
+  return {};
+}
+
+std::vector<core::tenant_id> matching::closed_to_crowd(
+  const worker& w, std::vector<core::tenant_id> closed) const {
+  const auto with_some =
+    w.on_device() ? tenants_at(w, of_.given) : of_.rows.with_ahead();
+  closed.insert(closed.end(), with_some.begin(), with_some.end());
+  std::sort(closed.begin(), closed.end());
+  closed.erase(std::unique(closed.begin(), closed.end()), closed.end());
+  return closed;
+}
+
+bool matching::is_bounded(const worker& w) {
+  return works_ahead(w);
+}
+
+std::vector<planning::waiting> matching::next_rows(
+  std::span<const core::lane_id> from, const worker& w,
+  std::span<const core::tenant_id> without, core::time_point now) const {
+  const bool device = w.on_device();
+  const bool counted = works_ahead(w);
+  // Among the first few, one may belong to a tenant for which slots are left,
+  // or need fewer slots than a source for which too few are free.
+  const bool shared = of_.rows.named_ahead() || of_.shares.awaits_images();
+  const size_t most = device ? w.max_batch() : shared ? looked_at : 1;
+  auto queue = of_.waiting.best(from, now, most, without);
+  std::erase_if(queue, [&](const planning::waiting& x) {
+    if (counted
+        && of_.rows.at(x.request).course.phase() == core::phase::preparing)
+      return of_.rows.far_ahead(x.tenant, of_.all.device_seats());
+    return device && waits_for_quicker(x, w, now);
+  });
+  // The worker is known now, and so is how long the work would take there.
+  if (device && w.host.join() == planning::joining::step)
+    for (auto& x : queue)
+      if (const auto& r = of_.rows.at(x.request);
+          x.deadline != core::never
+          && of_.predicts.knows_pace(r.course.recipe().variant))
+        x.still_needs =
+          std::max(x.still_needs, of_.predicts.at(rest_of(r), w.view()));
+  return queue;
+}
+
+std::vector<core::request_id> matching::under_way(
+  std::span<const core::lane_id> lanes, const worker& w) const {
+  const auto& counts = of_.waiting.under_way();
+  std::vector<core::request_id> out;
+  if (std::none_of(lanes.begin(), lanes.end(),
+                   [&](auto lane) { return counts.count(lane) != 0; }))
+    return out;
+  bool in_turn = false;
+  of_.given.each([&](core::ticket, const dispatched& x) {
+    in_turn = in_turn || (w.on_device() && !x.side);
+  });
+  for (const auto lane : lanes)
+    if (counts.count(lane) != 0)
+      for (const auto id : of_.waiting.of(lane))
+        if (const auto& r = of_.rows.at(id);
+            in_turn ? r.course.leg() > 0 : is_under_way(r))
+          out.push_back(id);
+  return out;
+}
+
+bool matching::waits_for_quicker(const planning::waiting& x, const worker& w,
+                                 core::time_point now) const {
+  if (!of_.predicts.several_kinds() || x.deadline == core::never
+      || planning::worker_of(x.lane))
+    return false;
+  const auto& r = of_.rows.at(x.request);
+  const auto left = rest_of(r);
+  return of_.predicts.knows_pace(r.course.recipe().variant)
+      && core::after(now, of_.predicts.least_on(left, w.kind())) > x.deadline
+      && core::after(now, of_.predicts.least(left)) <= x.deadline;
+}
+
+// -- a worker for a row -------------------------------------------------------
+
+std::optional<core::worker_id> matching::choose_worker(
+  core::lane_id lane, core::time_point now,
+  std::span<const core::worker_id> passed) const {
+  const auto& offers = of_.waiting.offered(lane);
+  const auto is_passed = [&](const auto& offer) {
+    return std::find(passed.begin(), passed.end(), offer.worker)
+        != passed.end();
+  };
+  auto next_offer = std::find_if_not(offers.begin(), offers.end(), is_passed);
+  if (next_offer == offers.end())
+    return std::nullopt;
+  const auto* best = &of_.all.at(next_offer->worker);
+  // The least loaded worker is the soonest if its batch has a free place and
+  // all devices are of one kind.
+  const bool alike = !of_.predicts.several_kinds();
+  if (offers.size() == 1 || !best->on_device()
+      || (alike && best->seat.taken() < best->max_batch()))
+    return best->id();
+  const core::lane_id served[] = {lane};
+  const auto next = of_.waiting.best(served, now, 1);
+  const auto left = rest_of(of_.rows.at(next.front().request));
+  auto soonest = of_.predicts.at(left, best->view());
+  for (size_t compared = 0;
+       next_offer != offers.end() && compared < most_compared; ++next_offer) {
+    if (is_passed(*next_offer))
+      continue;
+    ++compared;
+    const auto& w = of_.all.at(next_offer->worker);
+    if (const auto at = of_.predicts.at(left, w.view()); at < soonest) {
+      soonest = at;
+      best = &w;
+    }
+  }
+  return best->id();
+}
+
+std::vector<core::lane_id> matching::lanes_beside(core::lane_id lane,
+                                                  const worker& w) const {
+  std::vector<core::lane_id> out{lane};
+  const auto& hosted = w.host.hosting();
+  const auto own =
+    std::find_if(hosted.begin(), hosted.end(), [&](core::variant_id v) {
+      return planning::lane_of(v) == lane;
+    });
+  // A whole batch has one variant.
+  if (own == hosted.end() || w.host.join() != planning::joining::step)
+    return out;
+  for (const auto v : hosted)
+    if (v != *own && weights_of(v) == weights_of(*own))
+      out.push_back(planning::lane_of(v));
+  return out;
+}
+
+std::optional<core::worker_id> matching::seat_in_group(
+  core::lane_id lane, core::time_point now) const {
+  size_t devices = 0;
+  size_t idle = 0;
+  for (const auto& [id, w] : of_.all.all())
+    if (w.on_device() && !w.suspected()) {
+      ++devices;
+      if (w.seat.taken() == 0 && w.takes_more())
+        ++idle;
+    }
+  const core::lane_id own[] = {lane};
+  const auto first = of_.waiting.best(own, now, 1).front();
+  const auto beginning =
+    core::from_seconds(fresh_share
+                       * core::to_seconds(of_.predicts.least(
+                         rest_of(of_.rows.at(first.request)))));
+  std::vector<core::worker_id> seats;
+  std::vector<planning::seat_offer> offers;
+  for (const auto& [taken, id] : of_.waiting.offered(lane)) {
+    const auto& w = of_.all.at(id);
+    planning::seat_offer x{taken, false};
+    if (taken > 0) {
+      const auto& has = w.seat.orders();
+      const auto beside = lanes_beside(lane, w);
+      const auto joins = [&](core::lane_id other) {
+        return std::find(beside.begin(), beside.end(), other) != beside.end();
+      };
+      const bool same =
+        std::all_of(has.begin(), has.end(), [&](const auto who) {
+          return joins(planning::lane_of(of_.given.at(who).variant));
+        });
+      const auto next = of_.waiting.best(w.host.lanes(), now, 1).front();
+      if (!same || taken >= w.max_batch()
+          || (!joins(next.lane)
+              && !planning::may_join_before(first, next, now)))
+        continue;
+      x.fresh = now - of_.given.at(has.back()).since <= beginning;
+    }
+    seats.push_back(id);
+    offers.push_back(x);
+  }
+  const auto chosen = planning::choose_seat(offers, idle, devices);
+  return chosen ? std::optional{seats[*chosen]} : std::nullopt;
+}
+
+// -- rows that run alone ------------------------------------------------------
+
+core::request_id matching::next_suspect(core::lane_id lane,
+                                        core::time_point now) const {
+  const core::lane_id served[] = {lane};
+  core::request_id next;
+  // A suspect that must wait for slots may wait for those of another; finishing
+  // a row frees the slots for which preparing waits.
+  std::tuple<bool, bool, uint32_t> least;
+  for (const auto& x : of_.waiting.best(served, now, of_.waiting.size(lane))) {
+    const auto& r = of_.rows.at(x.request);
+    const std::tuple rank{!has_room_for(r),
+                          r.course.phase() == core::phase::preparing,
+                          of_.blamed.strikes(x.request)};
+    if (next == core::request_id{} || rank < least) {
+      next = x.request;
+      least = rank;
+    }
+  }
+  return next;
+}
+
+bool matching::has_room_for(const row& r) const {
+  if (!of_.shares.has_slots(r))
+    return false;
+  // Others are prepared first, up to that bound, only for those whom a trial
+  // would delay again.
+  return r.course.phase() != core::phase::preparing || r.course.leg() > 0
+      || of_.waiting.held_up().count(prepare_lane) == 0
+      || !of_.rows.far_ahead(r.request->tenant, of_.all.device_seats());
+}
+
+matching::trial_choice matching::device_for_trial(core::lane_id lane) const {
+  trial_choice out;
+  const worker* chosen = nullptr;
+  for (const auto& [id, w] : of_.all.all()) {
+    if (!w.on_device() || w.suspected() || !w.host.takes_rows()
+        || !w.host.serves(lane))
+      continue;
+    if (w.trial.exclusive()) {
+      out.busy = true;
+      return out;
+    }
+    const bool draining = w.trial.draining();
+    if (of_.waiting.delays_again(w.host.lanes()))
+      out.delays.push_back(id);
+    else if (chosen == nullptr || (draining && !chosen->trial.draining())
+             || (draining == chosen->trial.draining()
+                 && w.seat.taken() < chosen->seat.taken()))
+      chosen = &w;
+  }
+  if (chosen != nullptr)
+    out.at = chosen->id();
+  return out;
+}
+
+matching::trial_choice matching::pool_for_trial(const row& r) const {
+  trial_choice out;
+  const auto wanted = of_.path.worker_of(r.course.stage());
+  const worker* chosen = nullptr;
+  for (const auto& [id, w] : of_.all.all()) {
+    if (w.address.role != wanted || w.suspected())
+      continue;
+    if (w.trial.exclusive()) {
+      out.busy = true;
+      return out;
+    }
+    if (chosen == nullptr || (w.trial.draining() && !chosen->trial.draining()))
+      chosen = &w;
+  }
+  if (chosen != nullptr)
+    out.at = chosen->id();
+  return out;
+}
+
+std::vector<core::ticket> matching::worked_on(
+  std::span<const core::worker_id> gone, death cause) const {
+  std::vector<core::ticket> out;
+  if (!may_be_of_a_request(cause))
+    return out;
+  const auto any = [&](bool (signs_of_life::*is)() const) {
+    return cause == death::watchdog
+        && std::any_of(gone.begin(), gone.end(),
+                       [&](auto id) { return (of_.all.at(id).signs.*is)(); });
+  };
+  // If one of the workers was silent, the others do not matter. If one only
+  // lost orders, no request is to blame.
+  const bool named = any(&signs_of_life::told);
+  if (!named && any(&signs_of_life::loses_orders))
+    return out;
+  for (const auto id : gone) {
+    const auto& w = of_.all.at(id);
+    if (named && !w.signs.told())
+      continue;
+    const auto& has = w.seat.orders();
+    // A pool's worker processes its orders one after the other, in order.
+    if (!w.on_device()) {
+      if (!has.empty())
+        out.push_back(has.front());
+      continue;
+    }
+    if (hosting::blames_load(w, cause))
+      continue;
+    std::copy_if(has.begin(), has.end(), std::back_inserter(out),
+                 [&](const auto who) { return of_.given.at(who).stepping; });
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+} // namespace atelier::actors

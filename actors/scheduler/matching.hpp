@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/orders.hpp>
+#include <atelier/actors/scheduler/queues.hpp>
+#include <atelier/actors/scheduler/requests.hpp>
+#include <atelier/actors/scheduler/rules.hpp>
+#include <atelier/actors/scheduler/slot_shares.hpp>
+#include <atelier/actors/scheduler/suspicions.hpp>
+#include <atelier/actors/scheduler/views.hpp>
+#include <atelier/actors/scheduler/workers.hpp>
+#include <atelier/actors/stage_path.hpp>
+#include <atelier/core/ids.hpp>
+#include <atelier/core/time.hpp>
+#include <atelier/planning/lanes.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace atelier::actors {
+
+/// Finds which row goes to which worker. It reads parts of the scheduler and
+/// changes none, but for views, which are made when somebody looks.
+/// Threads: one at a time.
+class matching {
+public:
+  /// The parts that it reads.
+  struct parts {
+    const stage_path& path;
+    const rules& in_force;
+    const requests& rows;
+    const orders& given;
+    const workers& all;
+    const queues& waiting;
+    const suspicions& blamed;
+    const slot_shares& shares;
+    const forecast& predicts;
+    const views& seen;
+  };
+
+  /// @param known the profile of the server
+  /// @pre the parts outlive it
+  matching(parts of, const planning::profile& known);
+
+  // -- a row ------------------------------------------------------------------
+
+  /// Returns the queue in which a row waits for its stage.
+  core::lane_id lane_of(const row& r) const;
+
+  planning::waiting entry_of(const row& r) const;
+
+  // -- a row for a worker -----------------------------------------------------
+
+  /// Returns the tenants that may take no seat of a worker for a queue now,
+  /// sorted.
+  std::vector<core::tenant_id> closed_to(const worker& w,
+                                         core::lane_id lane) const;
+
+  /// Returns these and the named tenants that have rows at the worker: the
+  /// others have none there, and may be behind the first rows.
+  std::vector<core::tenant_id> closed_to_crowd(
+    const worker& w, std::vector<core::tenant_id> closed) const;
+
+  /// Whether preparing rows far ahead keeps a worker's rows, rather than that
+  /// there are none.
+  static bool is_bounded(const worker& w);
+
+  /// Returns the first rows of these queues that a worker may take, best first.
+  std::vector<planning::waiting> next_rows(
+    std::span<const core::lane_id> from, const worker& w,
+    std::span<const core::tenant_id> without, core::time_point now) const;
+
+  /// Returns the rows of these queues that are under way and may go on although
+  /// the next one of the queue must wait for slots: such a row may hold slots,
+  /// which it frees only at its end. At devices, rows in their first leg wait
+  /// for their turn while anything runs.
+  std::vector<core::request_id> under_way(std::span<const core::lane_id> lanes,
+                                          const worker& w) const;
+
+  // -- a worker for a row -----------------------------------------------------
+
+  /// Returns the worker that would end the next row of a queue first; nothing
+  /// if each that is offered was tried.
+  std::optional<core::worker_id> choose_worker(
+    core::lane_id lane, core::time_point now,
+    std::span<const core::worker_id> passed) const;
+
+  /// Chooses under a plan that groups rows; nothing if the queue's next row
+  /// waits.
+  std::optional<core::worker_id> seat_in_group(core::lane_id lane,
+                                               core::time_point now) const;
+
+  /// Returns the queues of a worker whose rows can join those of `lane`.
+  std::vector<core::lane_id> lanes_beside(core::lane_id lane,
+                                          const worker& w) const;
+
+  /// Returns the first variant with the same weights.
+  core::variant_id weights_of(core::variant_id v) const {
+    return weights_[v.value];
+  }
+
+  // -- rows that run alone ----------------------------------------------------
+
+  /// Returns the suspect of a queue that was tried least, preferring those for
+  /// which slots are available.
+  core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
+
+  /// Whether a suspect could be prepared or finished now.
+  bool has_room_for(const row& r) const;
+
+  /// Where a suspect may run alone.
+  struct trial_choice {
+    /// The worker that is, or will be, kept for it; nothing: none can.
+    std::optional<core::worker_id> at;
+    /// Another suspect runs there.
+    bool busy = false;
+    /// A trial would delay requests again that were delayed before, at these
+    /// workers.
+    std::vector<core::worker_id> delays;
+  };
+
+  /// Chooses for the suspects of a device's queue.
+  trial_choice device_for_trial(core::lane_id lane) const;
+
+  /// Chooses for a suspect that a pool prepares or finishes.
+  trial_choice pool_for_trial(const row& r) const;
+
+  /// Returns the orders on which workers were working when their process died.
+  std::vector<core::ticket> worked_on(std::span<const core::worker_id> gone,
+                                      death cause) const;
+
+private:
+  bool waits_for_quicker(const planning::waiting& x, const worker& w,
+                         core::time_point now) const;
+
+  parts of_;
+  const planning::profile& known_;
+  /// By variant.
+  std::vector<core::variant_id> weights_;
+};
+
+/// Returns the work that is left for a row.
+work_left rest_of(const row& r);
+
+/// Number of rows of a pool's queue that are searched for another tenant's.
+inline constexpr size_t looked_at = 4;
+
+} // namespace atelier::actors

@@ -305,7 +305,7 @@ void hub::tick(core::time_point now) {
     if (w.seat.taken() == 0 || w.address.process == control_life)
       continue;
     if (const auto silent = w.signs.unexplained(ran)) {
-      w.signs.tell();
+      w.signs.report();
       ports_.watch->suspect(w.address.process,
                             fmt::format("{} {} did not respond for {:.1f} s",
                                         to_string(w.address.role),

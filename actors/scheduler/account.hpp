@@ -15,9 +15,8 @@
 
 namespace atelier::actors {
 
-/// What the client of a request is told at its end, besides the image: where
-/// its time went, the steps that ran, notes, and the earlier work that it
-/// started from.
+/// What the answer to a request reports beside its image: where its time went,
+/// the steps that ran, notes, and the earlier work that it started from.
 /// Threads: one at a time.
 class account {
 public:

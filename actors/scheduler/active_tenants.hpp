@@ -31,7 +31,7 @@ public:
   void left(core::tenant_id whose);
 
   /// Forgets the tenants that are no longer active. Returns whether there were
-  /// any, so that nothing is left for them any more.
+  /// any, so that slots are no longer left for them.
   bool forget_departed();
 
   /// Returns the number of active tenants without this one, and without those

@@ -67,12 +67,12 @@ public:
   const entry* paused(key which) const;
 
   /// Returns a failure of the variant, at any place, whose pause is not over;
-  /// null if there is none.
+  /// null if no such failure is known.
   const entry* paused_anywhere(core::variant_id variant) const;
 
   /// Returns which of these variants is to be tried next at a place: one that
   /// failed or is doubted, whose pause is over, and that failed least; nothing
-  /// if there is none.
+  /// if none of them did.
   std::optional<core::variant_id> next_try(
     device_place at, const std::vector<core::variant_id>& of) const;
 

@@ -404,11 +404,11 @@ void hosting::crowded() {
 }
 
 std::optional<hosting::news> hosting::tell(size_t waiting, bool grouped) {
-  const bool crowd = std::exchange(crowded_, false) && waiting != told_waiting_;
+  const bool crowd = std::exchange(crowded_, false) && waiting != reported_waiting_;
   if (unhosted_.empty() && !crowd)
     return std::nullopt;
   if (grouped)
-    told_waiting_ = waiting;
+    reported_waiting_ = waiting;
   return news{std::exchange(unhosted_, {}), crowd};
 }
 

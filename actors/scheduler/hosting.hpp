@@ -34,7 +34,7 @@ public:
   hosting(std::shared_ptr<const planning::profile> known,
           std::optional<planning::joining> join);
 
-  /// What an event changed, besides the worker's `hosted`.
+  /// The effects of an event outside the worker's `hosted`.
   struct change {
     std::vector<adopt> orders;
     /// The worker's hosting, or its queues, changed.
@@ -125,7 +125,7 @@ public:
     bool crowded = false;
   };
 
-  /// Returns what planners do not know yet; nothing if there is none.
+  /// Returns what was not reported to planners yet, if anything.
   /// @param waiting the number of requests that wait
   std::optional<news> tell(size_t waiting, bool grouped);
 
@@ -161,8 +161,8 @@ private:
   bool changed_ = false;
   std::vector<core::variant_id> unhosted_;
   bool crowded_ = false;
-  /// How many requests waited when planners were last told of a crowd.
-  size_t told_waiting_ = 0;
+  /// How many requests waited when the last crowd was reported.
+  size_t reported_waiting_ = 0;
 };
 
 /// Returns a device's place, the same in every life of its process.

@@ -347,12 +347,12 @@ std::vector<core::ticket> matching::worked_on(
   };
   // If one of the workers was silent, the others do not matter. If one only
   // lost orders, no request is to blame.
-  const bool named = any(&signs_of_life::told);
+  const bool named = any(&signs_of_life::reported);
   if (!named && any(&signs_of_life::loses_orders))
     return out;
   for (const auto id : gone) {
     const auto& w = of_.all.at(id);
-    if (named && !w.signs.told())
+    if (named && !w.signs.reported())
       continue;
     const auto& has = w.seat.orders();
     // A pool's worker processes its orders one after the other, in order.

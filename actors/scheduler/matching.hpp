@@ -23,7 +23,7 @@
 namespace atelier::actors {
 
 /// Finds which row goes to which worker. It reads parts of the scheduler and
-/// changes none, but for views, which are made when somebody looks.
+/// changes none, but for views, which are made when they are read.
 /// Threads: one at a time.
 class matching {
 public:
@@ -64,8 +64,7 @@ public:
   std::vector<core::tenant_id> closed_to_crowd(
     const worker& w, std::vector<core::tenant_id> closed) const;
 
-  /// Whether preparing rows far ahead keeps a worker's rows, rather than that
-  /// there are none.
+  /// Whether a worker may take no row because enough are prepared already.
   static bool is_bounded(const worker& w);
 
   /// Returns the first rows of these queues that a worker may take, best first.
@@ -73,7 +72,7 @@ public:
     std::span<const core::lane_id> from, const worker& w,
     std::span<const core::tenant_id> without, core::time_point now) const;
 
-  /// Returns the rows of these queues that are under way and may go on although
+  /// Returns the rows of these queues that are under way and may continue although
   /// the next one of the queue must wait for slots: such a row may hold slots,
   /// which it frees only at its end. At devices, rows in their first leg wait
   /// for their turn while anything runs.

@@ -183,8 +183,8 @@ public:
   /// What became of the state of a denoising order that ended without its
   /// result.
   struct resumption {
-    /// The steps that it published, 0 if there are none; the request continues
-    /// from there.
+    /// The steps of the state that it published, from which the request
+    /// continues; 0 if it published none.
     uint32_t steps = 0;
     bool holds = false;
     /// The request has no state left that it could begin with.

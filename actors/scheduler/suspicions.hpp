@@ -63,12 +63,12 @@ public:
     granted,
     /// The client must record it first, and does not know that yet.
     wanted,
-    /// The client was told to record it.
+    /// The client was asked to record it.
     awaited,
   };
 
   /// Asks whether a suspect may be tried. If the answer is `wanted`, the client
-  /// is to be told what `next_record` returns.
+  /// must record what `next_record` returns.
   permission may_try(core::request_id id);
 
   /// The client recorded the trial. Returns whether that was awaited.

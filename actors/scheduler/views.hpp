@@ -27,7 +27,7 @@ public:
   void write(planning::worker_view& out, const worker& w) const;
 
   /// From now on views list the rows of their workers: before the first known
-  /// mask nobody needs them. Returns whether that is new.
+  /// mask no policy needs them. Returns whether that is new.
   bool list_rows();
 
 private:

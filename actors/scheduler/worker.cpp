@@ -57,7 +57,7 @@ std::vector<denoise> device_batch::end_filling() {
 std::optional<core::timespan> signs_of_life::unexplained(
   core::time_point ran) const {
   const auto silent = ran - last_;
-  if (told_ || silent <= allowance_)
+  if (reported_ || silent <= allowance_)
     return std::nullopt;
   return silent;
 }

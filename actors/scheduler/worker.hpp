@@ -126,16 +126,16 @@ public:
   }
 
   /// Returns how long it has been silent, if its work does not explain that and
-  /// nobody was told so.
+  /// it was not reported.
   std::optional<core::timespan> unexplained(core::time_point ran) const;
 
-  /// The supervisor was told that it is silent.
-  void tell() {
-    told_ = true;
+  /// Its silence was reported to the supervisor.
+  void report() {
+    reported_ = true;
   }
 
-  bool told() const {
-    return told_;
+  bool reported() const {
+    return reported_;
   }
 
   /// It lost an order twice: its process is replaced, and no request is to
@@ -151,7 +151,7 @@ public:
 private:
   core::time_point last_;
   core::timespan allowance_{0};
-  bool told_ = false;
+  bool reported_ = false;
   bool loses_orders_ = false;
 };
 

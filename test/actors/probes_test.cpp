@@ -22,7 +22,7 @@ BOOST_FIXTURE_TEST_SUITE(probes_test, rig)
 BOOST_AUTO_TEST_CASE(a_probe_is_due_some_time_after_the_last_one) {
   BOOST_TEST(!sut.is_due(0s, now));
   BOOST_TEST(sut.is_due(10s, now));
-  // Nobody is free for it: the next one is not due at once.
+  // No worker is free for it: the next one is not due at once.
   sut.next(now);
   BOOST_TEST(!sut.is_due(10s, now + 9s));
   BOOST_TEST(sut.is_due(10s, now + 10s));

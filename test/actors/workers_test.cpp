@@ -152,8 +152,8 @@ BOOST_AUTO_TEST_CASE(silence_is_told_once_and_only_beyond_what_work_explains) {
   BOOST_TEST((signs.unexplained(now + 3s) == 3s));
   signs.heard(now + 2s);
   BOOST_TEST(!signs.unexplained(now + 3s).has_value());
-  signs.tell();
-  BOOST_TEST(signs.told());
+  signs.report();
+  BOOST_TEST(signs.reported());
   BOOST_TEST(!signs.unexplained(now + 9s).has_value());
   BOOST_TEST(!signs.loses_orders());
   BOOST_TEST(signs.lose_orders());

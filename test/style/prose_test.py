@@ -5,8 +5,8 @@ in prose_patterns.txt.
 
 usage: prose_test.py ROOT [FILE...]
 
-Without FILE, it reads every Markdown file except those in LATER, and the sources in
-prose_sources.txt, a list that is meant to grow. It reads the comments of headers, and
+Without FILE, it reads every Markdown file except those in LATER, and every C++ and
+Python source except those in prose_exceptions.txt, a list that only shrinks. It reads the comments of headers, and
 the comments and texts of other sources. In Markdown it leaves out code and generated
 text.
 
@@ -115,10 +115,13 @@ def faults_of_habits(habits: list[Habit]) -> list[str]:
 
 
 def files_of(root: Path) -> list[str]:
-    sources = [x for x in (HERE / "prose_sources.txt").read_text().splitlines()
-               if x and not x.startswith("#")]
+    later = {x for x in (HERE / "prose_exceptions.txt").read_text().splitlines()
+             if x and not x.startswith("#")}
+    sources = [x for suffix in (".cpp", ".hpp", ".py")
+               for x in tree.files_of(root, suffix)]
+    unknown = sorted(later - set(sources))
     return [x for x in tree.files_of(root, ".md") if not x.startswith(LATER)] \
-        + sources
+        + [x for x in sources if x not in later] + unknown
 
 
 def main() -> int:

@@ -404,7 +404,8 @@ void hosting::crowded() {
 }
 
 std::optional<hosting::news> hosting::tell(size_t waiting, bool grouped) {
-  const bool crowd = std::exchange(crowded_, false) && waiting != reported_waiting_;
+  const bool crowd =
+    std::exchange(crowded_, false) && waiting != reported_waiting_;
   if (unhosted_.empty() && !crowd)
     return std::nullopt;
   if (grouped)

@@ -72,10 +72,10 @@ public:
     std::span<const core::lane_id> from, const worker& w,
     std::span<const core::tenant_id> without, core::time_point now) const;
 
-  /// Returns the rows of these queues that are under way and may continue although
-  /// the next one of the queue must wait for slots: such a row may hold slots,
-  /// which it frees only at its end. At devices, rows in their first leg wait
-  /// for their turn while anything runs.
+  /// Returns the rows of these queues that are under way and may continue
+  /// although the next one of the queue must wait for slots: such a row may
+  /// hold slots, which it frees only at its end. At devices, rows in their
+  /// first leg wait for their turn while anything runs.
   std::vector<core::request_id> under_way(std::span<const core::lane_id> lanes,
                                           const worker& w) const;
 

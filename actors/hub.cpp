@@ -13,6 +13,15 @@ namespace {
 
 constexpr ipc::process_life control_life{};
 
+// Returns the reported facts of a row that ends.
+records::ending ending_of(core::request_id id, const row& r,
+                          const planning::profile& known) {
+  const auto v = r.course.recipe().variant.value;
+  const auto& all = known.variants;
+  return {id, v < all.size() ? std::string_view{all[v].name} : "",
+          r.account.steps_run()};
+}
+
 std::shared_ptr<const planning::pipeline> pipeline_of(const hub_config& x) {
   return x.stages ? x.stages : *standard_pipeline();
 }
@@ -34,7 +43,7 @@ hub::hub(hub_config config, hub_ports ports)
     views_(workers_, orders_, queues_, requests_, forecast_),
     shares_(slots_, requests_, orders_, workers_, suspicions_),
     matching_({path_, rules_, requests_, orders_, workers_, queues_,
-               suspicions_, shares_, forecast_, views_},
+               suspicions_, hosting_, shares_, forecast_, views_},
               *config_.profile),
     inspection_({rules_, records_, requests_, questions_, suspicions_, orders_,
                  workers_, queues_, slots_, hosting_, forecast_, views_}) {}
@@ -157,6 +166,15 @@ void hub::refuse(std::shared_ptr<const core::request> what, core::error why,
   ports_.clients->answered(std::move(a));
 }
 
+void hub::turn_away(core::request_id id, row& r, core::error why,
+                    core::timespan retry_after, core::time_point now) {
+  close(r, row_state::failed);
+  records_.turned_away(ending_of(id, r, *config_.profile), why, now);
+  auto what = r.request;
+  requests_.forget(id);
+  refuse(std::move(what), std::move(why), retry_after, now);
+}
+
 void hub::close(row& r, row_state as) {
   forecast_.uncount(r.request->id);
   questions_.forget(r.request->id);
@@ -174,13 +192,6 @@ void hub::leave_worker(core::request_id id, row& r) {
     tell(*w, cancel_work{{id, r.attempt()}});
 }
 
-records::ending hub::ending_of(core::request_id id, const row& r) const {
-  const auto& all = config_.profile->variants;
-  const auto v = r.course.recipe().variant.value;
-  return {id, v < all.size() ? std::string_view{all[v].name} : "",
-          r.account.steps_run()};
-}
-
 void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
                   core::time_point now) {
   if (r.state() == row_state::waiting)
@@ -190,9 +201,9 @@ void hub::end_row(core::request_id id, row& r, row_state as, core::error why,
   if (running)
     leave_worker(id, r);
   if (as == row_state::cancelled)
-    records_.cancelled(ending_of(id, r), why, now);
+    records_.cancelled(ending_of(id, r, *config_.profile), why, now);
   else
-    records_.failed(ending_of(id, r), why, now);
+    records_.failed(ending_of(id, r, *config_.profile), why, now);
   slots_.end(id);
   answer a;
   a.request = r.request;
@@ -213,7 +224,7 @@ void hub::answer_row(core::request_id id, row& r, core::time_point now) {
       now);
   records_.encoded(now);
   close(r, row_state::answered);
-  records_.answered(ending_of(id, r), now);
+  records_.answered(ending_of(id, r, *config_.profile), now);
   forecast_.answered(now);
   remember(id, r, now);
   slots_.answer(id, r.held);
@@ -284,7 +295,7 @@ void hub::stop(core::time_point now) {
   for (const auto id : ids) {
     auto& r = requests_.at(id);
     // An unfinished trial does not count.
-    if (const auto x = suspicions_.take_trial_back(id, place_of_work(r)))
+    if (const auto x = suspicions_.take_trial_back(id, place_of(r)))
       ports_.clients->suspected(id, *x, false);
     end_row(id, r, row_state::failed,
             core::fail(core::ec::stopping, "the engine is stopping"), now);

@@ -187,7 +187,6 @@ private:
   void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_stages.cpp: from stage to stage
-  static planning::row_view view_of(const row& r);
   /// Continues a row with the first due stage, counted from `from`, that has
   /// work to do.
   void next_stage(core::request_id id, row& r, size_t from,
@@ -237,12 +236,6 @@ private:
 
   /// Allows the next attempts that are due.
   void retry_loads(core::time_point now);
-  /// Returns why no worker hosts, will host or can load a variant; none if one
-  /// does, or may.
-  std::optional<core::error> unloadable(core::variant_id v) const;
-  /// The same for all variants of a leg, and for all ways through a route.
-  std::optional<core::error> unloadable(const planning::leg& x) const;
-  std::optional<core::error> unloadable(const planning::route& x) const;
   /// Ends the legs that wait in a queue for such variants. Returns whether it
   /// ended any.
   bool end_unloadable(core::lane_id lane, core::time_point now);
@@ -319,8 +312,6 @@ private:
   /// Offers a worker's free seat to the queues that it serves, or none if it
   /// takes no more rows.
   void offer(worker& w);
-  core::timespan silence_of(const row& r, const worker& w) const;
-
   /// Notes that a row found no slots.
   void note_slot_wait(core::request_id id);
   const held_slots* grant_for_stage(core::ticket who, const row& r,
@@ -329,8 +320,6 @@ private:
   // hub_suspects.cpp: rows whose worker died while it worked on them
   /// Begins a stage; ends a row that died in it too often before.
   void enter(core::request_id id, row& r, size_t stage, core::time_point now);
-  /// Returns where a row is.
-  static suspicions::place place_of_work(const row& r);
   void pump_alone(core::lane_id lane, core::time_point now);
   void pump_pool_suspects(core::time_point now);
   /// Whether its trial is recorded; otherwise requests that.
@@ -356,7 +345,6 @@ private:
   /// @param sign the end is a sign of life of the worker
   bool conclude(core::ticket who, core::time_point now, concluded& out,
                 bool sign = true);
-  bool is_denoising(core::ticket who) const;
   /// Sends what is no order.
   void tell(const worker& w, work what);
   /// Sends an order; `end_unsent` ends it if it could not leave.
@@ -377,10 +365,6 @@ private:
   loss note_lost(row& r, worker& w, core::error& why);
   /// Ends an order that its worker does not have.
   void order_lost(core::ticket who, core::time_point now);
-  /// Notes a judge's score; returns the value that its gate compares.
-  double note_score(double told);
-  /// Returns the reported facts of a row that ends.
-  records::ending ending_of(core::request_id id, const row& r) const;
   /// Returns nothing if the worker is gone or no timeline is recorded.
   std::optional<timeline_track> track_of_worker(core::worker_id id) const;
   void note_returned(core::request_id id, const dispatched& x,
@@ -403,7 +387,6 @@ private:
   std::optional<core::error> not_admitted(const row& r,
                                           core::timespan& retry_after,
                                           core::time_point now);
-  void note_pace(const worker& w, const stepped& x, core::time_point now);
   void tell_costs();
   /// Makes plans leave out workers that are slow compared with others, and
   /// include those that are no longer slow.

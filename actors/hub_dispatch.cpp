@@ -291,8 +291,8 @@ void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
     filling_.push_back(w.id());
   }
   const bool alone = x.alone;
-  hand_over({r.request->id, r.attempt()}, std::move(x), w, silence_of(r, w),
-            now);
+  hand_over({r.request->id, r.attempt()}, std::move(x), w,
+            matching_.silence_of(r, w), now);
   if (alone) {
     suspicions_.begin(r.request->id);
     workers_.each_beside(w, [](worker& y) { y.trial.begin(); });

@@ -84,7 +84,7 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       return turn_away(id, r, std::move(*why), {}, now);
     core::timespan later{0};
     const auto first = along->legs.front().any_of.front();
-    if (auto why = unloadable(*along))
+    if (auto why = matching_.unloadable(*along))
       return turn_away(id, r, std::move(*why),
                        *hosting_.retried_at(first) - now, now);
     if (auto why = no_room_for(r, first, later))
@@ -223,15 +223,6 @@ void hub::note_reuse(row& r) {
                  makes_it ? "is that of the earlier image and makes it again"
                           : "alone does not make it")}};
   r.account.note(told);
-}
-
-void hub::turn_away(core::request_id id, row& r, core::error why,
-                    core::timespan retry_after, core::time_point now) {
-  close(r, row_state::failed);
-  records_.turned_away(ending_of(id, r), why, now);
-  auto what = r.request;
-  requests_.forget(id);
-  refuse(std::move(what), std::move(why), retry_after, now);
 }
 
 bool hub::answer_with_match(core::request_id id, row& r, uint32_t match,

@@ -4,7 +4,6 @@
 // without a host, variants that devices could not load.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/planning/hosting_rules.hpp>
 
 #include <algorithm>
 #include <map>
@@ -169,52 +168,13 @@ void hub::on(const wish_hosting& x, core::time_point now) {
   settle(now);
 }
 
-std::optional<core::error> hub::unloadable(core::variant_id v) const {
-  if (!hosting_.retried_at(v))
-    return std::nullopt;
-  for (const auto& [id, w] : workers_.all())
-    if (w.on_device() && !w.suspected()
-        && (w.host.hosts(v) || w.host.will_host(v)
-            || w.host.serves(planning::lane_of(v))
-            || planning::may_host(w.view(), {v}, *config_.profile)))
-      return std::nullopt;
-  return hosting_.why_not_loaded(v);
-}
-
-std::optional<core::error> hub::unloadable(const planning::leg& x) const {
-  std::optional<core::error> first;
-  for (const auto v : x.any_of) {
-    auto why = unloadable(v);
-    if (!why)
-      return std::nullopt;
-    if (!first)
-      first = std::move(why);
-  }
-  return first;
-}
-
-std::optional<core::error> hub::unloadable(const planning::route& x) const {
-  std::optional<core::error> first;
-  for (const auto& leg : x.legs) {
-    // Such a leg follows only an image of an earlier one.
-    if (leg.from == planning::origin::stage_image)
-      continue;
-    auto why = unloadable(leg);
-    if (!why)
-      return std::nullopt;
-    if (!first)
-      first = std::move(why);
-  }
-  return first;
-}
-
 bool hub::end_unloadable(core::lane_id lane, core::time_point now) {
   if (!hosting_.waits())
     return false;
   std::vector<std::pair<core::request_id, core::error>> over;
   for (const auto id : queues_.of(lane)) {
     const auto& r = requests_.at(id);
-    if (auto why = unloadable(*r.course.running_leg()))
+    if (auto why = matching_.unloadable(*r.course.running_leg()))
       over.emplace_back(id, std::move(*why));
   }
   for (auto& [id, why] : over)

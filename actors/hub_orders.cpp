@@ -18,15 +18,6 @@ namespace atelier::actors {
 
 // -- leaving ------------------------------------------------------------------
 
-core::timespan hub::silence_of(const row& r, const worker& w) const {
-  const auto predicted = forecast_.silence(rest_of(r), w.view(), w.run_steps);
-  if (r.course.phase() == phase::denoising)
-    return predicted;
-  return std::max(
-    predicted,
-    path_.at(r.course.stage()).takes(r.course.order(), *config_.profile));
-}
-
 void hub::hand_over(core::ticket who, dispatched x, worker& w,
                     core::timespan takes, core::time_point now) {
   const auto ran = running(now);

@@ -94,11 +94,6 @@ bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
   return true;
 }
 
-bool hub::is_denoising(core::ticket who) const {
-  const auto* of = orders_.find(who);
-  return of != nullptr && of->phase == phase::denoising;
-}
-
 // -- announcing ---------------------------------------------------------------
 
 void hub::on(const worker_ready& x, core::time_point now) {
@@ -131,7 +126,7 @@ void hub::on(const worker_ready& x, core::time_point now) {
 
 void hub::on(const stage_done& x, core::time_point now) {
   concluded done;
-  if (is_denoising(x.ticket))
+  if (orders_.denoises(x.ticket))
     return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
@@ -209,7 +204,8 @@ void hub::on(const stepped& x, core::time_point now) {
   w->signs.heard(ran);
   for (const auto who : w->batch.rows())
     orders_.renew(who, ran);
-  note_pace(*w, x, now);
+  if (const auto run = matching_.run_of(*w, x))
+    forecast_.ran(*run, now);
   tell_costs();
   tell_slow(now);
   records_.ran(track_of_worker(w->id()), x, w->batch.rows());
@@ -248,13 +244,6 @@ void hub::on(const stepped& x, core::time_point now) {
   settle(now);
 }
 
-double hub::note_score(double told) {
-  const bool judged = std::isfinite(told) && told >= 0;
-  const auto score = judged ? std::min(told, 1.0) : planning::unjudged;
-  records_.judged(judged ? std::optional{score} : std::nullopt);
-  return score;
-}
-
 std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
   const auto* w = records_.draws() ? workers_.find(id) : nullptr;
   if (w == nullptr)
@@ -269,7 +258,7 @@ void hub::note_returned(core::request_id id, const dispatched& x,
 
 void hub::on(const denoised& x, core::time_point now) {
   concluded done;
-  if (!is_denoising(x.ticket))
+  if (!orders_.denoises(x.ticket))
     return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
@@ -312,7 +301,7 @@ void hub::on(const denoised& x, core::time_point now) {
   records_.captured(x.captured.size());
   const bool drawn = x.failure.code == core::ec::none;
   const bool judged = drawn && r->course.running_leg()->check;
-  r->course.end_leg(x.failure.code, judged ? note_score(x.score) : 0);
+  r->course.end_leg(x.failure.code, judged ? records_.judged(x.score) : 0);
   slots_.end_leg(r->held, done.slots, drawn);
   if (drawn)
     records_.captures_without_slot(r->held.left_out());
@@ -347,7 +336,7 @@ void hub::fall_back(core::request_id id, row& r, const concluded& x,
   } else {
     slots_.discard(x.slots);
   }
-  const auto at = place_of_work(r);
+  const auto at = place_of(r);
   const auto found =
     suspicions_.lost(id, {how == loss::suspicious, x.alone, gained}, at);
   if (found.record)

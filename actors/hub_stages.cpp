@@ -23,10 +23,6 @@ using planning::held;
 using planning::hook;
 using planning::if_failed;
 
-planning::row_view hub::view_of(const row& r) {
-  return r.course.view(r.held, r.account.notes());
-}
-
 core::result<void> hub::keep(row& r, const concluded& done) {
   const auto& wrote = done.slots;
   if (auto kept = slots_.keep(r.held, wrote, r.course.phase(),

@@ -19,10 +19,6 @@
 
 namespace atelier::actors {
 
-suspicions::place hub::place_of_work(const row& r) {
-  return {r.course.phase(), r.course.leg(), r.held.steps()};
-}
-
 // -- trials -------------------------------------------------------------------
 
 void hub::pump_alone(core::lane_id lane, core::time_point now) {
@@ -108,7 +104,7 @@ void hub::pump_pool_suspects(core::time_point now) {
 bool hub::may_try(core::request_id id, row& r) {
   const auto may = suspicions_.may_try(id);
   if (may == suspicions::permission::wanted)
-    ports_.clients->suspected(id, suspicions_.next_record(id, place_of_work(r)),
+    ports_.clients->suspected(id, suspicions_.next_record(id, place_of(r)),
                               true);
   return may == suspicions::permission::granted;
 }
@@ -125,17 +121,16 @@ void hub::trial_noted(core::request_id id, core::time_point now) {
 
 void hub::enter(core::request_id id, row& r, size_t stage,
                 core::time_point now) {
-  if (const auto record = suspicions_.leave(id, place_of_work(r)))
+  if (const auto record = suspicions_.leave(id, place_of(r)))
     ports_.clients->suspected(id, *record, false);
   r.course.enter(stage, path_.phase_of(stage));
   // Recall runs in the scheduler's process, so it could not have ended another
   // one.
-  suspicions_.enter(id, place_of_work(r),
-                    path_.worker_of(stage) != role::recall);
+  suspicions_.enter(id, place_of(r), path_.worker_of(stage) != role::recall);
   wait(id, r, now, queues::end::back);
   if (suspicions_.is_poison(id))
     end_row(id, r, row_state::failed,
-            suspicions_.poison_of(id, place_of_work(r),
+            suspicions_.poison_of(id, place_of(r),
                                   "before the server was started again"),
             now);
 }

@@ -74,45 +74,6 @@ core::timespan hub::retry_after() const {
                              rules_.plan()->retry_after);
 }
 
-void hub::note_pace(const worker& w, const stepped& x, core::time_point now) {
-  if (x.batch == 0 || x.steps == 0)
-    return;
-  // All rows of a run are of one shape. They follow those in decoding, which
-  // may be of another.
-  std::vector<core::variant_id> variants;
-  core::variant_id weights;
-  core::extent px;
-  double rows = 0;
-  const auto& reported = w.batch.rows();
-  for (auto i = reported.rbegin();
-       i != reported.rend() && variants.size() < x.batch; ++i) {
-    if (requests_.last(*i) == nullptr)
-      continue;
-    const auto& how = requests_.at(i->id).course.recipe();
-    const auto own = matching_.weights_of(how.variant);
-    if (variants.empty()) {
-      weights = own;
-      px = how.px;
-    }
-    if (own != weights || how.px != px)
-      continue;
-    variants.push_back(how.variant);
-    rows += forecast_.rows_of(how);
-  }
-  if (variants.empty())
-    return;
-  const bool whole =
-    std::all_of(reported.begin(), reported.end(), [&](auto who) {
-      const auto* r = requests_.find(who.id);
-      return r == nullptr || r->course.masked() >= 1;
-    });
-  // The rows that are no longer known count as the others do.
-  rows *= static_cast<double>(x.batch) / static_cast<double>(variants.size());
-  forecast_.ran({w.view(), std::move(variants), weights, px, x.batch, x.steps,
-                 x.took, whole, w.slow(), rows},
-                now);
-}
-
 void hub::tell_slow(core::time_point now) {
   const auto slow = forecast_.slow_news(now);
   if (!slow)

@@ -4,6 +4,7 @@
 #include <atelier/actors/scheduler/matching.hpp>
 #include <atelier/actors/seat_shares.hpp>
 #include <atelier/planning/grouping.hpp>
+#include <atelier/planning/hosting_rules.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -258,6 +259,104 @@ std::optional<core::worker_id> matching::seat_in_group(
   }
   const auto chosen = planning::choose_seat(offers, idle, devices);
   return chosen ? std::optional{seats[*chosen]} : std::nullopt;
+}
+
+core::timespan matching::silence_of(const row& r, const worker& w) const {
+  const auto predicted =
+    of_.predicts.silence(rest_of(r), w.view(), w.run_steps);
+  if (r.course.phase() == core::phase::denoising)
+    return predicted;
+  const auto& stage = of_.path.at(r.course.stage());
+  return std::max(predicted, stage.takes(r.course.order(), known_));
+}
+
+std::optional<steps_run> matching::run_of(const worker& w,
+                                          const stepped& x) const {
+  if (x.batch == 0 || x.steps == 0)
+    return std::nullopt;
+  // All rows of a run are of one shape. They follow those in decoding, which
+  // may be of another.
+  std::vector<core::variant_id> variants;
+  core::variant_id weights;
+  core::extent px;
+  double rows = 0;
+  const auto& reported = w.batch.rows();
+  for (auto i = reported.rbegin();
+       i != reported.rend() && variants.size() < x.batch; ++i) {
+    const auto* r = of_.rows.last(*i);
+    if (r == nullptr)
+      continue;
+    const auto& how = r->course.recipe();
+    const auto own = weights_of(how.variant);
+    if (variants.empty()) {
+      weights = own;
+      px = how.px;
+    }
+    if (own != weights || how.px != px)
+      continue;
+    variants.push_back(how.variant);
+    rows += of_.predicts.rows_of(how);
+  }
+  if (variants.empty())
+    return std::nullopt;
+  const bool whole =
+    std::all_of(reported.begin(), reported.end(), [&](auto who) {
+      const auto* r = of_.rows.find(who.id);
+      return r == nullptr || r->course.masked() >= 1;
+    });
+  // The rows that are no longer known count as the others do.
+  rows *= static_cast<double>(x.batch) / static_cast<double>(variants.size());
+  return steps_run{w.view(), std::move(variants),
+                   weights,  px,
+                   x.batch,  x.steps,
+                   x.took,   whole,
+                   w.slow(), rows};
+}
+
+core::variant_id matching::weights_of(core::variant_id v) const {
+  return weights_[v.value];
+}
+
+// -- variants that devices could not load -------------------------------------
+
+std::optional<core::error> matching::unloadable(core::variant_id v) const {
+  if (!of_.hosts.retried_at(v))
+    return std::nullopt;
+  for (const auto& [id, w] : of_.all.all())
+    if (w.on_device() && !w.suspected()
+        && (w.host.hosts(v) || w.host.will_host(v)
+            || w.host.serves(planning::lane_of(v))
+            || planning::may_host(w.view(), {v}, known_)))
+      return std::nullopt;
+  return of_.hosts.why_not_loaded(v);
+}
+
+std::optional<core::error> matching::unloadable(const planning::leg& x) const {
+  std::optional<core::error> first;
+  for (const auto v : x.any_of) {
+    auto why = unloadable(v);
+    if (!why)
+      return std::nullopt;
+    if (!first)
+      first = std::move(why);
+  }
+  return first;
+}
+
+std::optional<core::error> matching::unloadable(
+  const planning::route& x) const {
+  std::optional<core::error> first;
+  for (const auto& leg : x.legs) {
+    // Such a leg follows only an image of an earlier one.
+    if (leg.from == planning::origin::stage_image)
+      continue;
+    auto why = unloadable(leg);
+    if (!why)
+      return std::nullopt;
+    if (!first)
+      first = std::move(why);
+  }
+  return first;
 }
 
 // -- rows that run alone ------------------------------------------------------

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/actors/scheduler/forecast.hpp>
+#include <atelier/actors/scheduler/hosting.hpp>
 #include <atelier/actors/scheduler/orders.hpp>
 #include <atelier/actors/scheduler/queues.hpp>
 #include <atelier/actors/scheduler/requests.hpp>
@@ -36,6 +37,7 @@ public:
     const workers& all;
     const queues& waiting;
     const suspicions& blamed;
+    const hosting& hosts;
     const slot_shares& shares;
     const forecast& predicts;
     const views& seen;
@@ -96,10 +98,21 @@ public:
   std::vector<core::lane_id> lanes_beside(core::lane_id lane,
                                           const worker& w) const;
 
-  /// Returns the first variant with the same weights.
-  core::variant_id weights_of(core::variant_id v) const {
-    return weights_[v.value];
-  }
+  /// Returns how long a worker may give no sign of life for a row.
+  core::timespan silence_of(const row& r, const worker& w) const;
+
+  /// Returns what a worker's report of steps says of the variants that it ran;
+  /// nothing if none of its rows is known.
+  std::optional<steps_run> run_of(const worker& w, const stepped& x) const;
+
+  // -- variants that devices could not load -----------------------------------
+
+  /// Returns why no worker hosts, will host or can load any variant of a leg;
+  /// nothing if one does, or may.
+  std::optional<core::error> unloadable(const planning::leg& x) const;
+
+  /// The same for all legs with which a route can begin.
+  std::optional<core::error> unloadable(const planning::route& x) const;
 
   // -- rows that run alone ----------------------------------------------------
 
@@ -132,12 +145,14 @@ public:
                                       death cause) const;
 
 private:
+  std::optional<core::error> unloadable(core::variant_id v) const;
+  core::variant_id weights_of(core::variant_id v) const;
   bool waits_for_quicker(const planning::waiting& x, const worker& w,
                          core::time_point now) const;
 
   parts of_;
   const planning::profile& known_;
-  /// By variant.
+  /// By variant, the first one with the same weights.
   std::vector<core::variant_id> weights_;
 };
 

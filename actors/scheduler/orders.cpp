@@ -30,6 +30,11 @@ const dispatched* orders::find(core::ticket who) const {
   return i == open_.end() ? nullptr : &i->second.what;
 }
 
+bool orders::denoises(core::ticket who) const {
+  const auto* of = find(who);
+  return of != nullptr && of->phase == core::phase::denoising;
+}
+
 const dispatched& orders::at(core::ticket who) const {
   return open_.at(who).what;
 }

@@ -70,6 +70,9 @@ public:
   dispatched* find(core::ticket who);
   const dispatched* find(core::ticket who) const;
 
+  /// Whether a device denoises by this order.
+  bool denoises(core::ticket who) const;
+
   /// @pre the order exists
   const dispatched& at(core::ticket who) const;
 

@@ -3,9 +3,11 @@
 // Long, because each event is both counted and drawn, in one place.
 
 #include <atelier/actors/scheduler/records.hpp>
+#include <atelier/planning/route.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace atelier::actors {
@@ -415,13 +417,16 @@ void records::stepped_on(core::request_id request, core::time_point now) {
   recovery_.stepped(request, now);
 }
 
-void records::judged(std::optional<double> score) {
+double records::judged(double told) {
+  const bool judged = std::isfinite(told) && told >= 0;
+  const auto score = judged ? std::min(told, 1.0) : planning::unjudged;
   counts_.confidences.resize(confidence_bins, 0);
   // An image that could not be judged is deferred like the worst one.
-  ++counts_.confidences[static_cast<size_t>(score.value_or(0)
+  ++counts_.confidences[static_cast<size_t>(std::max(score, 0.0)
                                             * (confidence_bins - 1))];
-  if (!score)
+  if (!judged)
     ++counts_.judge_failures;
+  return score;
 }
 
 void records::encoded(core::time_point now) {

@@ -153,8 +153,9 @@ public:
   /// Notes a step of one request, or that it had all of them.
   void stepped_on(core::request_id request, core::time_point now);
 
-  /// Notes a judge's score of an image; nothing if the judge failed.
-  void judged(std::optional<double> score);
+  /// Notes a judge's score of an image. Returns the value that a gate compares:
+  /// at most 1, and planning::unjudged if the judge failed.
+  double judged(double told);
 
   void encoded(core::time_point now);
 

@@ -4,6 +4,7 @@
 #include <atelier/actors/scheduler/account.hpp>
 #include <atelier/actors/scheduler/course.hpp>
 #include <atelier/actors/scheduler/holding.hpp>
+#include <atelier/actors/scheduler/suspicions.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/suspicion.hpp>
@@ -93,9 +94,19 @@ inline bool is_under_way(const row& r) {
   return r.course.leg() > 0 || r.held.any() || !r.course.known().done.empty();
 }
 
+/// Returns what a stage sees of a row.
+inline planning::row_view view_of(const row& r) {
+  return r.course.view(r.held, r.account.notes());
+}
+
 /// Returns the number of steps that are left in a row's leg.
 inline uint32_t steps_left(const row& r) {
   return r.course.steps_left(r.held.steps());
+}
+
+/// Returns where a row is, for suspicions.
+inline suspicions::place place_of(const row& r) {
+  return {r.course.phase(), r.course.leg(), r.held.steps()};
 }
 
 } // namespace atelier::actors

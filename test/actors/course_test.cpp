@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/scheduler/course.hpp>
-
 #include "support/stage_orders.hpp"
+#include <atelier/actors/scheduler/course.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -124,8 +123,8 @@ BOOST_AUTO_TEST_CASE(no_image_is_answered_before_there_is_one) {
   sut.begin_leg(0);
   BOOST_TEST(std::holds_alternative<planning::give_up>(sut.late()));
   sut.end_leg(core::ec::internal);
-  BOOST_TEST((std::get<planning::give_up>(sut.next()).why
-              == core::ec::internal));
+  BOOST_TEST(
+    (std::get<planning::give_up>(sut.next()).why == core::ec::internal));
 }
 
 BOOST_AUTO_TEST_CASE(unknown_facts_are_assumed_once) {

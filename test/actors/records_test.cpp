@@ -115,9 +115,9 @@ BOOST_AUTO_TEST_CASE(checked_predictions_count_for_those_they_stand_for) {
 }
 
 BOOST_AUTO_TEST_CASE(scores_fall_into_bins_and_failures_into_the_lowest) {
-  sut.judged(1.0);
-  sut.judged(0.5);
-  sut.judged(std::nullopt);
+  BOOST_TEST(sut.judged(2.0) == 1.0);
+  BOOST_TEST(sut.judged(0.5) == 0.5);
+  BOOST_TEST(sut.judged(std::nan("")) == planning::unjudged);
   BOOST_TEST(counts().confidences.size() == 201u);
   BOOST_TEST(counts().confidences[200] == 1u);
   BOOST_TEST(counts().confidences[100] == 1u);

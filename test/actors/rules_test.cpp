@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/scheduler/rules.hpp>
-
 #include "support/stage_orders.hpp"
-
+#include <atelier/actors/scheduler/rules.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -199,8 +199,8 @@ BOOST_AUTO_TEST_CASE(a_state_with_too_many_steps_is_refused) {
   BOOST_TEST(kept.why().text
              == "stage 'fetch' left a state after 11 of 10 "
                 "steps");
-  BOOST_REQUIRE(store->publish(done.granted[held::state], 11, 0));
-  BOOST_REQUIRE(sut.keep(has, done, core::phase::preparing, "fetch", 10));
+  BOOST_TEST(!has.any());
+  write(has, second, {held::state}, core::phase::preparing, 11);
   BOOST_TEST(has.steps() == 10u);
 }
 

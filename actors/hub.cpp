@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/actors/hub.hpp>
 #include <atelier/actors/stages/standard.hpp>
-#include <atelier/planning/grouping.hpp>
+#include <atelier/planning/demand/request_work.hpp>
 #include <atelier/planning/walk.hpp>
 
 #include <algorithm>
@@ -12,6 +12,18 @@ namespace atelier::actors {
 namespace {
 
 constexpr ipc::process_life control_life{};
+
+// Counts how the size and steps of a request change the work of each variant.
+void count_own_work(const core::request& wanted, const forecast& predicts,
+                    size_t variants, records& into) {
+  if (!planning::has_own_work(wanted))
+    return;
+  for (uint32_t i = 0; i < variants; ++i) {
+    const core::variant_id v{i};
+    into.extra_work(v, predicts.extra_work(v, wanted),
+                    predicts.extra_pixels(v, wanted));
+  }
+}
 
 // Returns the reported facts of a row that ends.
 records::ending ending_of(core::request_id id, const row& r,
@@ -55,7 +67,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
                  bool keeps_suspicion) {
   using core::ec;
   records_.arrived();
-  count_own_work(*what);
+  count_own_work(*what, forecast_, config_.profile->variants.size(), records_);
   const auto id = what->id;
   if (stopping_)
     return refuse(std::move(what),
@@ -372,7 +384,8 @@ void hub::settle(core::time_point now) {
   for (;;) {
     queues_.feed();
     look_anew();
-    pump(now);
+    while (const auto lane = queues_.next())
+      pump_lane(*lane, now);
     tell_waiting();
     end_filling();
     if (unsent_.empty())

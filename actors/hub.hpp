@@ -167,24 +167,17 @@ private:
   void turn_away(core::request_id id, row& r, core::error why,
                  core::timespan retry_after, core::time_point now);
   void count_choice(row& r);
-  /// Counts a row that starts from earlier work by the level of the worker that
-  /// takes it.
-  void count_level(row& r);
   /// Ends a row with the image that was found for it; false if none is
   /// available.
   bool answer_with_match(core::request_id id, row& r, uint32_t match,
                          core::time_point now);
   /// The image that was found for a row counts as its image.
   void take_match_as_image(row& r);
-  void count_own_work(const core::request& wanted);
   void count_waiting(core::variant_id variant, core::lane_id lane, bool comes);
   void note_retrieval(planning::retrieval_sample x);
   // Notes the earlier work that the first leg starts from, or that is the
   // answer; the client reads it.
   void note_reuse(row& r);
-  /// Makes a row start from earlier work with this number of steps if that is
-  /// available; otherwise from the contents of its slot.
-  void start_from_earlier(core::ticket who, row& r, uint32_t steps);
 
   // hub_stages.cpp: from stage to stage
   /// Continues a row with the first due stage, counted from `from`, that has
@@ -221,8 +214,6 @@ private:
   void apply(const planning::assignment& x, worker& w, core::time_point now);
   /// Carries out what an event changed of a worker's hosting.
   void follow(const hosting::change& x, worker& w, core::time_point now);
-  /// Workers have joined or left, or their hosting has changed.
-  void hosting_changed();
   /// Looks for a host once again for every awaited variant, after such a
   /// change.
   void look_anew();
@@ -272,7 +263,6 @@ private:
   void settle(core::time_point now);
 
   // hub_dispatch.cpp: from queues to workers
-  void pump(core::time_point now);
   void pump_lane(core::lane_id lane, core::time_point now);
   enum class dispatching : uint8_t { went, nobody, no_slots };
   /// Dispatches the first row of these queues that may go to a worker, or ends
@@ -302,9 +292,6 @@ private:
   /// Makes a row run by a variant that its worker hosts, from earlier work if
   /// its route says so.
   void settle_start(core::ticket who, row& r, const worker& w);
-  /// A waiting row starts to run; a worker has one more.
-  void leave_for_worker(core::request_id id, row& r, core::time_point now);
-  void take_seat(row& r, dispatched x, worker& w, core::time_point now);
   /// Enters an order into the books of its worker.
   /// @param takes predicted time that the order lets its worker be silent
   void hand_over(core::ticket who, dispatched x, worker& w,
@@ -312,10 +299,6 @@ private:
   /// Offers a worker's free seat to the queues that it serves, or none if it
   /// takes no more rows.
   void offer(worker& w);
-  /// Notes that a row found no slots.
-  void note_slot_wait(core::request_id id);
-  const held_slots* grant_for_stage(core::ticket who, const row& r,
-                                    const worker& w);
 
   // hub_suspects.cpp: rows whose worker died while it worked on them
   /// Begins a stage; ends a row that died in it too often before.
@@ -365,8 +348,6 @@ private:
   loss note_lost(row& r, worker& w, core::error& why);
   /// Ends an order that its worker does not have.
   void order_lost(core::ticket who, core::time_point now);
-  /// Returns nothing if the worker is gone or no timeline is recorded.
-  std::optional<timeline_track> track_of_worker(core::worker_id id) const;
   void note_returned(core::request_id id, const dispatched& x,
                      const core::error& why, core::time_point now);
   void fall_back(core::request_id id, row& r, const concluded& x,
@@ -381,12 +362,16 @@ private:
   core::timespan retry_after() const;
   /// Recounts the work on devices of a row that waits, or stops counting it.
   void count_work(core::request_id id, const row& r);
-  std::optional<core::error> no_room_for(const row& r, core::variant_id variant,
-                                         core::timespan& retry_after) const;
-  /// Returns why the plan does not admit a row now.
-  std::optional<core::error> not_admitted(const row& r,
-                                          core::timespan& retry_after,
-                                          core::time_point now);
+
+  /// Why a request is not accepted, and when it may be tried again.
+  struct refusal {
+    core::error why;
+    core::timespan retry_after{0};
+  };
+
+  /// Returns why a row has no place now, or is not admitted by the plan.
+  std::optional<refusal> refusal_of(const row& r, core::variant_id variant,
+                                    core::time_point now);
   void tell_costs();
   /// Makes plans leave out workers that are slow compared with others, and
   /// include those that are no longer slow.

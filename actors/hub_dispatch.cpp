@@ -3,7 +3,6 @@
 // From queues to workers: which worker takes which row, with which slots.
 
 #include <atelier/actors/hub.hpp>
-#include <atelier/planning/demand/request_work.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,11 +16,6 @@ namespace {
 constexpr auto image_kind = static_cast<size_t>(ipc::slot_kind::image);
 
 } // namespace
-
-void hub::pump(core::time_point now) {
-  while (const auto lane = queues_.next())
-    pump_lane(*lane, now);
-}
 
 void hub::pump_lane(core::lane_id lane, core::time_point now) {
   if (lane == pool_suspects_lane)
@@ -126,9 +120,14 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
     }
     if (dispatch(id, w, now))
       return dispatching::went;
-    note_slot_wait(id);
+    records_.slot_wait();
+    const auto& r = requests_.at(id);
+    if (const auto& needs = r.course.slots();
+        r.course.phase() == phase::preparing && needs.reads_files)
+      slots_.wait_for_images(id, needs.granted[image_kind]
+                                   + needs.reserve[image_kind]);
     // Slots are left for a tenant that has none.
-    const auto whose = requests_.at(id).request->tenant;
+    const auto whose = r.request->tenant;
     std::erase_if(queue, [&](const planning::waiting& x) {
       return x.tenant == whose
           || std::find(late.begin(), late.end(), x.request) != late.end();
@@ -146,27 +145,62 @@ bool hub::dispatch_under_way(std::span<const core::lane_id> lanes, worker& w,
 
 void hub::settle_start(core::ticket who, row& r, const worker& w) {
   const auto has = r.held.steps();
-  if (has > r.course.saved())
-    return;
   const bool source = static_cast<bool>(r.held[planning::held::source]);
-  r.course.run_by(r.course.variant_on(w.host.hosting(), has), source);
-  start_from_earlier(
-    who, r,
-    r.course.saved_by(r.course.recipe().variant, w.host.level(), source));
+  if (has <= r.course.saved()) {
+    r.course.run_by(r.course.variant_on(w.host.hosting(), has), source);
+    const auto skip =
+      r.course.saved_by(r.course.recipe().variant, w.host.level(), source);
+    // The row keeps the steps that it already has, for example after a death.
+    r.course.starts_with(has);
+    const auto* from = r.course.match();
+    if (skip != 0 && skip != has && ports_.found && from != nullptr
+        && slots_.fill_state(r.held, who, skip, [&](const auto& slot) {
+             return ports_.found->give_state(from->entry, skip, slot);
+           }))
+      r.course.starts_with(skip);
+  }
+  if (r.course.leg() != 0)
+    return;
+  const auto saved = r.course.saved();
+  if (saved > 0 && r.course.route().legs.front().level_of_worker
+      && r.account.counts_hit())
+    records_.hit(saved);
+  note_reuse(r);
 }
 
 std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
                                         const worker& w) {
-  const auto* held = grant_for_stage(who, r, w);
-  if (held == nullptr)
+  using planning::held;
+  const auto& stage = path_.at(r.course.stage());
+  const auto uses = stage.row().slots;
+  const bool brings = r.request->source != nullptr;
+  const auto* const leg = r.course.running_leg();
+  std::array<held, planning::held_names> names{};
+  size_t granted = 0;
+  for (const auto& x : uses)
+    if (x.mode != planning::access::reads && x.name != held::capture
+        && x.applies(leg, brings))
+      names[granted++] = x.name;
+  const auto wanted = std::span(names).first(granted);
+  const auto life = w.address.process;
+  const auto left = shares_.needs_of(r).leaves;
+  const auto* const given =
+    r.course.slots().reads_files
+      ? slots_.grant_with_files(who, life, wanted, *r.request->source, left)
+      : slots_.grant(who, life, wanted, left);
+  if (given == nullptr)
     return std::nullopt;
+  for (const auto& x : uses)
+    if (x.mode != planning::access::writes && x.applies(leg, brings))
+      if (const auto slot = r.held[x.name])
+        slots_.read(who, life, x.name, slot);
   std::optional<work> made{std::in_place, std::in_place_type<run_stage>};
-  auto& x = std::get<run_stage>(*made);
-  x.ticket = who;
-  x.stage = static_cast<uint16_t>(r.course.stage());
-  x.slots = held->told();
-  x.is_short = path_.at(r.course.stage()).is_short(r.course.order());
-  x.order = r.course.order();
+  auto& order = std::get<run_stage>(*made);
+  order.ticket = who;
+  order.stage = static_cast<uint16_t>(r.course.stage());
+  order.slots = given->told();
+  order.is_short = stage.is_short(r.course.order());
+  order.order = r.course.order();
   return made;
 }
 
@@ -179,10 +213,6 @@ std::optional<work> hub::order_to_denoise(core::ticket who, row& r,
     return std::nullopt;
   slots_.drawing_begins();
   settle_start(who, r, w);
-  if (r.course.leg() == 0) {
-    count_level(r);
-    note_reuse(r);
-  }
   const auto source = r.held[held::source];
   slots_.read(who, w.address.process, held::state, r.held[held::state]);
   if (source)
@@ -264,8 +294,23 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
     if (const auto lane = queues_.where(id))
       count_waiting(waited_for, *lane, false);
   }
-  leave_for_worker(id, r, now);
-  take_seat(r, std::move(x), w, now);
+  queues_.remove(id);
+  r.account.waited(now - r.waiting_since());
+  records_.waited(id, x.phase, r.waiting_since(), now);
+  if (r.request->deadline != core::never && !r.course.known().best
+      && r.due() != r.request->deadline)
+    requests_.set_due(r, r.request->deadline);
+  requests_.run(r);
+  if (w.host.join() != planning::joining::step && !w.batch.filling()) {
+    w.batch.fill();
+    filling_.push_back(w.id());
+  }
+  if (x.alone) {
+    suspicions_.begin(id);
+    workers_.each_beside(w, [](worker& y) { y.trial.begin(); });
+  }
+  hand_over(who, std::move(x), w, matching_.silence_of(r, w), now);
+  offer(w);
   records_.dispatched();
   if (auto* d = std::get_if<denoise>(&*order);
       d != nullptr && w.batch.filling())
@@ -273,40 +318,6 @@ bool hub::dispatch(core::request_id id, worker& w, core::time_point now) {
   else
     send(w, who, std::move(*order));
   return true;
-}
-
-void hub::leave_for_worker(core::request_id id, row& r, core::time_point now) {
-  queues_.remove(id);
-  r.account.waited(now - r.waiting_since());
-  records_.waited(id, r.course.phase(), r.waiting_since(), now);
-  if (r.request->deadline != core::never && !r.course.known().best
-      && r.due() != r.request->deadline)
-    requests_.set_due(r, r.request->deadline);
-  requests_.run(r);
-}
-
-void hub::take_seat(row& r, dispatched x, worker& w, core::time_point now) {
-  if (w.host.join() != planning::joining::step && !w.batch.filling()) {
-    w.batch.fill();
-    filling_.push_back(w.id());
-  }
-  const bool alone = x.alone;
-  hand_over({r.request->id, r.attempt()}, std::move(x), w,
-            matching_.silence_of(r, w), now);
-  if (alone) {
-    suspicions_.begin(r.request->id);
-    workers_.each_beside(w, [](worker& y) { y.trial.begin(); });
-  }
-  offer(w);
-}
-
-void hub::count_own_work(const core::request& wanted) {
-  if (!planning::has_own_work(wanted))
-    return;
-  for (uint32_t v = 0; v < config_.profile->variants.size(); ++v)
-    records_.extra_work(core::variant_id{v},
-                        forecast_.extra_work(core::variant_id{v}, wanted),
-                        forecast_.extra_pixels(core::variant_id{v}, wanted));
 }
 
 void hub::count_waiting(core::variant_id variant, core::lane_id lane,
@@ -330,43 +341,6 @@ void hub::offer(worker& w) {
   auto lanes = w.host.lanes();
   std::erase_if(lanes, [&](auto lane) { return workers_.others_serve(lane); });
   queues_.offer(id, w.seat.taken(), lanes);
-}
-
-void hub::note_slot_wait(core::request_id id) {
-  records_.slot_wait();
-  const auto& r = requests_.at(id);
-  if (r.course.phase() != phase::preparing || !r.course.slots().reads_files)
-    return;
-  const auto& needs = r.course.slots();
-  slots_.wait_for_images(id,
-                         needs.granted[image_kind] + needs.reserve[image_kind]);
-}
-
-const held_slots* hub::grant_for_stage(core::ticket who, const row& r,
-                                       const worker& w) {
-  const bool brings = r.request->source != nullptr;
-  const auto* const leg = r.course.running_leg();
-  std::array<planning::held, planning::held_names> names{};
-  size_t granted = 0;
-  const auto uses = path_.at(r.course.stage()).row().slots;
-  for (const auto& x : uses)
-    if (x.mode != planning::access::reads && x.name != planning::held::capture
-        && x.applies(leg, brings))
-      names[granted++] = x.name;
-  const auto wanted = std::span(names).first(granted);
-  const auto left = shares_.needs_of(r).leaves;
-  const auto* const given =
-    r.course.slots().reads_files
-      ? slots_.grant_with_files(who, w.address.process, wanted,
-                                *r.request->source, left)
-      : slots_.grant(who, w.address.process, wanted, left);
-  if (given == nullptr)
-    return nullptr;
-  for (const auto& x : uses)
-    if (x.mode != planning::access::writes && x.applies(leg, brings))
-      if (const auto slot = r.held[x.name])
-        slots_.read(who, w.address.process, x.name, slot);
-  return given;
 }
 
 } // namespace atelier::actors

@@ -82,15 +82,12 @@ void hub::choose_route(core::request_id id, row& r, core::time_point now) {
       workers_.members_changed();
     if (auto why = slots_.too_few_for(along->name, r.course.least_slots()))
       return turn_away(id, r, std::move(*why), {}, now);
-    core::timespan later{0};
     const auto first = along->legs.front().any_of.front();
     if (auto why = matching_.unloadable(*along))
       return turn_away(id, r, std::move(*why),
                        *hosting_.retried_at(first) - now, now);
-    if (auto why = no_room_for(r, first, later))
-      return turn_away(id, r, std::move(*why), later, now);
-    if (auto why = not_admitted(r, later, now))
-      return turn_away(id, r, std::move(*why), later, now);
+    if (auto no = refusal_of(r, first, now))
+      return turn_away(id, r, std::move(no->why), no->retry_after, now);
     count_choice(r);
     return begin_leg(id, r, 0, now);
   }
@@ -250,25 +247,6 @@ void hub::count_choice(row& r) {
     records_.hit(*skips);
   if (r.request->source)
     records_.edit(r.course.masked());
-}
-
-void hub::count_level(row& r) {
-  const auto& first = r.course.route().legs.front();
-  if (first.level_of_worker && r.course.saved() > 0 && r.account.counts_hit())
-    records_.hit(r.course.saved());
-}
-
-void hub::start_from_earlier(core::ticket who, row& r, uint32_t steps) {
-  // The row keeps the steps that it already has, for example after a death.
-  const auto has = r.held.steps();
-  r.course.starts_with(has);
-  const auto* from = r.course.match();
-  if (steps == 0 || steps == has || !ports_.found || from == nullptr)
-    return;
-  if (slots_.fill_state(r.held, who, steps, [&](const auto& slot) {
-        return ports_.found->give_state(from->entry, steps, slot);
-      }))
-    r.course.starts_with(steps);
 }
 
 } // namespace atelier::actors

@@ -28,8 +28,10 @@ void hub::follow(const hosting::change& x, worker& w, core::time_point now) {
     records_.loads();
   if (x.loaded)
     forecast_.loaded(x.loaded->first, w.kind(), x.loaded->second);
-  if (x.members)
-    hosting_changed();
+  if (x.members) {
+    workers_.members_changed();
+    hosting_.changed();
+  }
   if (x.rehome)
     rehome(w.id(), now);
   offer(w);
@@ -53,11 +55,6 @@ void hub::on(const adopted& x, core::time_point now) {
   w->signs.heard(running(now));
   follow(hosting_.adopted(*w, x, now), *w, now);
   settle(now);
-}
-
-void hub::hosting_changed() {
-  workers_.members_changed();
-  hosting_.changed();
 }
 
 void hub::look_anew() {

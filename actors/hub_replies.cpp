@@ -58,6 +58,15 @@ uint32_t most_losses(core::ec code, uint32_t attempts) {
          : attempts;
 }
 
+// Returns nothing if the worker is gone or no timeline is recorded.
+std::optional<timeline_track> track_in(const workers& all, core::worker_id id,
+                                       const records& into) {
+  const auto* w = into.draws() ? all.find(id) : nullptr;
+  if (w == nullptr)
+    return std::nullopt;
+  return track_of(w->address, w->device);
+}
+
 } // namespace
 
 bool hub::conclude(core::ticket who, core::time_point now, concluded& out,
@@ -130,7 +139,7 @@ void hub::on(const stage_done& x, core::time_point now) {
     return records_.stale_reply();
   if (!conclude(x.ticket, now, done))
     return settle(now);
-  records_.worked(track_of_worker(done.worker),
+  records_.worked(track_in(workers_, done.worker, records_),
                   to_string(path_.worker_of(done.stage)), x.ticket.id,
                   x.began_ns, x.took);
   auto why = x.failure;
@@ -208,7 +217,7 @@ void hub::on(const stepped& x, core::time_point now) {
     forecast_.ran(*run, now);
   tell_costs();
   tell_slow(now);
-  records_.ran(track_of_worker(w->id()), x, w->batch.rows());
+  records_.ran(track_in(workers_, w->id(), records_), x, w->batch.rows());
   for (const auto& p : x.rows) {
     auto* found = orders_.find(p.ticket);
     // What cannot be true of the order is no news of it.
@@ -244,16 +253,10 @@ void hub::on(const stepped& x, core::time_point now) {
   settle(now);
 }
 
-std::optional<timeline_track> hub::track_of_worker(core::worker_id id) const {
-  const auto* w = records_.draws() ? workers_.find(id) : nullptr;
-  if (w == nullptr)
-    return std::nullopt;
-  return track_of(w->address, w->device);
-}
-
 void hub::note_returned(core::request_id id, const dispatched& x,
                         const core::error& why, core::time_point now) {
-  records_.returned(id, x.phase, x.since, track_of_worker(x.worker), why, now);
+  records_.returned(id, x.phase, x.since,
+                    track_in(workers_, x.worker, records_), why, now);
 }
 
 void hub::on(const denoised& x, core::time_point now) {
@@ -264,8 +267,8 @@ void hub::on(const denoised& x, core::time_point now) {
     return settle(now);
   records_.steps_run(std::min(x.steps_run, done.steps));
   if (x.decoded_ns != 0)
-    records_.worked(track_of_worker(done.worker), "decode", x.ticket.id,
-                    x.decoded_ns - x.decode.count(), x.decode);
+    records_.worked(track_in(workers_, done.worker, records_), "decode",
+                    x.ticket.id, x.decoded_ns - x.decode.count(), x.decode);
   auto* r = requests_.running(x.ticket);
   if (r == nullptr) {
     slots_.discard(done.slots);
@@ -393,7 +396,7 @@ void hub::suspected(ipc::process_life who, core::time_point now) {
     workers_.suspect(w);
     offer(w);
     suspects.push_back(id);
-    hosting_changed();
+    hosting_.changed();
     changed = changed || w.address.role == role::denoise_step;
   }
   for (const auto id : suspects)
@@ -439,7 +442,7 @@ void hub::lost(ipc::process_life who, bool confirmed, death cause,
         queues_.touch_waiting(alone_lane(lane));
     }
     workers_.remove(id);
-    hosting_changed();
+    hosting_.changed();
     records_.worker_lost();
   }
   if (!suspects.empty()) {

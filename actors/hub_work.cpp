@@ -31,41 +31,36 @@ void hub::count_work(core::request_id id, const row& r) {
   forecast_.count(id, r.course.recipe(), steps_left(r), r.request->tenant);
 }
 
-std::optional<core::error> hub::no_room_for(const row& r,
+std::optional<hub::refusal> hub::refusal_of(const row& r,
                                             core::variant_id variant,
-                                            core::timespan& retry_after) const {
-  cluster();
-  const auto wait =
-    forecast_.wait_beyond(variant, config_.limits.queue, r.request->tenant);
+                                            core::time_point now) {
+  const auto& plan = *rules_.plan();
+  const auto& there = cluster();
   // No request is refused on a guess.
-  if (!wait)
-    return std::nullopt;
-  retry_after =
-    std::max(rules_.plan()->retry_after,
-             planning::come_back_after(*wait - config_.limits.queue, 1));
-  return core::fail(core::ec::overloaded,
-                    "accepted requests are predicted to take {:.1f} s more, "
-                    "the limit (limits.queue_s) is {:.1f}",
-                    core::to_seconds(*wait),
-                    core::to_seconds(config_.limits.queue));
-}
-
-std::optional<core::error> hub::not_admitted(const row& r,
-                                             core::timespan& retry_after,
-                                             core::time_point now) {
+  if (const auto wait =
+        forecast_.wait_beyond(variant, config_.limits.queue, r.request->tenant))
+    return refusal{
+      core::fail(core::ec::overloaded,
+                 "accepted requests are predicted to take {:.1f} s more, "
+                 "the limit (limits.queue_s) is {:.1f}",
+                 core::to_seconds(*wait),
+                 core::to_seconds(config_.limits.queue)),
+      std::max(plan.retry_after,
+               planning::come_back_after(*wait - config_.limits.queue, 1))};
   // Rates that were planned with a guess are a guess.
-  if (forecast_.guesses(*rules_.plan(), cluster()))
+  if (forecast_.guesses(plan, there))
     return std::nullopt;
   const auto wait =
     rules_.admit(*r.request, r.course.known(), *config_.profile,
                  requests_.is_below_mean(r.request->tenant), now);
   if (wait == core::timespan{0})
     return std::nullopt;
-  retry_after = std::max(rules_.plan()->retry_after, wait);
-  return core::fail(core::ec::overloaded,
-                    "more requests arrive than the plan admits, of priority {} "
-                    "the next one in {:.1f} s",
-                    core::to_string(r.request->prio), core::to_seconds(wait));
+  return refusal{
+    core::fail(core::ec::overloaded,
+               "more requests arrive than the plan admits, of priority {} "
+               "the next one in {:.1f} s",
+               core::to_string(r.request->prio), core::to_seconds(wait)),
+    std::max(plan.retry_after, wait)};
 }
 
 core::timespan hub::retry_after() const {
@@ -83,7 +78,7 @@ void hub::tell_slow(core::time_point now) {
     if (w.slow() == is)
       continue;
     workers_.set_slow(w, is);
-    hosting_changed();
+    hosting_.changed();
     offer(w);
     if (is)
       core::log_warn("device {} takes several times as long as others for the "

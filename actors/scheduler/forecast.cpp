@@ -29,7 +29,8 @@ void forecast::came(const std::string& kind) {
 
 void forecast::count(core::request_id request, const core::recipe& how,
                      uint32_t steps_left, core::tenant_id whose) {
-  uncount(request);
+  auto& counted = counted_[request];
+  backlog_.remove(counted.variant, counted.time, counted.whose);
   const auto variant = how.variant;
   const auto on = [&](std::string_view kind) {
     const auto& x = tables_.of(variant, kind);
@@ -49,7 +50,7 @@ void forecast::count(core::request_id request, const core::recipe& how,
     work = planning::mean_time(times);
   }
   backlog_.add(variant, work, whose);
-  counted_.emplace(request, counted_work{variant, whose, work});
+  counted = {variant, whose, work};
 }
 
 void forecast::uncount(core::request_id request) {

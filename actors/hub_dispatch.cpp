@@ -198,7 +198,8 @@ std::optional<work> hub::order_of_stage(core::ticket who, const row& r,
   auto& order = std::get<run_stage>(*made);
   order.ticket = who;
   order.stage = static_cast<uint16_t>(r.course.stage());
-  order.slots = given->told();
+  order.reads = given->reading;
+  order.writes = given->granted;
   order.is_short = stage.is_short(r.course.order());
   order.order = r.course.order();
   return made;

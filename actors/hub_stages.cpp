@@ -159,7 +159,7 @@ bool hub::order_aside(core::request_id id, row& r, size_t stage,
   message.ticket = who;
   message.stage = static_cast<uint16_t>(stage);
   message.left = left;
-  message.slots = given->told();
+  message.reads = given->reading;
   message.is_short = path_.at(stage).is_short(order);
   message.order = std::move(order);
   send(w, who, std::move(message));

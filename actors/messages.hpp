@@ -107,7 +107,9 @@ struct run_stage {
   /// How long the sender waits for the answer; the largest value: as long as
   /// the process lives.
   core::timespan left = core::timespan::max();
-  planning::slot_set slots;
+  /// The slots to read, and the new ones to write.
+  planning::slot_set reads;
+  planning::slot_set writes;
   /// The work is so short that waking another thread for it would cost more.
   bool is_short = false;
   core::typed_body order;
@@ -116,7 +118,7 @@ struct run_stage {
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, run_stage& x) {
-    return f(x.ticket, x.stage, x.left, x.slots, x.is_short, x.order);
+    return f(x.ticket, x.stage, x.left, x.reads, x.writes, x.is_short, x.order);
   }
 };
 

@@ -69,8 +69,9 @@ stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
                                "stage {} does not exist here", order.stage);
     return reply;
   }
-  planning::worker_context here{slots, order.slots, now, reply.notes,
-                                core::after(begin, order.left)};
+  planning::worker_context here{slots,        order.reads,
+                                order.writes, now,
+                                reply.notes,  core::after(begin, order.left)};
   auto made = stages.at(order.stage).run(order.order, here);
   if (made)
     reply.outcome = std::move(*made);

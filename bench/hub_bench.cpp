@@ -44,9 +44,9 @@ public:
                           actors::work what) override {
     using planning::held;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
-      const bool prepares = static_cast<bool>(order->slots[held::state]);
-      good(slots_->publish(order->slots[prepares ? held::state : held::encoded],
-                           1, 0));
+      const bool prepares = static_cast<bool>(order->writes[held::state]);
+      good(slots_->publish(
+        order->writes[prepares ? held::state : held::encoded], 1, 0));
       actors::stage_done reply;
       reply.ticket = order->ticket;
       reply.stage = order->stage;

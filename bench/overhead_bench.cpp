@@ -244,8 +244,8 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       ended.ticket = order->ticket;
       ended.stage = order->stage;
     }
-    if (order != nullptr && order->slots[held::state]) {
-      good(slots->publish(order->slots[held::state], 1, 0));
+    if (order != nullptr && order->writes[held::state]) {
+      good(slots->publish(order->writes[held::state], 1, 0));
       ended.outcome = core::typed_body::of(actors::prepare_stage::done{});
       const auto took = timed([&](auto now) { hub.on(ended, now); });
       placing.push_back(took);
@@ -265,7 +265,7 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     } else if (const auto* a = std::get_if<actors::adopt>(&what)) {
       hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
     } else if (order != nullptr) {
-      good(slots->publish(order->slots[held::encoded], 1, 0));
+      good(slots->publish(order->writes[held::encoded], 1, 0));
       ended.outcome = core::typed_body::of(actors::finish_stage::done{});
       hub.on(ended, clock_type::now());
     }

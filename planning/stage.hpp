@@ -204,8 +204,11 @@ struct row_view {
 /// The slots, clock and notes that a stage works with.
 struct worker_context {
   ipc::slot_store& slots;
-  /// The slots that the stage's row names and that the request holds.
-  slot_set granted;
+  /// The slots that the stage's row names and that the request holds: those
+  /// with something to read, and new ones to write. What the stage replaces is
+  /// in both.
+  slot_set reads;
+  slot_set writes;
   /// The steady clock of the worker's actor.
   std::function<core::time_point()> now;
   /// Notes for the client, a sentence each.

@@ -185,6 +185,7 @@ adopt hosting::order_for(hosted& h, variants what) const {
 
 void hosting::serve(worker& w) const {
   auto& h = w.host;
+  ++h.version_;
   h.lanes_ = planning::lanes_of(w.view());
   for (const auto lane : h.also_serves_)
     if (!h.serves(lane))

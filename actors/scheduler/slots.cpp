@@ -43,16 +43,6 @@ core::result<void> write_files(ipc::slot_store& store,
 
 } // namespace
 
-planning::slot_set held_slots::told() const {
-  auto out = granted;
-  for (size_t i = 0; i < out.slots.size(); ++i)
-    if (!out.slots[i])
-      out.slots[i] = reading.slots[i];
-  out.captures.insert(out.captures.end(), reading.captures.begin(),
-                      reading.captures.end());
-  return out;
-}
-
 slots::slots(uint32_t arena, slot_counts counts,
              std::shared_ptr<ipc::slot_store> store)
   : counts_(counts),

@@ -39,9 +39,6 @@ struct held_slots {
   /// The new state slot holds a publication, so the slot that is read is not
   /// needed.
   bool published = false;
-
-  /// Returns the slots that are sent to the worker.
-  planning::slot_set told() const;
 };
 
 /// Tracks who holds each slot: the keeper, the store, and the slots of each

@@ -131,7 +131,7 @@ core::result<fetch_stage::done> fetch_stage::run(
     kept_->drop_torn(order.entry);
     return sound.why();
   }
-  const auto& into = here.granted[order.slot];
+  const auto& into = here.writes[order.slot];
   const auto buffer = here.slots.buffer(into);
   if (!buffer)
     return buffer.why();

@@ -89,7 +89,7 @@ core::result<finish_stage::done> finish_stage::run(
   const work& x, planning::worker_context& here) const {
   if (test_crash_seed_ != 0 && x.recipe.seed == test_crash_seed_)
     std::abort();
-  const auto& encoded = here.granted[held::encoded];
+  const auto& encoded = here.writes[held::encoded];
   const auto buffer = here.slots.buffer(encoded);
   if (!buffer)
     return buffer.why();
@@ -99,7 +99,7 @@ core::result<finish_stage::done> finish_stage::run(
       return published.why();
     return done{};
   }
-  const auto pixels = here.slots.view(here.granted[held::pixels]);
+  const auto pixels = here.slots.view(here.reads[held::pixels]);
   if (!pixels)
     return pixels.why();
   const auto scaled = scaled_pixels(x.recipe, *pixels);

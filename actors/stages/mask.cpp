@@ -65,7 +65,7 @@ core::result<mask_stage::done> mask_stage::run(
   if (here.slots.capacity(kind_of(planning::held::files)) == 0)
     return core::fail(core::ec::not_found,
                       "mask: slots without payload keep no files");
-  const auto bytes = here.slots.view(here.granted[planning::held::files]);
+  const auto bytes = here.slots.view(here.reads[planning::held::files]);
   if (!bytes)
     return bytes.why();
   const auto files = parse_source_files(*bytes);

@@ -169,15 +169,15 @@ core::result<beginning> read_source(const prepare_stage::work& x,
                                     planning::worker_context& here) {
   using planning::held;
   auto& slots = here.slots;
-  const auto& source = here.granted[held::source];
+  if (x.is_fetched && here.reads[held::source])
+    return beginning::image;
+  const auto& source = here.writes[held::source];
   if (!source)
     return beginning::noise;
-  if (x.is_fetched)
-    return beginning::image;
-  const auto& files_slot = here.granted[held::files];
+  const auto& files_slot = here.reads[held::files];
   const bool from_leg = !files_slot;
   const auto bytes =
-    slots.view(from_leg ? here.granted[held::pixels] : files_slot);
+    slots.view(from_leg ? here.reads[held::pixels] : files_slot);
   if (!bytes)
     return bytes.why();
   // A store without payload keeps only the words: nothing can be decoded.
@@ -269,7 +269,7 @@ core::result<prepare_stage::done> prepare_stage::run(
   const auto from = read_source(x, sources, here);
   if (!from)
     return from.why();
-  if (auto made = write_state(x, *from, here.granted[held::state], here.slots);
+  if (auto made = write_state(x, *from, here.writes[held::state], here.slots);
       !made)
     return made.why();
   return done{};

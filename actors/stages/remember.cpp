@@ -34,7 +34,7 @@ constexpr planning::stage_row remember_row = {
 core::result<std::vector<index::left_state>> states_of(
   const planning::worker_context& here, core::latent_shape latent) {
   std::vector<index::left_state> out;
-  for (const auto& slot : here.granted.captures) {
+  for (const auto& slot : here.reads.captures) {
     index::left_state x;
     if (const auto seq = here.slots.read(slot, x.bytes); !seq) {
       // A run that ended early leaves the slot as it was granted.
@@ -60,7 +60,7 @@ core::result<std::vector<index::left_state>> states_of(
 
 core::result<std::vector<std::byte>> image_of(
   const planning::worker_context& here, core::extent px) {
-  const auto bytes = here.slots.view(here.granted[held::pixels]);
+  const auto bytes = here.slots.view(here.reads[held::pixels]);
   if (!bytes)
     return bytes.why();
   if (bytes->size() != gpu::drawn_bytes(px))

@@ -64,7 +64,7 @@ public:
 
   /// Does it, in the engine's CPU process.
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    const auto pixels = here.slots.view(here.granted[held::pixels]);
+    const auto pixels = here.slots.view(here.reads[held::pixels]);
     if (!pixels)
       return pixels.why();
     if (x.pixels == 0 || pixels->size() < 3 * x.pixels)

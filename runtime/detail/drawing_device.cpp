@@ -81,8 +81,8 @@ core::result<void> drawing_device::write_start(const drawing& wanted,
   }
   std::vector<core::note> notes;
   planning::worker_context here{
-    *slots_, {}, [] { return core::time_point::clock::now(); }, notes};
-  here.granted[held::state] = into;
+    *slots_, {}, {}, [] { return core::time_point::clock::now(); }, notes};
+  here.writes[held::state] = into;
   actors::prepare_stage::work order;
   order.recipe = recipe;
   order.latent =

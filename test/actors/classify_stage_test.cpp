@@ -113,7 +113,7 @@ struct fixture {
   ipc::heap_store slots{1, {1, 1, 0}};
   std::vector<core::note> notes;
   planning::worker_context here{
-    slots, {}, [] { return core::time_point{}; }, notes};
+    slots, {}, {}, [] { return core::time_point{}; }, notes};
 };
 
 } // namespace

@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(files_are_read_where_two_slots_are_free) {
   rig.add_worker(role::classifier, 4);
   rig.submit_image();
   const auto first = rig.order("guess");
-  BOOST_TEST(static_cast<bool>(rig.store->view(first.slots[held::files])));
+  BOOST_TEST(static_cast<bool>(rig.store->view(first.reads[held::files])));
   rig.submit_image();
   const auto second = rig.order("guess");
   // One slot must stay free. So the third request continues without the stage,
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(an_answer_does_not_wait_for_what_follows_it) {
   const auto x = rig.order("keep");
   rig.taken(id);
   // The pixels stay until the stage is done.
-  BOOST_TEST(static_cast<bool>(rig.store->view(x.slots[held::pixels])));
+  BOOST_TEST(static_cast<bool>(rig.store->view(x.reads[held::pixels])));
   BOOST_TEST(rig.free_slots(ipc::slot_kind::image) == 7u);
   rig.on(told_rig::reply(x));
   BOOST_TEST(rig.quiet());

@@ -231,7 +231,10 @@ BOOST_AUTO_TEST_CASE(what_a_stage_replaces_goes_and_the_new_image_is_encoded) {
     told_rig rig{options(if_failed::fail, replaces_pixels)};
     const auto id = rig.submit();
     const auto x = reach(rig, rig.stages->find("grade") ? "grade" : "check");
-    const auto written = x.slots[held::pixels];
+    const auto written = x.writes[held::pixels];
+    // It reads what it replaces.
+    BOOST_TEST((x.reads[held::pixels] != written));
+    BOOST_TEST(*rig.store->published(x.reads[held::pixels]) > 0u);
     BOOST_REQUIRE(rig.store->publish(written, 1, 0));
     rig.on(told_rig::reply(x));
     BOOST_TEST(rig.free_slots(slot_kind::image) == 6u);
@@ -283,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_stage_that_takes_files_alone_runs_in_the_fewest_slots) {
   rig.done(rig.take<denoise>());
   rig.done(rig.take<finish>());
   const auto x = rig.order("compare");
-  BOOST_TEST(static_cast<bool>(rig.store->view(x.slots[held::files])));
+  BOOST_TEST(static_cast<bool>(rig.store->view(x.reads[held::files])));
   rig.on(told_rig::reply(x));
   BOOST_TEST((rig.failure_of(id) == ec::none));
   rig.taken(id);
@@ -348,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_hit_is_counted_once_however_often_it_is_fetched) {
                              core::fail(ec::not_found, "gone")));
     const auto last = rig.order("fetch");
     if (answers)
-      BOOST_REQUIRE(rig.store->publish(last.slots[held::pixels], 1, 0));
+      BOOST_REQUIRE(rig.store->publish(last.writes[held::pixels], 1, 0));
     rig.on(told_rig::reply(last));
     BOOST_REQUIRE(rig.work_off());
     BOOST_TEST((rig.failure_of(id) == ec::none));
@@ -363,13 +366,13 @@ BOOST_AUTO_TEST_CASE(what_was_fetched_is_what_later_stages_read) {
       "denoise"}}};
   const auto id = rig.submit_near(1);
   const auto found = rig.order("fetch");
-  BOOST_REQUIRE(rig.store->publish(found.slots[held::pixels], 1, 0));
+  BOOST_REQUIRE(rig.store->publish(found.writes[held::pixels], 1, 0));
   rig.on(told_rig::reply(found));
   const auto x = rig.order("grade");
-  BOOST_REQUIRE(rig.store->publish(x.slots[held::pixels], 1, 0));
+  BOOST_REQUIRE(rig.store->publish(x.writes[held::pixels], 1, 0));
   rig.on(told_rig::reply(x));
   const auto f = rig.take<finish>();
-  BOOST_TEST((f.pixels == x.slots[held::pixels]));
+  BOOST_TEST((f.pixels == x.writes[held::pixels]));
   rig.done(f);
   BOOST_TEST(rig.answer_to(id).route == "picture");
   rig.taken(id);

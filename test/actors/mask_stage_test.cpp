@@ -39,7 +39,7 @@ std::vector<uint8_t> file_of(const image::bitmap& x) {
 struct fixture {
   fixture() {
     slots.open(files_slot);
-    here.granted[planning::held::files] = files_slot;
+    here.reads[planning::held::files] = files_slot;
     wanted.px = {32, 24};
     source.image = file_of(columns({32, 24}, 7));
     bring_mask(columns({32, 24}, 8));
@@ -90,7 +90,7 @@ struct fixture {
   core::time_point clock{1h};
   core::timespan tick{0};
   planning::worker_context here{
-    slots, {}, [this] { return clock += tick; }, notes};
+    slots, {}, {}, [this] { return clock += tick; }, notes};
 };
 
 } // namespace
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(slots_without_payload_keep_no_files) {
   ipc::heap_store bare{1, {1, 1, 0}};
   bare.open(files_slot);
   BOOST_REQUIRE(bare.publish(files_slot, 1, 0));
-  planning::worker_context there{bare, here.granted, here.now, notes};
+  planning::worker_context there{bare, here.reads, {}, here.now, notes};
   const auto x = stage().run({{32, 24}, 768}, there);
   BOOST_REQUIRE(!x);
   BOOST_CHECK(x.why().code == ec::not_found);

@@ -209,9 +209,10 @@ public:
   }
 
   void fill(run_stage& x) {
-    x = {ticket(),      static_cast<uint16_t>(u32()),
-         span(),        slots(),
-         below(2) != 0, body_bytes()};
+    x = {ticket(),    static_cast<uint16_t>(u32()),
+         span(),      slots(),
+         slots(),     below(2) != 0,
+         body_bytes()};
   }
 
   void fill(stage_done& x) {
@@ -494,7 +495,7 @@ BOOST_AUTO_TEST_CASE(a_number_without_a_name_is_refused) {
   prio.prio = static_cast<core::priority>(3);
   BOOST_TEST(refused(prio));
   run_stage kind;
-  kind.slots.slots[0].kind = static_cast<ipc::slot_kind>(ipc::slot_kinds);
+  kind.reads.slots[0].kind = static_cast<ipc::slot_kind>(ipc::slot_kinds);
   BOOST_TEST(refused(kind));
   stage_done code;
   code.failure.code = static_cast<core::ec>(200);

@@ -294,19 +294,16 @@ protected:
                    bool writes) {
     auto& store = *rig_->store;
     for (const auto& x : stages_->all()->at(order.stage).row().slots) {
-      const auto& slot = order.slots[x.name];
-      if (!slot)
+      if (const auto& slot = order.writes[x.name]; slot && writes)
+        written(p, store.publish(slot, 1, 0));
+      const auto& slot = order.reads[x.name];
+      if (!slot || p.lost)
         continue;
-      if (x.mode != planning::access::reads) {
-        if (writes)
-          written(p, store.publish(slot, 1, 0));
-      } else if (!p.lost) {
-        const auto seq = store.published(slot);
-        BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "stage '"
-                                                 << stages_->name(order.stage)
-                                                 << "' has nothing to read as '"
-                                                 << to_string(x.name) << "'");
-      }
+      const auto seq = store.published(slot);
+      BOOST_REQUIRE_MESSAGE(seq && *seq > 0, "stage '"
+                                               << stages_->name(order.stage)
+                                               << "' has nothing to read as '"
+                                               << to_string(x.name) << "'");
     }
   }
 

@@ -133,22 +133,22 @@ BOOST_AUTO_TEST_CASE(nothing_is_fetched_where_there_is_nothing_to_do) {
 BOOST_AUTO_TEST_CASE(a_state_arrives_bit_by_bit_as_that_publication) {
   const auto bytes = state(5, 0.25f, latent.elements());
   keep(left(bytes));
-  here.granted[held::state] = slot(ipc::slot_kind::state);
+  here.writes[held::state] = slot(ipc::slot_kind::state);
   const auto order = stage.begin(from_state());
   BOOST_TEST((stage.takes(*order, costs) == costs.prepare));
   BOOST_TEST((run(order) == ec::none));
-  BOOST_TEST(*slots.published(here.granted[held::state]) == 6u);
-  BOOST_TEST((published(here.granted[held::state]) == bytes));
+  BOOST_TEST(*slots.published(here.writes[held::state]) == 6u);
+  BOOST_TEST((published(here.writes[held::state]) == bytes));
   BOOST_TEST(kept->counts().dropped_torn == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   const auto left_one = left_image();
   keep(left_one);
-  here.granted[held::source] = slot(ipc::slot_kind::image);
+  here.writes[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::none));
-  BOOST_TEST(*slots.published(here.granted[held::source]) == 1u);
-  const auto source = published(here.granted[held::source]);
+  BOOST_TEST(*slots.published(here.writes[held::source]) == 1u);
+  const auto source = published(here.writes[held::source]);
   const auto parts = gpu::parse_source(source);
   BOOST_REQUIRE(parts);
   BOOST_TEST((parts->px == core::extent{16, 16}));
@@ -159,9 +159,9 @@ BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
   along.from = origin::image;
   auto answer = row();
   answer.from = &from;
-  here.granted[held::pixels] = slot(ipc::slot_kind::image, 1);
+  here.writes[held::pixels] = slot(ipc::slot_kind::image, 1);
   BOOST_TEST((run(stage.begin(answer)) == ec::none));
-  BOOST_TEST((published(here.granted[held::pixels]) == left_one.image));
+  BOOST_TEST((published(here.writes[held::pixels]) == left_one.image));
 }
 
 // Three requests skip 5 steps with the first image, and one skips all its 20
@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
   keep_one();
   const auto fetch = [&](uint64_t entry, const planning::row_view& row) {
     from.entry = entry;
-    here.granted[held::source] = slot(ipc::slot_kind::image);
-    here.granted[held::pixels] = slot(ipc::slot_kind::image, 1);
+    here.writes[held::source] = slot(ipc::slot_kind::image);
+    here.writes[held::pixels] = slot(ipc::slot_kind::image, 1);
     BOOST_TEST((test::code_of(sut.run(test::crossed(*sut.begin(row)), here))
                 == ec::none));
   };
@@ -205,10 +205,10 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
     planning::recipe_of(wanted, along.legs.front(), core::variant_id{1}, costs);
   BOOST_REQUIRE((small.px == core::extent{8, 8}));
   view.recipe = &small;
-  here.granted[held::source] = slot(ipc::slot_kind::image);
+  here.writes[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(view)) == ec::none));
   // The image is scaled to the size that the leg draws.
-  const auto source = published(here.granted[held::source]);
+  const auto source = published(here.writes[held::source]);
   const auto parts = gpu::parse_source(source);
   BOOST_REQUIRE(parts);
   BOOST_TEST((parts->px == small.px));
@@ -216,16 +216,16 @@ BOOST_AUTO_TEST_CASE(an_image_has_the_size_of_the_whole_run) {
 
 BOOST_AUTO_TEST_CASE(what_is_gone_is_told_and_nothing_published) {
   keep(left(state(5, 1)));
-  here.granted[held::state] = slot(ipc::slot_kind::state);
-  here.granted[held::source] = slot(ipc::slot_kind::image);
+  here.writes[held::state] = slot(ipc::slot_kind::state);
+  here.writes[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::not_found));
   auto too_far = from_state();
   too_far.skip = 6;
   BOOST_TEST((run(stage.begin(too_far)) == ec::not_found));
   kept->drop_torn(from.entry);
   BOOST_TEST((run(stage.begin(from_state())) == ec::not_found));
-  BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
-  BOOST_TEST(*slots.published(here.granted[held::source]) == 0u);
+  BOOST_TEST(*slots.published(here.writes[held::state]) == 0u);
+  BOOST_TEST(*slots.published(here.writes[held::source]) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
@@ -255,10 +255,10 @@ BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
   uint64_t dropped = 0;
   for (const auto& bytes : cases) {
     keep(left(bytes));
-    here.granted[held::state] = slot(ipc::slot_kind::state);
+    here.writes[held::state] = slot(ipc::slot_kind::state);
     const auto order = stage.begin(from_state());
     BOOST_TEST((run(order) == ec::bad_payload));
-    BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
+    BOOST_TEST(*slots.published(here.writes[held::state]) == 0u);
     BOOST_TEST(kept->counts().dropped_torn == ++dropped);
     BOOST_TEST((run(order) == ec::not_found));
   }
@@ -266,9 +266,9 @@ BOOST_AUTO_TEST_CASE(a_state_that_cannot_be_gone_on_from_is_dropped) {
 
 BOOST_AUTO_TEST_CASE(an_image_of_other_bytes_than_its_size_is_dropped) {
   keep(left_image(image_bytes - 1));
-  here.granted[held::source] = slot(ipc::slot_kind::image);
+  here.writes[held::source] = slot(ipc::slot_kind::image);
   BOOST_TEST((run(stage.begin(from_image())) == ec::bad_payload));
-  BOOST_TEST(*slots.published(here.granted[held::source]) == 0u);
+  BOOST_TEST(*slots.published(here.writes[held::source]) == 0u);
   BOOST_TEST(kept->counts().dropped_torn == 1u);
 }
 
@@ -276,9 +276,9 @@ BOOST_AUTO_TEST_CASE(torn_bytes_are_never_published) {
   keep(left(state(5, 1)));
   const auto bytes = *kept->state(from.entry, 5);
   const_cast<std::byte&>(bytes->back()) ^= std::byte{1};
-  here.granted[held::state] = slot(ipc::slot_kind::state);
+  here.writes[held::state] = slot(ipc::slot_kind::state);
   BOOST_TEST((run(stage.begin(from_state())) == ec::bad_payload));
-  BOOST_TEST(*slots.published(here.granted[held::state]) == 0u);
+  BOOST_TEST(*slots.published(here.writes[held::state]) == 0u);
   BOOST_TEST(kept->counts().dropped_torn == 1u);
 }
 
@@ -287,12 +287,12 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_too_small_or_stale_is_told) {
   ipc::heap_store small{1, {1, 1, 1}, {64, 64, 64}};
   const ipc::slot_ref at{1, 0, 1, ipc::slot_kind::state};
   small.open(at);
-  planning::worker_context there{small, {}, here.now, notes};
-  there.granted[held::state] = at;
+  planning::worker_context there{small, {}, {}, here.now, notes};
+  there.writes[held::state] = at;
   BOOST_TEST((test::code_of(stage.run(*stage.begin(from_state()), there))
               == ec::out_of_resources));
   BOOST_TEST(*small.published(at) == 0u);
-  here.granted[held::state] = slot(ipc::slot_kind::state);
+  here.writes[held::state] = slot(ipc::slot_kind::state);
   slot(ipc::slot_kind::state);
   BOOST_TEST((run(stage.begin(from_state())) == ec::incompatible));
   BOOST_TEST(kept->counts().dropped_torn == 0u);

@@ -71,17 +71,17 @@ struct fixture : test::stages_rig {
   }
 
   void capture(const std::vector<std::byte>& bytes) {
-    const auto n = static_cast<uint32_t>(here.granted.captures.size());
+    const auto n = static_cast<uint32_t>(here.reads.captures.size());
     const auto at = slot(ipc::slot_kind::capture, n);
     if (!bytes.empty())
       publish(at, bytes);
-    here.granted.captures.push_back(at);
-    here.granted[held::capture] = here.granted.captures.front();
+    here.reads.captures.push_back(at);
+    here.reads[held::capture] = here.reads.captures.front();
   }
 
   void draw(size_t bytes = image_bytes) {
-    here.granted[held::pixels] = slot(ipc::slot_kind::image);
-    publish(here.granted[held::pixels],
+    here.reads[held::pixels] = slot(ipc::slot_kind::image);
+    publish(here.reads[held::pixels],
             std::vector<std::byte>(bytes, std::byte{7}));
   }
 
@@ -327,13 +327,13 @@ BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
     state(5, 1, 1),
   };
   for (const auto& bytes : cases) {
-    here.granted = {};
+    here.reads = {};
     capture(state(4, 1));
     capture(bytes);
     draw();
     BOOST_TEST((remember(answered()) == ec::bad_payload));
   }
-  here.granted = {};
+  here.reads = {};
   capture(state(5, 1));
   draw(image_bytes + 1);
   BOOST_TEST((remember(answered()) == ec::bad_payload));

@@ -31,7 +31,7 @@ struct stages_rig {
   ipc::heap_store slots{1, {4, 4, 4}, {4096, 4096, 4096}};
   std::vector<core::note> notes;
   planning::worker_context here{
-    slots, {}, [] { return core::time_point{}; }, notes};
+    slots, {}, {}, [] { return core::time_point{}; }, notes};
   planning::profile costs;
   core::request wanted;
   core::recipe how;

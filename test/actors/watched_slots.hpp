@@ -31,8 +31,10 @@ public:
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
       who = order->ticket;
       for (const auto& x : stages_->at(order->stage).row().slots)
-        if (const auto& slot = order->slots[x.name])
-          slots.emplace_back(slot, x.mode != planning::access::reads);
+        for (const bool writes : {false, true})
+          if (const auto& slot =
+                writes ? order->writes[x.name] : order->reads[x.name])
+            slots.emplace_back(slot, writes);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       who = d->ticket;
       slots = {{d->state, true}, {d->image, true}, {d->from, false}};

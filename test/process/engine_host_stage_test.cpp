@@ -3,6 +3,7 @@
 // A host's own stages on the path of a running engine's requests, in the host's
 // process and in its worker program.
 
+#include <atelier/core/image/codec.hpp>
 #include <atelier/planning/stage.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
@@ -108,6 +109,22 @@ struct rough_stage : planning::any_stage {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(engine_host_stage_test)
+
+BOOST_AUTO_TEST_CASE(a_stage_reads_the_image_that_it_replaces) {
+  const auto drawn = [](const engine_options& options) {
+    auto sut = test::start(options);
+    const auto answers = test::answers_to(*sut, {card_of(3)});
+    return *image::decode(test::image_in(answers[0]).bytes);
+  };
+  auto options = test::options_of(
+    mode::single, {"devices=[{name='cpu:0',executor='test_card'}]"});
+  const auto before = drawn(options);
+  options.extend.stages = {test::negative()};
+  const auto after = drawn(options);
+  BOOST_TEST_REQUIRE(before.bytes.size() == after.bytes.size());
+  for (size_t i = 0; i < before.bytes.size(); ++i)
+    BOOST_TEST_REQUIRE(before.bytes[i] + after.bytes[i] == 255);
+}
 
 BOOST_DATA_TEST_CASE(what_it_refuses_or_throws_fails_its_request_alone,
                      stage_modes, how) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/device/test_card_executor.hpp>
+#include <atelier/gpu/source_format.hpp>
 #include <atelier/planning/stage.hpp>
 
 #include <process/host_code.hpp>
@@ -75,7 +76,7 @@ public:
   }
 
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    const auto pixels = here.slots.view(here.granted[held::pixels]);
+    const auto pixels = here.slots.view(here.reads[held::pixels]);
     if (!pixels)
       return pixels.why();
     if (x.value == safety::throws_in_run)
@@ -95,6 +96,55 @@ public:
 private:
   static constexpr std::array uses{
     planning::slot_use{held::pixels, planning::access::reads}};
+
+  planning::stage_row row_;
+};
+
+class negative_stage {
+public:
+  using work = number;
+  using done = number;
+
+  negative_stage() {
+    row_.name = "negative";
+    row_.hook = planning::hook::before_answer;
+    row_.slots = uses;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& row) const {
+    return work{gpu::drawn_bytes(row.recipe->px)};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return 1ms;
+  }
+
+  core::result<done> run(const work& x, planning::worker_context& here) const {
+    const auto& into = here.writes[held::pixels];
+    const auto before = here.slots.view(here.reads[held::pixels]);
+    if (!before)
+      return before.why();
+    const auto after = here.slots.buffer(into);
+    if (!after)
+      return after.why();
+    std::ranges::transform(before->first(x.value), after->begin(),
+                           [](std::byte b) { return ~b; });
+    if (auto told = here.slots.publish(into, 1, x.value); !told)
+      return told.why();
+    return done{};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  static constexpr std::array uses{
+    planning::slot_use{held::pixels, planning::access::replaces}};
 
   planning::stage_row row_;
 };
@@ -225,6 +275,10 @@ private:
 
 host_stage safety_check() {
   return {planning::make_stage(safety_stage{}), "denoise"};
+}
+
+host_stage negative() {
+  return {planning::make_stage(negative_stage{}), "denoise"};
 }
 
 host_stage ledger(std::atomic<uint32_t>& counted) {

@@ -28,6 +28,9 @@ inline constexpr uint64_t tells_too_much = 14;
 
 host_stage safety_check();
 
+/// A stage that replaces each image by its negative.
+host_stage negative();
+
 /// A background stage after the answer, which counts its runs.
 host_stage ledger(std::atomic<uint32_t>& counted);
 

@@ -65,7 +65,7 @@ public:
   }
 
   core::result<done> run(const work& x, planning::worker_context& here) const {
-    if (!here.slots.view(here.granted[held::pixels]))
+    if (!here.slots.view(here.reads[held::pixels]))
       return core::fail(core::ec::internal, "there is no image");
     if (x.number == refused)
       return core::fail(core::ec::bad_payload, "the image is not safe");

@@ -49,12 +49,13 @@ struct prepare {
     return prepare{x.ticket,
                    body.recipe,
                    body.latent,
-                   x.slots[held::state],
-                   x.slots[held::files],
-                   x.slots[held::pixels],
+                   x.writes[held::state],
+                   x.reads[held::files],
+                   x.reads[held::pixels],
                    body.drawn_px,
                    body.drawn_scaled_to,
-                   x.slots[held::source]};
+                   x.writes[held::source] ? x.writes[held::source]
+                                          : x.reads[held::source]};
   }
 
   actors::run_stage order() const {
@@ -62,10 +63,10 @@ struct prepare {
     actors::run_stage x;
     x.ticket = who;
     x.stage = static_cast<uint16_t>(prepare_stage);
-    x.slots[held::state] = state;
-    x.slots[held::files] = files;
-    x.slots[held::pixels] = drawn;
-    x.slots[held::source] = source;
+    x.writes[held::state] = state;
+    x.reads[held::files] = files;
+    x.reads[held::pixels] = drawn;
+    x.writes[held::source] = source;
     x.order = core::typed_body::of(
       actors::prepare_stage::work{how, latent, drawn_px, drawn_scaled_to});
     return x;
@@ -98,8 +99,8 @@ struct finish {
                   body.model,
                   body.variant,
                   body.output,
-                  x.slots[held::pixels],
-                  x.slots[held::encoded],
+                  x.reads[held::pixels],
+                  x.writes[held::encoded],
                   body.notes};
   }
 
@@ -108,8 +109,8 @@ struct finish {
     actors::run_stage x;
     x.ticket = who;
     x.stage = static_cast<uint16_t>(finish_stage);
-    x.slots[held::pixels] = pixels;
-    x.slots[held::encoded] = encoded;
+    x.reads[held::pixels] = pixels;
+    x.writes[held::encoded] = encoded;
     x.order = core::typed_body::of(
       actors::finish_stage::work{how, text, model, variant, output, notes});
     return x;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
+#include <atelier/index/detail/breaker.hpp>
 #include <atelier/index/detail/call_thread.hpp>
 #include <atelier/index/punctual.hpp>
-#include <atelier/index/store/detail/breaker.hpp>
 
 #include <atomic>
 #include <mutex>

@@ -56,9 +56,8 @@ core::eviction_rule rule_of(const config::cache_settings& x) {
   return core::eviction_rule_named(x.eviction).value();
 }
 
-index::memory_bounds bounds_of(const config::cache_settings& x) {
-  return {x.memory_bytes, x.entries,      x.answers,
-          rule_of(x),     x.tenant_floor, x.tenants};
+index::cache_bounds bounds_of(const config::cache_settings& x, uint64_t bytes) {
+  return {bytes, x.entries, x.answers, rule_of(x), x.tenant_floor, x.tenants};
 }
 
 } // namespace
@@ -66,7 +65,8 @@ index::memory_bounds bounds_of(const config::cache_settings& x) {
 std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   if (x.cache.memory_bytes == 0)
     return nullptr;
-  return std::make_shared<index::memory>(bounds_of(x.cache));
+  return std::make_shared<index::memory>(
+    bounds_of(x.cache, x.cache.memory_bytes));
 }
 
 namespace {
@@ -75,18 +75,12 @@ core::result<std::shared_ptr<index::kept_work>> stored_work_of(
   const config::settings& x, std::span<const std::string> digests,
   std::shared_ptr<const index::text_encoder> encoder,
   std::shared_ptr<const index::image_encoder> images) {
-  index::store_options with;
+  index::store_options with{{bounds_of(x.cache, x.cache.disk_bytes)}};
   with.folder = x.cache.folder;
   with.scope = kept_scope(x, digests);
   with.encoder = std::move(encoder);
   with.images = std::move(images);
-  with.disk_bytes = x.cache.disk_bytes;
-  with.entries = x.cache.entries;
-  with.answers = x.cache.answers;
   with.memory_bytes = x.cache.memory_bytes;
-  with.tenant_floor = x.cache.tenant_floor;
-  with.parts = x.cache.tenants;
-  with.rule = rule_of(x.cache);
   with.retry = x.cache.disk_retry;
   auto made = index::store::open(std::move(with));
   if (!made)
@@ -115,8 +109,9 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   const bool reads_images = *images != nullptr;
   std::shared_ptr<index::kept_work> kept;
   if (x.cache.folder.empty()) {
-    kept = std::make_shared<index::memory>(
-      bounds_of(x.cache), std::move(*encoder), std::move(*images));
+    kept =
+      std::make_shared<index::memory>(bounds_of(x.cache, x.cache.memory_bytes),
+                                      std::move(*encoder), std::move(*images));
   } else {
     auto stored =
       stored_work_of(x, digests, std::move(*encoder), std::move(*images));

@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(many_vectors_that_are_missing_are_all_made_again) {
   {
     auto with = options();
     with.entries = many;
-    with.disk_bytes = 16 << 20;
+    with.bytes = 16 << 20;
     const auto sut = folder.open(with);
     for (size_t i = 0; i < many; ++i)
       BOOST_TEST_REQUIRE(
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(many_vectors_that_are_missing_are_all_made_again) {
   run("DELETE FROM vectors");
   auto with = options();
   with.entries = many;
-  with.disk_bytes = 16 << 20;
+  with.bytes = 16 << 20;
   for (const uint64_t read : {many, size_t{0}}) {
     const auto sut = folder.open(with);
     BOOST_TEST(sut->near("k", "blue", {many}).size() == many);

@@ -58,7 +58,7 @@ index::leftover picture(uint8_t value = 1) {
 struct queueing {
   std::shared_ptr<slow_encoder> encoder = std::make_shared<slow_encoder>();
   std::shared_ptr<index::memory> kept = std::make_shared<index::memory>(
-    index::memory_bounds{1 << 20, 10}, index::words_encoder(), encoder);
+    index::cache_bounds{1 << 20, 10}, index::words_encoder(), encoder);
 };
 
 } // namespace

@@ -33,7 +33,7 @@ constexpr uint64_t many = 300;
 struct fixture {
   fixture() {
     with.entries = 2 * many;
-    with.disk_bytes = 64 << 20;
+    with.bytes = 64 << 20;
     with.memory_bytes = 16 << 20;
     // Long for a read, and longer for a write, so that only a read that waits
     // for a write is late.

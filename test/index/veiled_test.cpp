@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_distance_of_veiled_numbers_tells_nothing) {
 
 BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   const auto kept =
-    std::make_shared<index::memory>(index::memory_bounds{1 << 20, 10});
+    std::make_shared<index::memory>(index::cache_bounds{1 << 20, 10});
   index::veiled_work sut{kept, number_veil::random()};
   BOOST_TEST(sut.keep("k", "a red fox", test::kept_states({8})));
   index::leftover drawn;

@@ -97,6 +97,8 @@ BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   sut.drop_torn(first);
   BOOST_TEST((code_of(sut.state(first, 5)) == ec::not_found));
   BOOST_TEST(sut.counts().entries == 1u);
+  // A page follows an entry that has left.
+  BOOST_TEST((listed(first) == std::vector{last}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

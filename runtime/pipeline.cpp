@@ -8,9 +8,8 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/core/eviction_rule.hpp>
 #include <atelier/index/memory.hpp>
-#include <atelier/index/punctual.hpp>
-#include <atelier/index/queued.hpp>
 #include <atelier/index/store/store.hpp>
+#include <atelier/index/timely.hpp>
 #include <atelier/index/veiled.hpp>
 #include <atelier/planning/grouping.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -56,9 +55,8 @@ core::eviction_rule rule_of(const config::cache_settings& x) {
   return core::eviction_rule_named(x.eviction).value();
 }
 
-index::memory_bounds bounds_of(const config::cache_settings& x) {
-  return {x.memory_bytes, x.entries,      x.answers,
-          rule_of(x),     x.tenant_floor, x.tenants};
+index::cache_bounds bounds_of(const config::cache_settings& x, uint64_t bytes) {
+  return {bytes, x.entries, x.answers, rule_of(x), x.tenant_floor, x.tenants};
 }
 
 } // namespace
@@ -66,38 +64,28 @@ index::memory_bounds bounds_of(const config::cache_settings& x) {
 std::shared_ptr<index::kept_work> kept_elsewhere(const config::settings& x) {
   if (x.cache.memory_bytes == 0)
     return nullptr;
-  return std::make_shared<index::memory>(bounds_of(x.cache));
+  return std::make_shared<index::memory>(
+    bounds_of(x.cache, x.cache.memory_bytes));
 }
 
 namespace {
 
-core::result<std::shared_ptr<index::kept_work>> stored_work_of(
+core::result<std::shared_ptr<index::store>> store_of(
   const config::settings& x, std::span<const std::string> digests,
   std::shared_ptr<const index::text_encoder> encoder,
   std::shared_ptr<const index::image_encoder> images) {
-  index::store_options with;
+  index::store_options with{{bounds_of(x.cache, x.cache.disk_bytes)}};
   with.folder = x.cache.folder;
   with.scope = kept_scope(x, digests);
   with.encoder = std::move(encoder);
   with.images = std::move(images);
-  with.disk_bytes = x.cache.disk_bytes;
-  with.entries = x.cache.entries;
-  with.answers = x.cache.answers;
   with.memory_bytes = x.cache.memory_bytes;
-  with.tenant_floor = x.cache.tenant_floor;
-  with.parts = x.cache.tenants;
-  with.rule = rule_of(x.cache);
   with.retry = x.cache.disk_retry;
   auto made = index::store::open(std::move(with));
   if (!made)
     return core::fail(core::ec::bad_config, "cache.folder: {}",
                       made.why().text);
-  index::punctual_options pace;
-  pace.read_wait = x.cache.disk_wait;
-  pace.write_wait = x.cache.disk_write_wait;
-  pace.retry = x.cache.disk_retry;
-  return std::shared_ptr<index::kept_work>{
-    std::make_shared<index::punctual_work>(std::move(*made), std::move(pace))};
+  return made;
 }
 
 } // namespace
@@ -113,23 +101,26 @@ core::result<std::shared_ptr<index::kept_work>> kept_work_of(
   if (!images)
     return images.why();
   const bool reads_images = *images != nullptr;
+  index::queue_bounds queue;
+  queue.most = x.cache.pending;
   std::shared_ptr<index::kept_work> kept;
   if (x.cache.folder.empty()) {
-    kept = std::make_shared<index::memory>(
-      bounds_of(x.cache), std::move(*encoder), std::move(*images));
+    kept =
+      std::make_shared<index::memory>(bounds_of(x.cache, x.cache.memory_bytes),
+                                      std::move(*encoder), std::move(*images));
+    // Storing in memory alone takes no time for which anything could wait.
+    if (reads_images)
+      kept = std::make_shared<index::timely_work>(std::move(kept), queue);
   } else {
-    auto stored =
-      stored_work_of(x, digests, std::move(*encoder), std::move(*images));
+    auto stored = store_of(x, digests, std::move(*encoder), std::move(*images));
     if (!stored)
       return stored.why();
-    kept = std::move(*stored);
-  }
-  // Storing in memory alone takes no time for which anything could wait.
-  const bool may_take_long = reads_images || !x.cache.folder.empty();
-  if (may_take_long && x.cache.pending > 0) {
-    index::queued_options queue;
-    queue.most = x.cache.pending;
-    kept = std::make_shared<index::queued_work>(std::move(kept), queue);
+    index::disk_pace pace;
+    pace.read_wait = x.cache.disk_wait;
+    pace.write_wait = x.cache.disk_write_wait;
+    pace.retry = x.cache.disk_retry;
+    kept = std::make_shared<index::timely_work>(std::move(*stored), queue,
+                                                std::move(pace));
   }
   return std::shared_ptr<index::kept_work>{std::make_shared<index::veiled_work>(
     std::move(kept), index::number_veil::random())};

@@ -6,15 +6,9 @@
 
 namespace atelier::index::detail {
 
-namespace {
-
-/// Maximum number of queued calls.
-constexpr size_t most_queued = 256;
-
-} // namespace
-
-call_thread::call_thread(core::timespan grace)
+call_thread::call_thread(core::timespan grace, size_t most_posted)
   : grace_(grace),
+    most_posted_(most_posted),
     shared_(std::make_shared<shared>()),
     thread_([in = shared_] { loop(in); }) {}
 
@@ -51,16 +45,25 @@ call_thread::ending call_thread::run(std::function<void()> call,
 
 bool call_thread::post(std::function<void()> call) {
   const std::lock_guard hold{shared_->lock};
-  if (shared_->waiting.size() >= most_queued)
+  if (shared_->pending() >= most_posted_) {
+    ++shared_->refused;
     return false;
+  }
   shared_->waiting.push_back({++shared_->last, std::move(call)});
   shared_->changed.notify_all();
   return true;
 }
 
-uint64_t call_thread::failed() const {
+size_t call_thread::finish(core::timespan most) {
+  std::unique_lock hold{shared_->lock};
+  shared_->changed.wait_for(hold, most,
+                            [&] { return shared_->pending() == 0; });
+  return shared_->pending();
+}
+
+call_thread::counted call_thread::counts() const {
   const std::lock_guard hold{shared_->lock};
-  return shared_->failed;
+  return {shared_->pending(), shared_->refused, shared_->failed};
 }
 
 void call_thread::loop(const std::shared_ptr<shared>& in) {

@@ -23,7 +23,8 @@ namespace atelier::index::detail {
 /// own what it uses. Threads: any.
 class call_thread {
 public:
-  explicit call_thread(core::timespan grace);
+  /// @param most_posted the maximum number of posted calls that wait or run
+  explicit call_thread(core::timespan grace, size_t most_posted = 256);
   ~call_thread();
   call_thread(const call_thread&) = delete;
   call_thread& operator=(const call_thread&) = delete;
@@ -40,11 +41,22 @@ public:
   ending run(std::function<void()> call, core::timespan most);
 
   /// Queues a call without waiting for it. Returns false and drops it if too
-  /// many are queued.
+  /// many wait or run; it counts as refused.
   bool post(std::function<void()> call);
 
-  /// Returns how many calls have ended by an exception.
-  uint64_t failed() const;
+  /// Waits until no call waits or runs, at most `most`. Returns the number of
+  /// those that do.
+  size_t finish(core::timespan most);
+
+  struct counted {
+    /// Calls that wait or run.
+    size_t pending = 0;
+    uint64_t refused = 0;
+    /// Calls that have ended by an exception.
+    uint64_t failed = 0;
+  };
+
+  counted counts() const;
 
 private:
   struct queued {
@@ -63,12 +75,18 @@ private:
     /// The numbers of the calls that came last and that ended last.
     uint64_t last = 0;
     uint64_t ended = 0;
+    uint64_t refused = 0;
     uint64_t failed = 0;
+
+    size_t pending() const {
+      return waiting.size() + (runs ? 1 : 0);
+    }
   };
 
   static void loop(const std::shared_ptr<shared>& in);
 
   const core::timespan grace_;
+  const size_t most_posted_;
   const std::shared_ptr<shared> shared_;
   std::thread thread_;
 };

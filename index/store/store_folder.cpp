@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/index/store/detail/catalog.hpp>
 #include <atelier/index/store/detail/folder_lock.hpp>
+#include <atelier/index/store/detail/folder_medium.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
 #include <atelier/index/store/detail/private_folder.hpp>
-#include <atelier/index/store/detail/store_impl.hpp>
 #include <atelier/index/store/store_folder.hpp>
 #include <atelier/ipc/checksum.hpp>
 
@@ -163,15 +163,8 @@ core::result<uint64_t> clear_store(const fs::path& folder) {
       return core::fail(ec::io_failed, "{}{}: cannot be removed: {}",
                         rows.string(), ending, error.message());
   }
-  for (const auto& [entry, bytes] : there->sizes)
-    if (auto ok = files.remove(entry); !ok)
-      return ok.why();
-  for (const auto& x : there->unfinished) {
-    fs::remove(x, error);
-    if (error)
-      return core::fail(ec::io_failed, "{}: cannot be removed: {}", x.string(),
-                        error.message());
-  }
+  if (auto ok = files.remove(*there); !ok)
+    return ok.why();
   return there->sizes.size();
 }
 

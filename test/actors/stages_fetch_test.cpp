@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(an_image_arrives_for_a_leg_and_for_an_answer) {
 // steps with the second.
 BOOST_AUTO_TEST_CASE(the_cache_counts_the_steps_that_requests_skip) {
   const auto small = std::make_shared<index::memory>(
-    index::memory_bounds{1 << 20, 2, 0, core::eviction_rule::lcbfu});
+    index::cache_bounds{1 << 20, 2, 0, core::eviction_rule::lcbfu});
   const fetch_stage sut{small};
   const auto keep_one = [&] {
     BOOST_REQUIRE(small->keep(key(), "a red fox", left_image()));

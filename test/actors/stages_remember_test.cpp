@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_sound_is_told_and_not_kept) {
 
 BOOST_AUTO_TEST_CASE(what_is_too_large_is_told_as_not_kept) {
   const auto little =
-    std::make_shared<index::memory>(index::memory_bounds{100, 10});
+    std::make_shared<index::memory>(index::cache_bounds{100, 10});
   capture(state(5, 1));
   draw();
   const remember_stage to_little{little, 2};

@@ -27,7 +27,7 @@ struct stages_rig {
   static constexpr size_t image_bytes = size_t{3} * 16 * 16;
 
   std::shared_ptr<index::memory> kept =
-    std::make_shared<index::memory>(index::memory_bounds{1 << 20, 100});
+    std::make_shared<index::memory>(index::cache_bounds{1 << 20, 100});
   ipc::heap_store slots{1, {4, 4, 4}, {4096, 4096, 4096}};
   std::vector<core::note> notes;
   planning::worker_context here{

@@ -33,7 +33,7 @@ struct cache_fixture : test::scratch_folder {
   std::shared_ptr<index::store> open() const {
     index::store_options x;
     x.folder = folder();
-    x.disk_bytes = 1 << 20;
+    x.bytes = 1 << 20;
     x.entries = 10;
     auto made = index::store::open(x);
     BOOST_REQUIRE(made);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_cache_is_cleared_of_what_is_old) {
   {
     index::store_options with;
     with.folder = folder();
-    with.disk_bytes = 1 << 20;
+    with.bytes = 1 << 20;
     with.entries = 10;
     with.date = [] { return 1'000; };
     index::leftover what;

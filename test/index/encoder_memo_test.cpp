@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_search_and_its_entry_share_a_run_for_one_tenant) {
     const auto memo = std::make_shared<index::encoder_memo>(own, 10);
     with.encoder = memo;
     std::shared_ptr<index::kept_work> kept =
-      std::make_shared<index::memory>(index::memory_bounds{1 << 20, 10}, memo);
+      std::make_shared<index::memory>(index::cache_bounds{1 << 20, 10}, memo);
     if (on_disk)
       kept = folder.open(with);
     kept->near(key(1, 1), "a fox", {1});

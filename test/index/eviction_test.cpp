@@ -4,6 +4,7 @@
 // or payloads of entries.
 
 #include "index/plain_ledger.hpp"
+#include "index/raw_catalog.hpp"
 #include "index/store_rig.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
@@ -56,12 +57,12 @@ struct tried_cache {
   void open() {
     it.reset();
     if (!on_disk) {
-      it = std::make_shared<index::memory>(index::memory_bounds{
+      it = std::make_shared<index::memory>(index::cache_bounds{
         most.bytes, most.entries, 0, most.rule, most.floor, most.parts});
       return;
     }
     auto with = folder.options();
-    with.disk_bytes = most.bytes;
+    with.bytes = most.bytes;
     with.entries = most.entries;
     with.tenant_floor = most.floor;
     with.parts = most.parts;
@@ -345,8 +346,8 @@ BOOST_AUTO_TEST_CASE(a_state_may_leave_while_it_is_read) {
   with.rule = eviction_rule::lcbfu;
   with.memory_bytes = 0;
   const auto states = test::kept_states({9'000, 9'000});
-  with.disk_bytes = index::stored_bytes(key, text, states)
-                  + index::stored_bytes(key, text, small) - 1;
+  with.bytes = index::stored_bytes(key, text, states)
+             + index::stored_bytes(key, text, small) - 1;
   // A read asks for the time before it opens the file.
   with.now = [&] {
     if (std::exchange(leaves, false))
@@ -382,6 +383,23 @@ BOOST_AUTO_TEST_CASE(a_smaller_folder_is_thinned) {
   BOOST_TEST(sut.it->counts().evicted_payloads == 2u);
   BOOST_TEST(100 * sut.blocks() <= 52 * before);
   BOOST_TEST((**sut.it->state(2, 10) == states.states[1].bytes));
+}
+
+// A process may be killed between the row of a payload and its bytes.
+BOOST_AUTO_TEST_CASE(bytes_of_a_payload_without_a_row_are_freed_at_a_start) {
+  tried_cache sut{{1 << 20, 100, 0, eviction_rule::lcbfu}, true};
+  const auto states = test::kept_states({200'000, 200'000});
+  BOOST_REQUIRE(sut.it->keep(key, text, states));
+  const auto before = sut.blocks();
+  sut.it.reset();
+  test::change_catalog(sut.folder.path() / "cache.sqlite",
+                       "DELETE FROM parts WHERE steps = 5");
+  sut.restart();
+  BOOST_TEST(
+    (sut.found() == std::map<uint64_t, std::vector<uint32_t>>{{1, {10}}}));
+  BOOST_TEST(100 * sut.blocks() <= 52 * before);
+  BOOST_TEST((**sut.it->state(1, 10) == states.states[1].bytes));
+  BOOST_TEST(sut.it->counts().dropped_torn == 0u);
 }
 
 // An image skips the steps that its request does not run.

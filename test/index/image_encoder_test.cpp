@@ -5,8 +5,8 @@
 #include "index/store_rig.hpp"
 #include <atelier/index/image_encoder.hpp>
 #include <atelier/index/memory.hpp>
-#include <atelier/index/punctual.hpp>
 #include <atelier/index/store/store_folder.hpp>
+#include <atelier/index/timely.hpp>
 #include <atelier/index/veiled.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(many_vectors_that_are_missing_are_all_made_again) {
   {
     auto with = options();
     with.entries = many;
-    with.disk_bytes = 16 << 20;
+    with.bytes = 16 << 20;
     const auto sut = folder.open(with);
     for (size_t i = 0; i < many; ++i)
       BOOST_TEST_REQUIRE(
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(many_vectors_that_are_missing_are_all_made_again) {
   run("DELETE FROM vectors");
   auto with = options();
   with.entries = many;
-  with.disk_bytes = 16 << 20;
+  with.bytes = 16 << 20;
   for (const uint64_t read : {many, size_t{0}}) {
     const auto sut = folder.open(with);
     BOOST_TEST(sut->near("k", "blue", {many}).size() == many);
@@ -312,10 +312,10 @@ BOOST_AUTO_TEST_CASE(an_image_whose_bytes_have_changed_leaves_at_a_start) {
 
 BOOST_AUTO_TEST_CASE(what_wraps_it_compares_the_same) {
   const auto kept = open();
-  const auto punctual =
-    std::make_shared<index::punctual_work>(kept, index::punctual_options{});
-  index::veiled_work sut{punctual, index::number_veil::random()};
-  BOOST_TEST((punctual->compares() == planning::compared::images));
+  const auto timely = std::make_shared<index::timely_work>(
+    kept, index::queue_bounds{0}, index::disk_pace{});
+  index::veiled_work sut{timely, index::number_veil::random()};
+  BOOST_TEST((timely->compares() == planning::compared::images));
   BOOST_TEST((sut.compares() == planning::compared::images));
   BOOST_TEST(sut.keep("k", "red", picture(blue)));
   BOOST_TEST(images->read == 1u);

@@ -93,7 +93,7 @@ std::string key_of(uint32_t tenant) {
 
 struct fixture {
   std::shared_ptr<index::memory> kept =
-    std::make_shared<index::memory>(index::memory_bounds{1 << 24, 10'000});
+    std::make_shared<index::memory>(index::cache_bounds{1 << 24, 10'000});
   std::shared_ptr<trainer::shared> trains = std::make_shared<trainer::shared>();
   std::unique_ptr<match_prediction> sut = make();
 
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(a_namespace_depends_on_nothing_of_others) {
     std::vector<std::vector<bool>> answers;
     for (const bool disturbed : {false, true}) {
       kept =
-        std::make_shared<index::memory>(index::memory_bounds{1 << 24, 10'000});
+        std::make_shared<index::memory>(index::cache_bounds{1 << 24, 10'000});
       sut = make();
       core::philox random{test::seed(), core::purpose::test};
       core::philox others{test::seed() + 1, core::purpose::test};

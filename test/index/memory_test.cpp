@@ -82,7 +82,7 @@ struct model {
     uint64_t used = 0;
   };
 
-  index::memory_bounds most;
+  index::cache_bounds most;
   std::vector<entry> entries = {};
   index::kept_counts counts = {};
   uint64_t last_number = 0;
@@ -517,8 +517,8 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
   for (size_t i = 0; i < n; ++i) {
     if (i % 1'000 == 0) {
       // The bounds are on bytes, on entries, or on both.
-      const index::memory_bounds most{30'000 + random.below(60'000),
-                                      1 + random.below(40)};
+      const index::cache_bounds most{30'000 + random.below(60'000),
+                                     1 + random.below(40)};
       m.emplace(most);
       expected.emplace(model{most});
     }

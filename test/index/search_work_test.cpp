@@ -70,8 +70,8 @@ struct tried {
       it = folder.open(with);
     else
       it = std::make_shared<index::memory>(
-        index::memory_bounds{1 << 20, 100, 0, core::eviction_rule::lru, 0.25,
-                             parts},
+        index::cache_bounds{1 << 20, 100, 0, core::eviction_rule::lru, 0.25,
+                            parts},
         memo);
   }
 

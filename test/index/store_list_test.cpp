@@ -69,6 +69,14 @@ struct fixture : test::store_folder {
     BOOST_TEST(x.is_in_memory);
   }
 
+  /// Checks that an entry leaves the list with the cache.
+  static void check_left(index::kept_work& sut) {
+    sut.drop_torn(2);
+    BOOST_TEST(
+      (numbers_of(sut.list({0, 10, {}})) == std::vector<uint64_t>{1, 3}));
+    BOOST_TEST((numbers_of(sut.list({2, 10, {}})) == std::vector<uint64_t>{3}));
+  }
+
   int64_t date = 1'000;
 };
 
@@ -95,6 +103,7 @@ BOOST_AUTO_TEST_CASE(entries_on_the_disk_are_listed) {
   BOOST_TEST(!sut->list({1, 1, {}})->front().is_in_memory);
   BOOST_REQUIRE(sut->state(2, 10));
   BOOST_TEST(sut->list({1, 1, {}})->front().is_in_memory);
+  check_left(*sut);
 }
 
 BOOST_AUTO_TEST_CASE(entries_of_other_models_have_no_key) {
@@ -116,6 +125,7 @@ BOOST_AUTO_TEST_CASE(entries_in_memory_are_listed_without_their_texts) {
   const auto x = sut.list({1, 1, {}})->front();
   BOOST_TEST(!x.text.has_value());
   BOOST_TEST(x.bytes > 150u);
+  check_left(sut);
 }
 
 BOOST_AUTO_TEST_CASE(a_scopes_texts_are_read_without_a_store) {

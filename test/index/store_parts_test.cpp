@@ -5,10 +5,10 @@
 #include "index/raw_catalog.hpp"
 #include "index/store_rig.hpp"
 #include <atelier/core/tenant.hpp>
-#include <atelier/index/store/detail/breaker.hpp>
+#include <atelier/index/detail/breaker.hpp>
+#include <atelier/index/detail/hot_payloads.hpp>
 #include <atelier/index/store/detail/catalog.hpp>
 #include <atelier/index/store/detail/folder_lock.hpp>
-#include <atelier/index/store/detail/hot_payloads.hpp>
 #include <atelier/index/store/detail/payload_files.hpp>
 
 #include <boost/test/unit_test.hpp>

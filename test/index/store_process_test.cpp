@@ -47,7 +47,7 @@ struct killed_fixture : test::store_folder {
     auto x = options();
     const auto rest =
       test::entry_bytes + 1 + text_of(1'000'000).size() + second_bytes;
-    x.disk_bytes = held_entries * (rest + first_bytes) + rest;
+    x.bytes = held_entries * (rest + first_bytes) + rest;
     x.memory_bytes = 0;
     x.rule = rule;
     return x;

@@ -58,9 +58,10 @@ public:
   index::store_options options() const {
     index::store_options x;
     x.folder = path();
-    x.disk_bytes = 1 << 20;
+    x.bytes = 1 << 20;
     x.entries = 100;
     x.memory_bytes = 1 << 16;
+    x.tenant_floor = 0.25;
     return x;
   }
 

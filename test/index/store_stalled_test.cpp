@@ -4,7 +4,7 @@
 // place of the system's, for the store's files and for SQLite's.
 
 #include "index/store_rig.hpp"
-#include <atelier/index/punctual.hpp>
+#include <atelier/index/timely.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <support/eventually.hpp>
@@ -33,7 +33,7 @@ constexpr uint64_t many = 300;
 struct fixture {
   fixture() {
     with.entries = 2 * many;
-    with.disk_bytes = 64 << 20;
+    with.bytes = 64 << 20;
     with.memory_bytes = 16 << 20;
     // Long for a read, and longer for a write, so that only a read that waits
     // for a write is late.
@@ -55,7 +55,8 @@ struct fixture {
       BOOST_REQUIRE(disk->keep("k", "a red fox " + std::to_string(n),
                                test::kept_states({64}, n)));
     before_stall();
-    sut = std::make_unique<index::punctual_work>(disk, how);
+    sut =
+      std::make_unique<index::timely_work>(disk, index::queue_bounds{0}, how);
     disk_gate.close();
     writing = std::async(std::launch::async, [this] {
       return sut->keep("k", "a grey wolf", test::kept_states({64}));
@@ -73,10 +74,10 @@ struct fixture {
 
   const test::store_folder folder;
   index::store_options with = folder.options();
-  index::punctual_options how;
+  index::disk_pace how;
   std::function<void()> before_stall = [] {};
   std::shared_ptr<index::store> disk;
-  std::unique_ptr<index::punctual_work> sut;
+  std::unique_ptr<index::timely_work> sut;
   std::future<bool> writing;
 };
 

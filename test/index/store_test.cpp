@@ -54,7 +54,7 @@ void flip_a_byte(const fs::path& of, std::streamoff at) {
 void share(const test::store_folder& in, core::eviction_rule rule) {
   auto with = in.options();
   with.rule = rule;
-  with.disk_bytes = 200'000;
+  with.bytes = 200'000;
   with.memory_bytes = 20'000;
   const auto sut = in.open(with);
   std::atomic<size_t> wrong{0};
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_found_or_has_nothing_is_not_kept) {
 
 BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
   auto with = options();
-  with.disk_bytes = counted(100) + 10;
+  with.bytes = counted(100) + 10;
   with.scope = "old";
   {
     const auto sut = open(with);
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(another_scope_finds_nothing_and_makes_room) {
 BOOST_AUTO_TEST_CASE(tenants_of_another_scope_reserve_nothing) {
   constexpr core::tenant_id amy{1};
   auto with = options();
-  with.disk_bytes = 10 * (counted(100) + 10);
+  with.bytes = 10 * (counted(100) + 10);
   with.tenant_floor = 1;
   with.scope = "old";
   {
@@ -419,19 +419,19 @@ BOOST_AUTO_TEST_CASE(a_copy_that_changed_is_read_again) {
 
 BOOST_AUTO_TEST_CASE(the_disk_is_bounded_to_the_byte) {
   auto with = options();
-  with.disk_bytes = 2 * counted(100);
+  with.bytes = 2 * counted(100);
   const auto sut = open(with);
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
-  BOOST_TEST(sut->counts().bytes == with.disk_bytes);
+  BOOST_TEST(sut->counts().bytes == with.bytes);
   BOOST_TEST(sut->counts().evicted == 0u);
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({1})));
   BOOST_TEST(sut->counts().evicted == 1u);
   BOOST_TEST(sut->counts().bytes == counted(100) + counted(1));
   BOOST_TEST(files().size() == 2u);
   // An entry that can never fit evicts nothing.
-  BOOST_TEST(!sut->keep("k", "a red fox",
-                        kept_states({with.disk_bytes - counted(0) + 1})));
+  BOOST_TEST(
+    !sut->keep("k", "a red fox", kept_states({with.bytes - counted(0) + 1})));
   BOOST_TEST(sut->counts().entries == 2u);
   BOOST_TEST(sut->counts().failed == 0u);
 }
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(a_smaller_bound_at_the_start_lets_the_oldest_leave) {
     BOOST_REQUIRE(sut->state(1, 5));
   }
   auto with = options();
-  with.disk_bytes = 2 * counted(100);
+  with.bytes = 2 * counted(100);
   const auto sut = open(with);
   BOOST_TEST(sut->counts().evicted == 1u);
   BOOST_TEST(files().size() == 2u);
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(a_smaller_bound_at_the_start_lets_the_oldest_leave) {
 
 BOOST_AUTO_TEST_CASE(a_tenant_keeps_its_floor) {
   auto with = options();
-  with.disk_bytes = 8 * counted(100);
+  with.bytes = 8 * counted(100);
   with.tenant_floor = 0.5;
   const auto sut = open(with);
   for (int i = 0; i < 4; ++i)
@@ -584,7 +584,7 @@ BOOST_AUTO_TEST_CASE(rows_that_cannot_be_written_leave_no_file) {
   core::time_point now{1'000s};
   auto with = options();
   with.now = [&] { return now; };
-  with.disk_bytes = 2 * counted(100);
+  with.bytes = 2 * counted(100);
   const auto sut = open(with);
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
   rlimit before{};
@@ -637,7 +637,7 @@ BOOST_AUTO_TEST_CASE(a_disk_that_gives_nothing_is_left_out) {
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_removed_still_counts) {
   auto with = options();
-  with.disk_bytes = 2 * counted(100);
+  with.bytes = 2 * counted(100);
   with.most_failures = 100;
   const auto sut = open(with);
   BOOST_REQUIRE(sut->keep("k", "a red fox", kept_states({100})));
@@ -684,11 +684,11 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
     if (i % 500 == 0) {
       sut.reset();
       fs::remove_all(path());
-      with.disk_bytes = 30'000 + random.below(100'000);
+      with.bytes = 30'000 + random.below(100'000);
       with.entries = 1 + random.below(30);
       with.memory_bytes = random.below(20'000);
       with.tenant_floor = static_cast<double>(random.below(5)) / 4;
-      shares = {{with.disk_bytes, with.entries, with.tenant_floor}, {}};
+      shares = {{with.bytes, with.entries, with.tenant_floor}, {}};
       expected.clear();
       last_number = 0;
     }
@@ -771,7 +771,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_looking_at_everything) {
     const auto told = sut->counts();
     BOOST_REQUIRE(told.entries == expected.size());
     BOOST_REQUIRE(told.bytes == shares.bytes());
-    BOOST_REQUIRE(told.bytes <= with.disk_bytes);
+    BOOST_REQUIRE(told.bytes <= with.bytes);
     BOOST_REQUIRE(told.failed == 0u);
     if (i % 50 == 0) {
       sut->write_back();

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(the_distance_of_veiled_numbers_tells_nothing) {
 
 BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   const auto kept =
-    std::make_shared<index::memory>(index::memory_bounds{1 << 20, 10});
+    std::make_shared<index::memory>(index::cache_bounds{1 << 20, 10});
   index::veiled_work sut{kept, number_veil::random()};
   BOOST_TEST(sut.keep("k", "a red fox", test::kept_states({8})));
   index::leftover drawn;
@@ -97,6 +97,8 @@ BOOST_AUTO_TEST_CASE(entries_are_known_by_their_veiled_numbers) {
   sut.drop_torn(first);
   BOOST_TEST((code_of(sut.state(first, 5)) == ec::not_found));
   BOOST_TEST(sut.counts().entries == 1u);
+  // A page follows an entry that has left.
+  BOOST_TEST((listed(first) == std::vector{last}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

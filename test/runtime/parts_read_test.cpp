@@ -43,7 +43,7 @@ struct fixture {
     auto reads = runtime::part_reader_of(x, known);
     BOOST_REQUIRE_MESSAGE(reads, (reads ? "" : reads.why().text));
     kept = runtime::compare_parts_read(
-      std::make_shared<index::memory>(index::memory_bounds{1 << 20, 100}),
+      std::make_shared<index::memory>(index::cache_bounds{1 << 20, 100}),
       std::move(*reads));
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/counted_memory.hpp"
 
-#include <malloc.h>
-
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace {
@@ -12,13 +12,27 @@ namespace {
 thread_local size_t live_bytes = 0;
 thread_local size_t peak_bytes = 0;
 
+/// The room before each block, for its counted size; keeps blocks aligned.
+constexpr size_t header_bytes = alignof(std::max_align_t);
+
+/// Returns what malloc gives for so many bytes if it splits a larger block, so
+/// that counts do not depend on the blocks that it has left over.
+size_t counted(size_t bytes) {
+  constexpr size_t own = sizeof(size_t);
+  constexpr size_t least = 24;
+  const size_t whole = (bytes + own + header_bytes - 1) / header_bytes;
+  return std::max(least, whole * header_bytes - own);
+}
+
 void* take(size_t bytes) noexcept {
-  void* out = std::malloc(std::max<size_t>(bytes, 1));
+  auto* const out = static_cast<std::byte*>(std::malloc(bytes + header_bytes));
   if (out == nullptr)
     return nullptr;
-  live_bytes += malloc_usable_size(out);
+  const auto size = counted(bytes);
+  std::memcpy(out, &size, sizeof size);
+  live_bytes += size;
   peak_bytes = std::max(peak_bytes, live_bytes);
-  return out;
+  return out + header_bytes;
 }
 
 void* take_or_throw(size_t bytes) {
@@ -31,8 +45,11 @@ void* take_or_throw(size_t bytes) {
 void give(void* block) noexcept {
   if (block == nullptr)
     return;
-  live_bytes -= std::min(live_bytes, malloc_usable_size(block));
-  std::free(block);
+  auto* const begin = static_cast<std::byte*>(block) - header_bytes;
+  size_t size = 0;
+  std::memcpy(&size, begin, sizeof size);
+  live_bytes -= std::min(live_bytes, size);
+  std::free(begin);
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 
 namespace atelier::index::detail {
 
@@ -80,10 +81,6 @@ constexpr std::string_view vector_table =
   " entry INTEGER PRIMARY KEY, encoder TEXT NOT NULL, vector BLOB NOT NULL);"
   "DELETE FROM vectors WHERE entry NOT IN (SELECT number FROM entries);";
 
-constexpr std::string_view entry_columns =
-  "SELECT number, key, text, tenant, depth, width, height, made, used,"
-  " saved_steps, file_bytes, seeded, seed FROM entries";
-
 /// Converts a number to SQLite's numbers, which have a sign.
 int64_t stored(uint64_t x) {
   return static_cast<int64_t>(x);
@@ -119,13 +116,6 @@ std::span<const std::string_view> catalog_versions() {
   return versions;
 }
 
-uint64_t payload_bytes(const entry_row& row) {
-  uint64_t out = 0;
-  for (const auto& x : row.parts)
-    out += x.bytes;
-  return out;
-}
-
 uint64_t counted_bytes(const entry_row& row) {
   return entry_overhead + row.key.size() + row.text.size() + payload_bytes(row);
 }
@@ -147,19 +137,24 @@ namespace {
 
 /// Calls `what`, and turns a fault of SQLite into an error that names the file.
 template <class Connection, class F>
-core::result<void> guarded(const Connection& in, F what) {
+auto guarded(const Connection& in, F what) -> core::result<decltype(what())> {
   try {
-    what();
-    return {};
+    if constexpr (std::is_void_v<decltype(what())>) {
+      what();
+      return {};
+    } else {
+      return what();
+    }
   } catch (const database_error& e) {
     return error_of(in.file(), e);
   }
 }
 
-/// Calls `take` with each entry that `rows` finds: its columns are those of
-/// `entry_columns`.
-void take_entries(database& in, statement& rows,
-                  const std::function<void(entry_row)>& take) {
+/// Calls `take` with each entry, the least recently used first.
+void take_entries(database& in, const std::function<void(entry_row)>& take) {
+  statement rows{in, "SELECT number, key, text, tenant, depth, width, height,"
+                     " made, used, saved_steps, file_bytes, seeded, seed"
+                     " FROM entries ORDER BY used, number"};
   statement parts{in, "SELECT steps, bytes, checksum, start, used, saved_steps"
                       " FROM parts WHERE entry = ? ORDER BY steps"};
   const auto number = [](const statement& row, int column) {
@@ -281,38 +276,29 @@ core::result<catalog> catalog::open(const fs::path& file,
 
 core::result<void> catalog::read(
   const std::function<void(entry_row)>& take) const {
-  return guarded(*to_, [&] {
-    statement rows{*to_, std::string{entry_columns} + " ORDER BY used, number"};
-    take_entries(*to_, rows, take);
-  });
+  return guarded(*to_, [&] { take_entries(*to_, take); });
 }
 
-core::result<void> catalog::read_page(
-  const entry_page& which, const std::function<void(entry_row)>& take) const {
+core::result<std::map<uint64_t, std::string>> catalog::texts(
+  std::span<const uint64_t> numbers) const {
   return guarded(*to_, [&] {
-    statement rows{*to_, std::string{entry_columns}
-                           + " WHERE number > ? AND (? OR tenant = ?)"
-                             " ORDER BY number LIMIT ?"};
-    const auto whose = core::bytes_of(which.whose.value_or(core::tenant_id{}));
-    rows.put(stored(which.after))
-      .put(which.whose ? 0 : 1)
-      .put(std::span<const uint8_t>{whose})
-      .put(stored(which.most));
-    take_entries(*to_, rows, take);
+    std::map<uint64_t, std::string> out;
+    statement row{*to_, "SELECT text FROM entries WHERE number = ?"};
+    for (const auto x : numbers) {
+      row.put(stored(x));
+      if (row.next())
+        out.emplace(x, row.get_text(0));
+      row.reset();
+    }
+    return out;
   });
 }
 
 core::result<uint64_t> catalog::last_number() const {
-  uint64_t out = 0;
-  if (auto ok = guarded(*to_,
-                        [&] {
-                          out = static_cast<uint64_t>(
-                            to_->number("SELECT seq FROM sqlite_sequence"
-                                        " WHERE name = 'entries'"));
-                        });
-      !ok)
-    return ok.why();
-  return out;
+  return guarded(*to_, [&] {
+    return static_cast<uint64_t>(
+      to_->number("SELECT seq FROM sqlite_sequence WHERE name = 'entries'"));
+  });
 }
 
 core::result<void> catalog::add(const entry_row& row,
@@ -411,16 +397,11 @@ core::result<void> catalog::put_vectors(
 }
 
 core::result<std::string> catalog::faults() const {
-  std::string out;
-  if (auto ok = guarded(*to_,
-                        [&] {
-                          statement x{*to_, "PRAGMA integrity_check(1)"};
-                          if (x.next())
-                            out = x.get_text(0);
-                        });
-      !ok)
-    return ok.why();
-  return out == "ok" ? std::string{} : out;
+  return guarded(*to_, [&] {
+    statement x{*to_, "PRAGMA integrity_check(1)"};
+    const auto out = x.next() ? x.get_text(0) : std::string{};
+    return out == "ok" ? std::string{} : out;
+  });
 }
 
 } // namespace atelier::index::detail

@@ -1,58 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/core/shape.hpp>
-#include <atelier/index/detail/ledger.hpp>
-#include <atelier/index/kept_work.hpp>
+#include <atelier/index/detail/entry_row.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace atelier::index::detail {
-
-/// A payload of an entry: a state, or the image if `steps` is 0.
-struct part_row {
-  uint32_t steps = 0;
-  uint64_t bytes = 0;
-  /// XXH3 of the bytes.
-  uint64_t checksum = 0;
-  /// Where its bytes begin in the file of its entry.
-  uint64_t offset = 0;
-  entry_uses uses{};
-
-  friend bool operator==(const part_row&, const part_row&) = default;
-};
-
-/// An entry without the bytes of its payloads.
-struct entry_row {
-  uint64_t number = 0;
-  std::string key;
-  std::string text;
-  core::tenant_id whose;
-  uint32_t depth = 0;
-  core::extent px;
-  /// Seconds since 1970.
-  int64_t made = 0;
-  entry_uses uses;
-  /// The size of its file, which also counts payloads that were evicted.
-  uint64_t file_bytes = 0;
-  /// The seed that drew it from noise; none: unknown, or made otherwise.
-  std::optional<uint64_t> seed{};
-  /// Ordered by rising steps, which is their order in the file.
-  std::vector<part_row> parts;
-
-  friend bool operator==(const entry_row&, const entry_row&) = default;
-};
 
 /// The vector by which an entry is found: that of its text or of its image.
 struct vector_row {
@@ -68,9 +30,6 @@ struct vector_row {
 /// in bytes.
 inline constexpr uint64_t entry_overhead = 4096;
 
-/// Returns the size of an entry's payloads in bytes.
-uint64_t payload_bytes(const entry_row& row);
-
 /// Returns the size by which an entry counts, in bytes.
 uint64_t counted_bytes(const entry_row& row);
 
@@ -78,14 +37,6 @@ uint64_t counted_bytes(const entry_row& row);
 struct numbered_part {
   uint64_t number = 0;
   uint32_t steps = 0;
-};
-
-/// The uses of an entry and its payloads.
-struct numbered_uses {
-  uint64_t number = 0;
-  entry_uses uses;
-  /// By the steps of the payloads.
-  std::vector<std::pair<uint32_t, entry_uses>> parts{};
 };
 
 /// Returns the statements that make version 1, 2, ... of the file from the
@@ -114,10 +65,10 @@ public:
   /// Errors: ec::io_failed.
   core::result<void> read(const std::function<void(entry_row)>& take) const;
 
-  /// Calls `take` with a page of the entries, by rising number.
+  /// Returns the texts of existing entries, by their numbers.
   /// Errors: ec::io_failed.
-  core::result<void> read_page(
-    const entry_page& which, const std::function<void(entry_row)>& take) const;
+  core::result<std::map<uint64_t, std::string>> texts(
+    std::span<const uint64_t> numbers) const;
 
   /// Returns the highest number that an entry ever had.
   /// Errors: ec::io_failed.

@@ -174,4 +174,18 @@ core::result<payload_files::listing> payload_files::list() const {
   return out;
 }
 
+core::result<void> payload_files::remove(const listing& all) const {
+  for (const auto& [entry, bytes] : all.sizes)
+    if (auto ok = remove(entry); !ok)
+      return ok;
+  for (const auto& x : all.unfinished) {
+    std::error_code error;
+    fs::remove(x, error);
+    if (error)
+      return core::fail(ec::io_failed, "{}: cannot be removed: {}", x.string(),
+                        error.message());
+  }
+  return {};
+}
+
 } // namespace atelier::index::detail

@@ -55,6 +55,10 @@ public:
   /// Errors: ec::io_failed.
   core::result<listing> list() const;
 
+  /// Removes listed files.
+  /// Errors: ec::io_failed; then some of them are left.
+  core::result<void> remove(const listing& all) const;
+
 private:
   std::filesystem::path folder_;
 };

@@ -19,7 +19,7 @@ constexpr core::extent px{8, 8};
 
 std::shared_ptr<index::kept_work> empty_cache() {
   return std::make_shared<index::memory>(
-    index::memory_bounds{1 << 24, 1000, 0, core::eviction_rule::lru});
+    index::cache_bounds{1 << 24, 1000, 0, core::eviction_rule::lru});
 }
 
 /// A state, and an image of one value.

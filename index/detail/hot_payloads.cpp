@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/index/store/detail/hot_payloads.hpp>
+#include <atelier/index/detail/hot_payloads.hpp>
 
 #include <algorithm>
 

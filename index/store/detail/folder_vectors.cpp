@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The vectors by which a store's entries are found.
+// The vectors that a folder keeps, by which its entries are found.
 
 #include <atelier/core/log.hpp>
-#include <atelier/index/store/detail/store_impl.hpp>
+#include <atelier/index/store/detail/folder_medium.hpp>
 #include <atelier/ipc/checksum.hpp>
 
 #include <cmath>
 #include <string_view>
 #include <utility>
 
-namespace atelier::index {
+namespace atelier::index::detail {
 
 namespace {
 
@@ -25,12 +25,12 @@ bool is_unit(std::span<const float> vector, size_t dimensions) {
 
 } // namespace
 
-core::result<store::impl::numbered_vectors> store::impl::encoded_texts(
+core::result<folder_medium::numbered_vectors> folder_medium::encoded_texts(
   const std::map<uint64_t, std::string>& texts) const {
   std::vector<std::string_view> all;
   for (const auto& [number, text] : texts)
     all.push_back(text);
-  auto made = encoded_all(*with.encoder, all);
+  auto made = encoded_all(*with_.encoder, all);
   numbered_vectors out;
   size_t place = 0;
   for (const auto& [number, text] : texts)
@@ -41,61 +41,57 @@ core::result<store::impl::numbered_vectors> store::impl::encoded_texts(
   return out;
 }
 
-core::result<store::impl::read_images> store::impl::encoded_images(
-  const std::vector<kept_ptr>& entries) {
+core::result<void> folder_medium::encode_images(
+  const std::vector<unseen_image>& all, loaded_medium& out) {
   // A start that is ended early leaves the vectors that it has made.
   constexpr size_t at_once = 64;
-  read_images out;
-  if (entries.empty())
-    return out;
+  if (all.empty())
+    return {};
   core::log_info("cache: the images of {} entries are read for their vectors",
-                 entries.size());
+                 all.size());
   numbered_vectors fresh;
-  const auto keep_fresh = [&]() -> core::result<void> {
+  const auto keep_fresh = [&] {
     auto ok = keep_vectors(fresh);
     out.vectors.merge(fresh);
     fresh.clear();
     return ok;
   };
-  for (const auto& x : entries) {
-    const auto& part = *x->part_of(0);
-    // The image is the first part of the file.
-    const auto bytes = files.read(x->number, 0, part.bytes);
+  for (const auto& x : all) {
+    const auto bytes = files_.read(x.number, x.part.offset, x.part.bytes);
     if (!bytes && bytes.why().code == core::ec::io_failed) {
       core::log_warn("cache: {}", bytes.why().text);
-      ++counts.failed;
+      ++failed_;
       continue;
     }
-    if (!bytes || ipc::xxh3(*bytes) != part.checksum) {
-      out.torn.push_back(x->number);
+    if (!bytes || ipc::xxh3(*bytes) != x.part.checksum) {
+      out.damaged.push_back(x.number);
       continue;
     }
-    auto made = index::encoded(*with.images, *bytes, x->px);
+    auto made = index::encoded(*with_.images, *bytes, x.px);
     if (made.failed)
-      ++counts.failed;
+      ++failed_;
     else if (!made.vector.empty())
-      fresh.emplace(x->number, std::move(made.vector));
+      fresh.emplace(x.number, std::move(made.vector));
     if (fresh.size() == at_once)
       if (auto ok = keep_fresh(); !ok)
-        return ok.why();
+        return ok;
   }
-  if (auto ok = keep_fresh(); !ok)
-    return ok.why();
-  return out;
+  return keep_fresh();
 }
 
-std::string store::impl::identity() const {
-  return with.images ? with.images->identity() : with.encoder->identity();
+std::string folder_medium::identity() const {
+  return with_.images ? with_.images->identity() : with_.encoder->identity();
 }
 
-core::result<store::impl::numbered_vectors> store::impl::kept_vectors() const {
+core::result<folder_medium::numbered_vectors> folder_medium::kept_vectors()
+  const {
   numbered_vectors out;
   const auto ours = identity();
   if (ours.empty())
     return out;
-  if (auto ok = rows.read_vectors([&](detail::vector_row row) {
+  if (auto ok = rows_.read_vectors([&](vector_row row) {
         if (row.encoder == ours
-            && is_unit(row.vector, with.encoder->dimensions()))
+            && is_unit(row.vector, with_.encoder->dimensions()))
           out.emplace(row.number, std::move(row.vector));
       });
       !ok)
@@ -103,15 +99,15 @@ core::result<store::impl::numbered_vectors> store::impl::kept_vectors() const {
   return out;
 }
 
-core::result<void> store::impl::keep_vectors(
+core::result<void> folder_medium::keep_vectors(
   const numbered_vectors& added) const {
   const auto ours = identity();
   if (ours.empty() || added.empty())
     return {};
-  std::vector<detail::vector_row> all;
+  std::vector<vector_row> all;
   for (const auto& [number, vector] : added)
     all.push_back({number, ours, vector});
-  return rows.put_vectors(all);
+  return rows_.put_vectors(all);
 }
 
-} // namespace atelier::index
+} // namespace atelier::index::detail

@@ -2,7 +2,7 @@
 #include "index/store_rig.hpp"
 #include "support/eventually.hpp"
 #include <atelier/index/memory.hpp>
-#include <atelier/index/queued.hpp>
+#include <atelier/index/timely.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -58,15 +58,15 @@ index::leftover picture(uint8_t value = 1) {
 struct queueing {
   std::shared_ptr<slow_encoder> encoder = std::make_shared<slow_encoder>();
   std::shared_ptr<index::memory> kept = std::make_shared<index::memory>(
-    index::memory_bounds{1 << 20, 10}, index::words_encoder(), encoder);
+    index::cache_bounds{1 << 20, 10}, index::words_encoder(), encoder);
 };
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(queued_test, queueing)
+BOOST_FIXTURE_TEST_SUITE(timely_queue_test, queueing)
 
 BOOST_AUTO_TEST_CASE(nothing_waits_for_the_vector_of_an_image) {
-  index::queued_work sut{kept, {2, 60s}};
+  index::timely_work sut{kept, {2, 60s}};
   BOOST_TEST((sut.compares() == planning::compared::images));
   BOOST_TEST(sut.keep("k", "one", picture()));
   BOOST_TEST(test::eventually([&] { return encoder->begun.load(); }));
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(what_waits_at_the_end_is_kept) {
   std::thread later;
   std::atomic<bool> ends = false;
   {
-    index::queued_work sut{kept, {2, 60s}};
+    index::timely_work sut{kept, {2, 60s}};
     BOOST_TEST(sut.keep("k", "one", picture()));
     BOOST_TEST(sut.keep("k", "two", picture()));
     later = std::thread{[&] {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(what_waits_at_the_end_is_kept) {
 BOOST_AUTO_TEST_CASE(the_end_waits_no_longer_than_it_may) {
   const auto before = std::chrono::steady_clock::now();
   {
-    index::queued_work sut{kept, {2, 10ms}};
+    index::timely_work sut{kept, {2, 10ms}};
     // Encoding fails, so that the thread that is left behind keeps nothing
     // while the program ends.
     BOOST_TEST(sut.keep("k", "one", picture(8)));
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_no_longer_than_it_may) {
 
 // A string cannot hold so long a text: it is as if memory ran out.
 BOOST_AUTO_TEST_CASE(what_cannot_be_queued_holds_no_place) {
-  index::queued_work sut{kept, {1, 60s}};
+  index::timely_work sut{kept, {1, 60s}};
   encoder->release.set_value();
   const std::string_view endless{"a red fox", SIZE_MAX};
   BOOST_CHECK_THROW(sut.keep("k", endless, picture()), std::length_error);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_queued_holds_no_place) {
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_counts_and_keeps_nothing) {
-  index::queued_work sut{kept};
+  index::timely_work sut{kept, {}};
   encoder->release.set_value();
   for (const auto value : {uint8_t{8}, uint8_t{9}})
     BOOST_TEST(sut.keep("k", "one", picture(value)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "index/store_rig.hpp"
 #include <atelier/index/memory.hpp>
-#include <atelier/index/punctual.hpp>
+#include <atelier/index/timely.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <support/eventually.hpp>
@@ -102,11 +102,15 @@ public:
   std::atomic<bool> writes_stick = false;
   std::atomic<bool> unwritten = false;
   std::atomic<bool> throws = false;
+  /// Calls that came while it did not answer.
+  std::atomic<int> stuck = 0;
 
 private:
-  void answer(const std::atomic<bool>& sticks) const {
-    if (sticks)
-      let_go_.wait();
+  void answer(const std::atomic<bool>& sticks) {
+    if (!sticks)
+      return;
+    ++stuck;
+    let_go_.wait();
   }
 
   std::shared_future<void> let_go_;
@@ -118,13 +122,17 @@ struct fixture {
     // Long for a call that waits for no disk, also on a busy machine.
     how.read_wait = how.write_wait = 100ms;
     how.now = [this] { return core::time_point{} + seconds.load() * 1s; };
-    sut = std::make_unique<index::punctual_work>(disk, how);
+    sut = make();
   }
 
   ~fixture() {
     release();
     // The last call may use the clock.
     sut.reset();
+  }
+
+  std::unique_ptr<index::timely_work> make() const {
+    return std::make_unique<index::timely_work>(disk, queue, how);
   }
 
   void release() {
@@ -145,21 +153,22 @@ struct fixture {
   }
 
   std::atomic<int> seconds = 0;
-  index::punctual_options how;
+  index::queue_bounds queue{0};
+  index::disk_pace how;
   std::promise<void> let_go;
   bool released = false;
   std::shared_ptr<stuck_disk> disk =
     std::make_shared<stuck_disk>(let_go.get_future().share());
-  std::unique_ptr<index::punctual_work> sut;
+  std::unique_ptr<index::timely_work> sut;
 };
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(punctual_test, fixture)
+BOOST_FIXTURE_TEST_SUITE(timely_disk_test, fixture)
 
 BOOST_AUTO_TEST_CASE(a_disk_that_answers_is_not_noticed) {
   how.read_wait = how.write_wait = 60s;
-  sut = std::make_unique<index::punctual_work>(disk, how);
+  sut = make();
   BOOST_TEST(keep());
   auto with_image = test::kept_states({});
   with_image.image = test::filled_bytes(8, 2);
@@ -254,9 +263,43 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_on_a_disk_that_does_not_answer) {
   BOOST_TEST(!disk->unwritten);
 }
 
+// A request waits for what is read, and none for what is kept.
+BOOST_AUTO_TEST_CASE(a_write_may_take_longer_than_a_read) {
+  how.read_wait = 10ms;
+  how.write_wait = 60s;
+  sut = make();
+  disk->reads_stick = disk->writes_stick = true;
+  auto kept = std::async(std::launch::async, [&] { return keep(); });
+  BOOST_TEST_REQUIRE(test::eventually([&] { return disk->stuck == 1; }));
+  BOOST_TEST((read() == ec::io_failed));
+  release();
+  BOOST_TEST(kept.get());
+  BOOST_TEST(sut->counts().failed == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(late_writes_of_queued_work_count_and_hold_no_place) {
+  queue = {2, 60s};
+  how.write_wait = 10ms;
+  sut = make();
+  disk->writes_stick = true;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    BOOST_TEST(keep());
+    BOOST_TEST(test::eventually([&] { return sut->counts().failed == i; }));
+  }
+  BOOST_TEST(sut->counts().writes_left_out);
+  // The disk is left out.
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(test::eventually([&] { return sut->counts().pending == 0; }));
+    BOOST_TEST(keep());
+  }
+  BOOST_TEST(test::eventually([&] { return sut->counts().pending == 0; }));
+  BOOST_TEST(sut->counts().failed == 3u);
+  BOOST_TEST(sut->counts().overflowed == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_call_that_throws_has_failed_and_ends_nothing_else) {
   how.read_wait = how.write_wait = 60s;
-  sut = std::make_unique<index::punctual_work>(disk, how);
+  sut = make();
   BOOST_TEST_REQUIRE(keep());
   disk->throws = true;
   BOOST_TEST((read() == ec::io_failed));
@@ -272,11 +315,28 @@ BOOST_AUTO_TEST_CASE(a_call_that_throws_has_failed_and_ends_nothing_else) {
 
 BOOST_AUTO_TEST_CASE(its_end_does_not_wait_for_a_disk_that_does_not_answer) {
   how.grace = 20ms;
-  sut = std::make_unique<index::punctual_work>(disk, how);
+  sut = make();
   disk->reads_stick = true;
   BOOST_TEST((code_of(sut->state(1, 5)) == ec::io_failed));
   sut.reset();
   // The call that has not ended owns it.
+  const std::weak_ptr<index::kept_work> left = disk;
+  disk.reset();
+  BOOST_TEST(!left.expired());
+  release();
+  BOOST_TEST(test::eventually([&] { return left.expired(); }));
+}
+
+BOOST_AUTO_TEST_CASE(its_end_does_not_wait_for_queued_work_on_such_a_disk) {
+  queue = {2, 20ms};
+  how.write_wait = 60s;
+  how.grace = 20ms;
+  sut = make();
+  disk->writes_stick = true;
+  BOOST_TEST(keep());
+  BOOST_TEST_REQUIRE(test::eventually([&] { return disk->stuck == 1; }));
+  BOOST_TEST(keep());
+  sut.reset();
   const std::weak_ptr<index::kept_work> left = disk;
   disk.reset();
   BOOST_TEST(!left.expired());

@@ -246,10 +246,10 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_on_a_disk_that_does_not_answer) {
   BOOST_TEST(sut->counts().failed == 3u);
   BOOST_TEST(!keep());
   BOOST_TEST(sut->counts().failed == 3u);
-  // Reading goes on.
+  // Reads continue.
   BOOST_TEST(found() == 1u);
   BOOST_TEST(test::eventually([&] { return read() == ec::none; }));
-  // Nobody waits for an entry that leaves.
+  // No call waits for an entry that leaves.
   sut->drop_torn(1);
   BOOST_TEST(sut->counts().dropped_torn == 1u);
   BOOST_TEST(disk->unwritten);

@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(number_of_a_removed_job_is_not_given_again) {
   sut.add(job(3, "b", "ann"));
   BOOST_TEST(sut.next_number() == 8u);
   sut.remove(7);
+  sut.add(job(4, "c", "ann"));
   BOOST_TEST(sut.next_number() == 8u);
 }
 

@@ -103,7 +103,9 @@ BOOST_AUTO_TEST_CASE(images_stay_in_memory_while_the_disk_fails) {
   BOOST_TEST(y->known.results[0]->bytes.empty());
   (*log).reset();
   // A failure and its end are logged once each.
-  BOOST_TEST(lines.size() == 2u);
+  BOOST_TEST_REQUIRE(lines.size() == 2u);
+  BOOST_TEST(lines[0].starts_with("results of jobs stay in memory"));
+  BOOST_TEST(lines[1] == "results of jobs are written to files again");
 }
 
 BOOST_AUTO_TEST_CASE(files_of_images_that_are_no_longer_kept_are_removed) {

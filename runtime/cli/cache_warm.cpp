@@ -46,7 +46,7 @@ struct warm_plan {
   std::optional<warm_keys> keys;
   engine_options engine;
   std::optional<server_options> server;
-  warm_pace pace;
+  draw_pace pace;
 };
 
 /// Reads what all requests share.

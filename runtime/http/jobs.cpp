@@ -44,12 +44,17 @@ jobs::~jobs() {
 
 std::variant<job_view, failure> jobs::submit(job_request what,
                                              job_listener news) {
-  return impl_->submit(std::move(what), std::move(news));
+  auto got = impl_->submit(std::move(what), std::move(news), false);
+  if (auto* why = std::get_if<failure>(&got))
+    return std::move(*why);
+  return std::get<attendance>(std::move(got)).job;
 }
 
 std::variant<jobs::attendance, failure> jobs::attend(job_request what,
                                                      job_listener news) {
-  return impl_->attend(std::move(what), std::move(news));
+  // A client that calls again after the last reply was lost finds the images.
+  what.keeps = what.keeps || !what.idempotency_key.empty();
+  return impl_->submit(std::move(what), std::move(news), true);
 }
 
 void jobs::abandon(uint64_t number) {
@@ -74,35 +79,38 @@ void jobs::leave(const job_name& name, uint64_t listener) {
 }
 
 std::optional<job_view> jobs::find(const job_name& name) const {
-  return impl_->find(name);
+  return impl_->ask([&](const auto& all) { return all.find(name); });
 }
 
 std::vector<job_view> jobs::find_all(const std::string& id) const {
-  return impl_->find_all(id);
+  return impl_->ask([&](const auto& all) { return all.find_all(id); });
 }
 
 bool jobs::forgotten(const job_name& name) const {
-  return impl_->forgotten(name);
+  return impl_->ask([&](const auto& all) { return all.forgotten(name); });
 }
 
 bool jobs::forgotten_of_anyone(const std::string& id) const {
-  return impl_->forgotten_of_anyone(id);
+  return impl_->ask(
+    [&](const auto& all) { return all.forgotten_of_anyone(id); });
 }
 
 std::vector<job_view> jobs::list(const std::optional<std::string>& owner,
                                  size_t most) const {
-  return impl_->list(owner, most);
+  return impl_->ask([&](const auto& all) { return all.list(owner, most); });
 }
 
 std::optional<std::vector<job_view>> jobs::list_after(
   const job_name& name, const std::optional<std::string>& owner,
   size_t most) const {
-  return impl_->list_after(name, owner, most);
+  return impl_->ask(
+    [&](const auto& all) { return all.list_after(name, owner, most); });
 }
 
 std::optional<job_view> jobs::find_open(
   const std::string& owner, std::span<const std::string_view> kinds) const {
-  return impl_->find_open(owner, kinds);
+  return impl_->ask(
+    [&](const auto& all) { return all.find_open(owner, kinds); });
 }
 
 jobs::cancelled jobs::cancel(const job_name& name) {
@@ -134,11 +142,11 @@ void jobs::put_away() {
 }
 
 jobs::kept_images jobs::kept() const {
-  return impl_->kept();
+  return impl_->ask([&](const auto& all) { return all.kept(); });
 }
 
 size_t jobs::open() const {
-  return impl_->open();
+  return impl_->ask([&](const auto& all) { return all.open(); });
 }
 
 } // namespace atelier::runtime::http

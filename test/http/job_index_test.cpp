@@ -65,6 +65,17 @@ BOOST_AUTO_TEST_CASE(jobs_without_a_key_are_nobodys_twins) {
   BOOST_TEST(!sut.find_twin("ann", ""));
 }
 
+BOOST_AUTO_TEST_CASE(number_of_a_removed_job_is_not_given_again) {
+  job_index sut;
+  BOOST_TEST(sut.next_number() == 1u);
+  sut.add(job(7, "a", "ann"));
+  sut.add(job(3, "b", "ann"));
+  BOOST_TEST(sut.next_number() == 8u);
+  sut.remove(7);
+  sut.add(job(4, "c", "ann"));
+  BOOST_TEST(sut.next_number() == 8u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace atelier::runtime::http::detail

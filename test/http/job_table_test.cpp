@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(parts_agree_through_a_random_schedule) {
             const auto x = job(++last, draw(4) > 0);
             x->known.owner = draw(2) == 0 ? "ann" : "bob";
             x->priority = static_cast<uint32_t>(draw(3));
-            x->journalled = draw(2) == 0;
+            if (draw(2) == 0)
+              x->journal.keep();
             sut.add(x);
           }
           break;
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(check_tells_what_the_parts_disagree_on) {
 BOOST_AUTO_TEST_CASE(images_that_go_from_files_are_told_once) {
   job_table sut{{10, 4, 1 << 20, 10s, 3000}};
   const auto x = job(1);
-  x->journalled = true;
+  x->journal.keep();
   x->known.results = {image(500)};
   sut.add(x);
   end(sut, x, core::time_point{} + 1s);

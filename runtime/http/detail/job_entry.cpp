@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/request.hpp>
 #include <atelier/runtime/http/detail/job_entry.hpp>
 
 #include <algorithm>
@@ -31,12 +32,33 @@ std::optional<core::timespan> remaining_of(const job_entry& x,
 
 } // namespace
 
-std::vector<uint32_t> cancelled_images(const job_entry& x) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < x.rows.size(); ++i)
-    if (x.rows[i].cancelled)
-      found.push_back(i);
-  return found;
+std::shared_ptr<job_entry> new_entry(
+  uint64_t number, const job_request& what,
+  std::chrono::system_clock::time_point created) {
+  auto x = std::make_shared<job_entry>();
+  x->number = number;
+  x->named = is_client_name(what.id);
+  x->keeps = what.keeps;
+  x->idempotency_key = what.idempotency_key;
+  x->fingerprint = what.fingerprint;
+  x->known.id = what.id;
+  x->known.kind = what.kind;
+  x->known.owner = what.owner;
+  x->known.trace = what.trace;
+  x->known.request_id = what.request_id;
+  x->known.created = created;
+  x->known.results.resize(what.images.size());
+  x->rows = image_rows{what.images.size()};
+  return x;
+}
+
+void expect_work(job_entry& x, const std::vector<generation>& images) {
+  x.priority =
+    static_cast<uint32_t>(core::parse_priority(images.front().priority)
+                            .value_or(core::priority::normal));
+  for (uint32_t i = 0; i < images.size(); ++i)
+    if (images[i].image.empty())
+      x.rows.expect(i, images[i].steps.value_or(0));
 }
 
 bool is_settled(const job_entry& x) {
@@ -58,7 +80,7 @@ job_view view_of(const job_entry& x, uint32_t position, core::time_point now) {
   v.steps = expected_steps(x, v.steps_per_image);
   for (const auto& done : v.results)
     v.images_done += done ? 1u : 0u;
-  v.cancelled_images = cancelled_images(x);
+  v.cancelled_images = x.rows.cancelled();
   v.remaining = remaining_of(x, v, now);
   return v;
 }

@@ -2,31 +2,20 @@
 #pragma once
 
 #include <atelier/core/time.hpp>
+#include <atelier/runtime/http/detail/caller_accounts.hpp>
+#include <atelier/runtime/http/detail/image_rows.hpp>
 #include <atelier/runtime/http/detail/job_listeners.hpp>
+#include <atelier/runtime/http/detail/journal_state.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace atelier::runtime::http::detail {
-
-/// One image of a job.
-struct image_row {
-  /// The engine's number of the request; 0 until it was submitted.
-  uint64_t request = 0;
-  bool handed_in = false;
-  bool ended = false;
-  /// The engine accepted it and was full then: it is submitted once more.
-  bool again = false;
-  uint32_t steps_done = 0;
-  /// The steps, from the client or the engine; 0: unknown.
-  uint32_t steps = 0;
-  /// It was cancelled alone, and has ended by that.
-  bool cancelled = false;
-};
 
 /// One job with all that is known of it.
 /// Threads: guarded by the lock of its jobs.
@@ -40,9 +29,8 @@ struct job_entry {
   bool keeps = false;
   /// Whether the client chose its name.
   bool named = false;
-  std::vector<image_row> rows;
-  /// The steps that its caller's allowance gave for it.
-  uint64_t steps_taken = 0;
+  image_rows rows;
+  job_charge charge;
   /// Whether all images were submitted: until then no listener receives an
   /// event.
   bool handed_in = false;
@@ -53,17 +41,7 @@ struct job_entry {
 
   job_listeners listeners;
 
-  /// Whether the journal was asked to keep it.
-  bool journalled = false;
-  /// Whether its caller waits for the journal: the job is not on the disk yet.
-  bool in_doubt = false;
-  /// Why it was not accepted, if its name was already reported to others.
-  std::optional<failure> untaken;
-  /// The callbacks that wait until it was submitted to the journal.
-  std::vector<std::function<void()>> twins;
-  /// The requests that a previous server accepted, by index: until the job ends
-  /// they may be submitted again.
-  std::vector<generation> restored;
+  journal_state journal;
 
   bool has_ended() const {
     return known.state >= job_state::completed;
@@ -75,8 +53,15 @@ struct job_entry {
   }
 };
 
-/// Returns the indices of the images that were cancelled alone.
-std::vector<uint32_t> cancelled_images(const job_entry& x);
+/// Returns a job that waits, as it was requested under the name `what.id`. How
+/// long it takes is unknown: see expect_work.
+std::shared_ptr<job_entry> new_entry(
+  uint64_t number, const job_request& what,
+  std::chrono::system_clock::time_point created);
+
+/// Enters the priority of a job's requests, and the steps that they ask for.
+/// @pre as many requests as the job has images, and at least one
+void expect_work(job_entry& x, const std::vector<generation>& images);
 
 /// Returns whether each image of a job is there or was cancelled alone.
 bool is_settled(const job_entry& x);

@@ -11,6 +11,7 @@ void job_index::add(const std::shared_ptr<job_entry>& x) {
                   "a job's name is free");
   by_name_.emplace(name_of(x->known), x);
   by_number_.emplace(x->number, x);
+  last_number_ = std::max(last_number_, x->number);
   if (!x->idempotency_key.empty())
     twins_.emplace(std::pair{x->known.owner, x->idempotency_key}, x);
 }

@@ -36,6 +36,11 @@ public:
   std::shared_ptr<job_entry> find_twin(const std::string& owner,
                                        const std::string& key) const;
 
+  /// Returns the number after the highest one that a job had.
+  uint64_t next_number() const {
+    return last_number_ + 1;
+  }
+
   size_t size() const {
     return by_number_.size();
   }
@@ -52,6 +57,7 @@ private:
   /// The jobs by owner and idempotency key.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<job_entry>>
     twins_;
+  uint64_t last_number_ = 0;
 };
 
 } // namespace atelier::runtime::http::detail

@@ -52,8 +52,8 @@ uint64_t weight_of_file(uint64_t bytes) {
 }
 
 std::shared_ptr<job_entry> job_table::oldest_of(const ended_jobs& in) {
-  const auto at =
-    std::ranges::find_if(in, [](const auto& x) { return !x.second->in_doubt; });
+  const auto at = std::ranges::find_if(
+    in, [](const auto& x) { return !x.second->journal.is_in_doubt(); });
   return at == in.end() ? nullptr : at->second;
 }
 
@@ -202,7 +202,7 @@ void job_table::drop_images(uint64_t number) {
   for (auto& done : x->known.results)
     done.reset();
   of_owner_[x->known.owner].spent.emplace(end_of(*x), x);
-  if (x->journalled)
+  if (x->journal.is_kept())
     expired_.push_back(x);
 }
 
@@ -217,7 +217,7 @@ void job_table::remove(const job_entry& x) {
   own.spent.erase(end_of(*held));
   if (own.open.empty() && own.ended.empty())
     of_owner_.erase(held->known.owner);
-  if (held->journalled && held->has_ended_for_good())
+  if (held->journal.is_kept() && held->has_ended_for_good())
     removed_.push_back(held->number);
   if (ended_.erase(end_of(*held)) == 0)
     return;

@@ -48,6 +48,11 @@ public:
     return index_.find(number);
   }
 
+  /// Returns the number of the next job; none is ever given twice.
+  uint64_t next_number() const {
+    return index_.next_number();
+  }
+
   /// Returns the job that this owner submitted with this idempotency key.
   std::shared_ptr<job_entry> find_twin(const std::string& owner,
                                        const std::string& key) const {

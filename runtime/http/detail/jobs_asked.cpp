@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls about existing jobs; jobs_impl.cpp has the rest of the class.
-#include <atelier/core/error.hpp>
-#include <atelier/runtime/door.hpp>
+// Calls about existing jobs, and what time does to them.
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace atelier::runtime::http {
 
-using core::ec;
 using detail::job_news;
 
 uint64_t jobs::impl::listen(const job_name& name, job_listener news) {
@@ -36,80 +32,11 @@ void jobs::impl::leave(const job_name& name, uint64_t listener) {
     gone = x->listeners.remove(listener);
 }
 
-std::optional<job_view> jobs::impl::find(const job_name& name) const {
-  const std::lock_guard guard{mutex_};
-  const auto x = table_.find(name);
-  if (!x)
-    return std::nullopt;
-  return view(*x);
-}
-
-std::vector<job_view> jobs::impl::find_all(const std::string& id) const {
-  std::vector<job_view> found;
-  const std::lock_guard guard{mutex_};
-  for (const auto& x : table_.find_all(id))
-    found.push_back(view(*x));
-  return found;
-}
-
-bool jobs::impl::forgotten(const job_name& name) const {
-  const std::lock_guard guard{mutex_};
-  return table_.forgotten(name);
-}
-
-bool jobs::impl::forgotten_of_anyone(const std::string& id) const {
-  const std::lock_guard guard{mutex_};
-  return table_.forgotten_of_anyone(id);
-}
-
-std::vector<job_view> jobs::impl::list(const std::optional<std::string>& owner,
-                                       size_t most) const {
-  const std::lock_guard guard{mutex_};
-  return list_from(table_.all().begin(), owner, most);
-}
-
-std::optional<std::vector<job_view>> jobs::impl::list_after(
-  const job_name& name, const std::optional<std::string>& owner,
-  size_t most) const {
-  const std::lock_guard guard{mutex_};
-  const auto x = table_.find(name);
-  if (!x)
-    return std::nullopt;
-  return list_from(table_.all().upper_bound(x->number), owner, most);
-}
-
-std::vector<job_view> jobs::impl::list_from(
-  by_age::const_iterator i, const std::optional<std::string>& owner,
-  size_t most) const {
-  std::vector<job_view> found;
-  for (; i != table_.all().end() && found.size() != most; ++i)
-    if (!owner || i->second->known.owner == *owner)
-      found.push_back(view(*i->second));
-  return found;
-}
-
-std::optional<job_view> jobs::impl::find_open(
-  const std::string& owner, std::span<const std::string_view> kinds) const {
-  const std::lock_guard guard{mutex_};
-  entry waiting;
-  for (const auto& x : table_.open_of(owner)) {
-    if (std::ranges::find(kinds, x->known.kind) == kinds.end())
-      continue;
-    if (x->known.state == job_state::running)
-      return view(*x);
-    if (!waiting)
-      waiting = x;
-  }
-  if (!waiting)
-    return std::nullopt;
-  return view(*waiting);
-}
-
 bool jobs::impl::forget(const job_name& name) {
   {
     const std::lock_guard guard{mutex_};
     const auto x = table_.find(name);
-    if (!x || !x->has_ended() || x->in_doubt)
+    if (!x || !x->has_ended() || x->journal.is_in_doubt())
       return false;
     table_.remove(*x);
   }
@@ -134,17 +61,28 @@ jobs::cancelled jobs::impl::cancel(const job_name& name) {
   return cancelled::yes;
 }
 
-std::vector<uint64_t> jobs::impl::call_off(const entry& x) {
-  return end(
-    x, job_state::cancelled,
-    to_failure(core::fail(ec::cancelled, "job {} was cancelled", x->known.id)));
-}
-
-std::variant<jobs::attendance, failure> jobs::impl::attend(job_request what,
-                                                           job_listener news) {
-  // A client that calls again after the last reply was lost finds the images.
-  what.keeps = what.keeps || !what.idempotency_key.empty();
-  return submit(std::move(what), std::move(news), true);
+jobs::cancelled jobs::impl::cancel_image(const job_name& name, uint32_t index) {
+  entry x;
+  std::vector<uint64_t> requests;
+  {
+    const std::lock_guard guard{mutex_};
+    x = table_.find(name);
+    if (!x || index >= x->rows.size())
+      return cancelled::unknown;
+    if (x->has_ended() || !x->rows.cancel(index))
+      return cancelled::ended;
+    if (const auto& row = x->rows[index]; row.handed_in)
+      requests.push_back(row.request);
+    if (x->known.seen_of == index)
+      x->known.seen.reset();
+    notes_.cancel_image(*x, index);
+    end_if_settled(x);
+    if (!x->has_ended())
+      push(*x, job_news::kind::progressed, index);
+  }
+  take_back(requests);
+  tell(x);
+  return cancelled::yes;
 }
 
 void jobs::impl::abandon(uint64_t number) {
@@ -184,19 +122,54 @@ void jobs::impl::call_off_abandoned() {
     tell(x);
 }
 
-jobs::kept_images jobs::impl::kept() const {
-  const std::lock_guard guard{mutex_};
-  return {table_.keeping(), table_.kept_bytes(), table_.kept_disk_bytes()};
+job_view jobs::impl::with_bytes(job_view x) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto known = table_.find(name_of(x))) {
+      number = known->number;
+      table_.use(*known, when_.steady());
+    }
+  }
+  return storage_.with_bytes(number, std::move(x));
 }
 
-size_t jobs::impl::open() const {
-  const std::lock_guard guard{mutex_};
-  return table_.open();
+std::vector<uint64_t> jobs::impl::file_sizes(const job_view& x) const {
+  uint64_t number = 0;
+  {
+    const std::lock_guard guard{mutex_};
+    if (const auto known = table_.find(name_of(x)))
+      number = known->number;
+  }
+  return storage_.sizes(number, x);
+}
+
+void jobs::impl::tick() {
+  std::vector<uint64_t> restored;
+  {
+    const std::lock_guard guard{mutex_};
+    table_.expire(when_.steady());
+  }
+  call_off_abandoned();
+  {
+    const std::lock_guard guard{mutex_};
+    restored = restored_.all();
+  }
+  for (const auto number : restored)
+    if (!hand_in_again(number))
+      break;
+  note_forgotten();
+}
+
+void jobs::impl::put_away() {
+  storage_.remove_dropped();
+  storage_.store();
+  note_expired();
 }
 
 void jobs::impl::close() {
-  if (journal_)
-    store_all();
+  if (notes_)
+    storage_.store();
   note_expired();
   note_forgotten();
   std::vector<uint64_t> requests;
@@ -211,21 +184,20 @@ void jobs::impl::close() {
       held.push_back(x);
       if (x->has_ended())
         continue;
-      for (const auto& row : x->rows)
-        if (row.handed_in && !row.ended)
-          requests.push_back(row.request);
+      const auto its = x->rows.open();
+      requests.insert(requests.end(), its.begin(), its.end());
     }
     for (const auto& x : held) {
       x->listeners.drop_news();
-      x->twins.clear();
+      x->journal.drop_waiting();
       listeners.push_back(x->listeners.remove_all());
       // The images of a journalled job stay for the next server.
-      if (!x->journalled)
+      if (!x->journal.is_kept())
         table_.remove(*x);
     }
   }
   take_back(requests);
-  remove_dropped();
+  storage_.remove_dropped();
 }
 
 } // namespace atelier::runtime::http

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// How a job is submitted, drawn and ended. jobs_asked.cpp has the calls about
+// existing jobs, jobs_journalled.cpp those that outlive the server.
 #include <atelier/core/error.hpp>
 #include <atelier/core/log.hpp>
-#include <atelier/core/request.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/api_error.hpp>
-#include <atelier/runtime/http/detail/generation_fields.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <exception>
 #include <utility>
 
 namespace atelier::runtime::http {
@@ -25,51 +25,10 @@ bool is_full(const answer& x) {
   return why != nullptr && why->code == core::to_string(ec::overloaded);
 }
 
-} // namespace
-
-jobs::impl::impl(std::shared_ptr<image_service> from, job_limits within,
-                 clocks when, std::shared_ptr<const result_files> files,
-                 std::shared_ptr<job_journal> journal)
-  : from_(std::move(from)),
-    within_(std::move(within)),
-    when_(std::move(when)),
-    files_(std::move(files)),
-    journal_(std::move(journal)),
-    table_(within) {}
-
-std::variant<job_view, failure> jobs::impl::submit(job_request what,
-                                                   job_listener news) {
-  auto got = submit(std::move(what), std::move(news), false);
-  if (auto* why = std::get_if<failure>(&got))
-    return std::move(*why);
-  return std::get<attendance>(std::move(got)).job;
-}
-
-std::variant<jobs::attendance, failure> jobs::impl::submit(job_request what,
-                                                           job_listener news,
-                                                           bool waits) {
-  auto got = enter(what, news, waits);
-  if (auto* why = std::get_if<failure>(&got))
-    return std::move(*why);
-  const auto x = std::get<entered>(got).job;
-  if (!std::get<entered>(got).twin) {
-    std::optional<failure> refused;
-    hand_in(x, what.images, refused);
-    if (refused)
-      return std::move(*refused);
-  }
-  auto seen = [&] {
-    const std::lock_guard guard{mutex_};
-    return view(*x);
-  }();
-  tell(x);
-  return attendance{std::move(seen), x->number};
-}
-
-core::result<void> jobs::impl::check(const job_request& what) const {
-  if (what.images.empty() || what.images.size() > within_.images)
+core::result<void> check(const job_request& what, uint32_t most_images) {
+  if (what.images.empty() || what.images.size() > most_images)
     return core::fail(ec::invalid_argument, "n {} is outside 1..{}",
-                      what.images.size(), within_.images);
+                      what.images.size(), most_images);
   if (!what.id.empty() && !detail::is_client_name(what.id))
     return core::fail(ec::invalid_argument,
                       "id '{}' must have 1..128 characters of "
@@ -79,101 +38,105 @@ core::result<void> jobs::impl::check(const job_request& what) const {
   return {};
 }
 
-uint64_t jobs::impl::steps_of(const job_request& what) const {
-  if (!within_.allowance.take)
-    return 0;
-  const auto known = from_->variants();
-  uint64_t steps = 0;
-  for (const auto& image : what.images)
-    steps += detail::steps_that_run(known, image);
-  return steps;
+/// Returns whether a client that waits cannot get images from an ended job.
+bool is_useless(const job_entry& x) {
+  return x.has_ended()
+      && (x.known.state != job_state::completed || x.known.expired);
 }
 
-uint32_t jobs::impl::share_of(const std::string& owner) const {
-  return within_.allowance.share ? within_.allowance.share(owner) : 1;
+std::string draw_name(const std::function<uint64_t()>& draw) {
+  const auto high = draw();
+  return fmt::format("job_{:016x}{:016x}", high, draw());
+}
+
+failure failure_of(const job_entry& x, const std::vector<uint32_t>& images) {
+  return to_failure(core::fail(ec::cancelled, "{} {} of job {} {} cancelled",
+                               images.size() == 1 ? "image" : "images",
+                               fmt::join(images, ", "), x.known.id,
+                               images.size() == 1 ? "was" : "were"));
+}
+
+} // namespace
+
+jobs::impl::impl(std::shared_ptr<image_service> from, job_limits within,
+                 clocks when, std::shared_ptr<const result_files> files,
+                 std::shared_ptr<job_journal> journal)
+  : from_(std::move(from)),
+    within_(std::move(within)),
+    when_(std::move(when)),
+    accounts_(within_.allowance),
+    notes_(std::move(journal)),
+    table_(within_),
+    storage_(mutex_, table_, std::move(files), [this](const job_entry& x) {
+      notes_.end(x, table_.is_unstored(x));
+    }) {}
+
+std::variant<jobs::attendance, failure> jobs::impl::submit(job_request what,
+                                                           job_listener news,
+                                                           bool waits) {
+  auto got = enter(what, news, waits);
+  if (auto* why = std::get_if<failure>(&got))
+    return std::move(*why);
+  const auto x = std::get<entered>(got).job;
+  if (!std::get<entered>(got).twin)
+    if (auto refused = hand_in(x, what.images))
+      return std::move(*refused);
+  auto seen = ask([&](const auto& all) { return all.view(*x); });
+  tell(x);
+  return attendance{std::move(seen), x->number};
 }
 
 std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
                                                              job_listener& news,
                                                              bool waits) {
-  if (auto good = check(what); !good)
+  if (auto good = check(what, within_.images); !good)
     return to_failure(good.why());
-  const auto steps = steps_of(what);
+  const auto steps = accounts_.steps_of(what.images, *from_);
   const std::lock_guard guard{mutex_};
   if (closed_)
     return to_failure(core::fail(ec::stopping, "the server is stopping"));
-  // An earlier job of this key that the new one replaces.
-  entry useless;
+  entry twin;
   if (!what.idempotency_key.empty())
-    if (auto known = table_.find_twin(what.owner, what.idempotency_key)) {
-      if (known->fingerprint != what.fingerprint)
-        return failure{
-          std::string{key_reused},
-          fmt::format(
-            "Idempotency-Key belongs to job {}, which has another body",
-            known->known.id),
-          {}};
-      const bool is_useless =
-        known->has_ended()
-        && (known->known.state != job_state::completed || known->known.expired);
-      if (!waits || !is_useless) {
-        const auto me = known->listeners.add(std::move(news));
-        if (known->has_ended())
-          push(*known, job_news::kind::ended, 0, me);
-        else if (waits)
-          attendances_.come(known->number);
-        return entered{known, true};
-      }
-      useless = std::move(known);
-    }
+    twin = table_.find_twin(what.owner, what.idempotency_key);
+  if (twin && twin->fingerprint != what.fingerprint)
+    return failure{
+      std::string{key_reused},
+      fmt::format("Idempotency-Key belongs to job {}, which has another body",
+                  twin->known.id),
+      {}};
+  if (twin && !(waits && is_useless(*twin))) {
+    join(*twin, news, waits);
+    return entered{std::move(twin), true};
+  }
+  // From here on, the new job replaces a twin.
   if (!what.id.empty())
     if (const auto taken = table_.find({what.id, what.owner});
-        taken && taken != useless)
+        taken && taken != twin)
       return to_failure(
         core::fail(ec::invalid_argument, "id '{}' is taken", what.id));
   // A call that its caller's allowance refuses makes no earlier job forgotten.
-  if (within_.allowance.take)
-    if (auto why =
-          within_.allowance.take(what.owner, what.images.size(), steps))
-      return std::move(*why);
-  if (useless)
-    table_.remove(*useless);
+  auto charged = accounts_.take(what.owner, what.images.size(), steps);
+  if (auto* why = std::get_if<failure>(&charged))
+    return std::move(*why);
+  auto& charge = std::get<detail::job_charge>(charged);
+  if (twin)
+    table_.remove(*twin);
   if (!table_.make_room(what.owner)) {
-    if (within_.allowance.give_back)
-      within_.allowance.give_back(what.owner, what.images.size(), steps);
+    accounts_.give_back(what.owner, charge);
     return to_failure(
       core::fail(ec::overloaded,
                  "{} jobs are open, the limit (http.jobs) is {}",
                  table_.all().size(), within_.jobs),
       std::chrono::seconds{1});
   }
-  auto x = std::make_shared<job_entry>();
-  x->number = ++last_number_;
-  x->steps_taken = steps;
-  x->named = !what.id.empty();
-  x->keeps = what.keeps;
-  x->idempotency_key = std::move(what.idempotency_key);
-  x->fingerprint = std::move(what.fingerprint);
-  x->priority =
-    static_cast<uint32_t>(core::parse_priority(what.images.front().priority)
-                            .value_or(core::priority::normal));
-  x->known.id = x->named ? std::move(what.id) : draw_name();
-  x->known.kind = std::move(what.kind);
-  x->known.owner = std::move(what.owner);
-  const auto share = share_of(x->known.owner);
-  for (auto& image : what.images) {
+  if (what.id.empty())
+    what.id = draw_name(when_.draw);
+  accounts_.sign(what.images, what.owner);
+  for (auto& image : what.images)
     image.trace = what.trace;
-    image.tenant = x->known.owner;
-    image.share = share;
-  }
-  x->known.trace = std::move(what.trace);
-  x->known.request_id = std::move(what.request_id);
-  x->known.created = when_.wall();
-  x->known.results.resize(what.images.size());
-  x->rows.resize(what.images.size());
-  for (size_t i = 0; i < x->rows.size(); ++i)
-    if (what.images[i].image.empty())
-      x->rows[i].steps = what.images[i].steps.value_or(0);
+  auto x = detail::new_entry(table_.next_number(), what, when_.wall());
+  x->charge = charge;
+  detail::expect_work(*x, what.images);
   x->listeners.add(std::move(news));
   table_.add(x);
   if (waits)
@@ -181,9 +144,12 @@ std::variant<jobs::impl::entered, failure> jobs::impl::enter(job_request& what,
   return entered{std::move(x), false};
 }
 
-std::string jobs::impl::draw_name() {
-  const auto high = when_.draw();
-  return fmt::format("job_{:016x}{:016x}", high, when_.draw());
+void jobs::impl::join(job_entry& x, job_listener& news, bool waits) {
+  const auto me = x.listeners.add(std::move(news));
+  if (x.has_ended())
+    push(x, job_news::kind::ended, 0, me);
+  else if (waits)
+    attendances_.come(x.number);
 }
 
 callbacks jobs::impl::calls_for(const entry& x, uint32_t index) {
@@ -196,52 +162,59 @@ callbacks jobs::impl::calls_for(const entry& x, uint32_t index) {
     if (const auto alive = me.lock())
       alive->answered(x, index, a);
   };
-  if (journal_)
+  if (notes_)
     calls.suspected = [me = weak_from_this(), x, index](
                         const suspicion& how, std::function<void()> go_on) {
       if (const auto alive = me.lock())
-        alive->suspected(x, index, how, std::move(go_on));
+        alive->suspected(x, index, how, go_on);
     };
   return calls;
 }
 
-void jobs::impl::hand_in(const entry& x, const std::vector<generation>& images,
-                         std::optional<failure>& refused) {
+std::optional<failure> jobs::impl::hand_in(
+  const entry& x, const std::vector<generation>& images) {
   for (uint32_t i = 0; i < images.size(); ++i) {
     {
       // A client may have cancelled the job, or its first image failed.
       const std::lock_guard guard{mutex_};
       if (x->has_ended())
         break;
-      if (x->rows[i].cancelled)
+      if (!x->rows.is_due(i))
         continue;
     }
-    const auto got = from_->submit(images[i], calls_for(x, i));
-    if (const auto* why = std::get_if<failure>(&got)) {
-      refused = *why;
+    if (auto why = hand_in(x, i, images[i])) {
       refuse(x, *why);
-      return;
+      return why;
     }
-    const auto request = std::get<uint64_t>(got);
-    bool unwanted = false;
-    {
-      const std::lock_guard guard{mutex_};
-      auto& row = x->rows[i];
-      row.request = request;
-      row.handed_in = true;
-      unwanted = row.cancelled || (x->has_ended() && !row.ended);
-    }
-    if (unwanted)
-      take_back({request});
   }
   const std::lock_guard guard{mutex_};
   x->handed_in = true;
+  return std::nullopt;
+}
+
+std::optional<failure> jobs::impl::hand_in(const entry& x, uint32_t index,
+                                           const generation& wanted) {
+  const auto got = from_->submit(wanted, calls_for(x, index));
+  if (const auto* why = std::get_if<failure>(&got))
+    return *why;
+  const auto request = std::get<uint64_t>(got);
+  bool unwanted = false;
+  {
+    const std::lock_guard guard{mutex_};
+    x->rows.submitted(index, request);
+    const auto& row = x->rows[index];
+    unwanted = row.cancelled || (x->has_ended() && !row.ended);
+  }
+  if (unwanted)
+    from_->cancel(request);
+  return std::nullopt;
 }
 
 void jobs::impl::refuse(const entry& x, const failure& why) {
   std::vector<uint64_t> requests;
   std::vector<std::function<void()>> twins;
   std::shared_ptr<const job_listener> who_asked;
+  detail::job_charge charge;
   {
     const std::lock_guard guard{mutex_};
     // The caller gets the error as the reason why no job exists. Callers that
@@ -253,14 +226,13 @@ void jobs::impl::refuse(const entry& x, const failure& why) {
     else
       requests = end(x, job_state::failed, why);
     x->handed_in = true;
-    x->named = x->keeps = x->journalled = false;
-    x->untaken = why;
-    twins = std::exchange(x->twins, {});
+    x->named = x->keeps = false;
+    twins = x->journal.refuse(why);
+    charge = std::exchange(x->charge, {});
     table_.remove(*x);
   }
   take_back(requests);
-  if (within_.allowance.give_back)
-    within_.allowance.give_back(x->known.owner, x->rows.size(), x->steps_taken);
+  accounts_.give_back(x->known.owner, charge);
   tell(x);
   for (const auto& twin : twins)
     twin();
@@ -272,12 +244,10 @@ void jobs::impl::progressed(const entry& x, uint32_t index, const progress& p) {
     seen = std::make_shared<const preview>(p.preview);
   {
     const std::lock_guard guard{mutex_};
-    auto& row = x->rows[index];
-    if (closed_ || row.ended || x->has_ended())
+    if (closed_ || x->rows[index].ended || x->has_ended())
       return;
     begin(*x);
-    row.steps_done = p.steps_done;
-    row.steps = p.steps;
+    x->rows.step(index, p.steps_done, p.steps);
     x->last_step = when_.steady();
     if (seen) {
       x->known.seen = std::move(seen);
@@ -295,18 +265,16 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
   std::vector<uint64_t> requests;
   {
     const std::lock_guard guard{mutex_};
-    auto& row = x->rows[index];
-    const bool full = is_full(a) && !x->restored.empty();
-    if (full && !closed_ && !row.ended && !x->has_ended()) {
-      row.handed_in = false;
-      row.again = true;
+    if (closed_)
       return;
-    }
-    if (closed_ || std::exchange(row.ended, true) || x->has_ended())
+    const bool open = !x->rows[index].ended && !x->has_ended();
+    if (open && is_full(a) && restored_.contains(x->number))
+      return x->rows.put_back(index);
+    if (!x->rows.finish(index) || !open)
       return;
     if (done) {
       begin(*x);
-      row.steps = row.steps_done = row.steps > 0 ? row.steps : done->steps_run;
+      x->rows.drawn(index, done->steps_run);
       x->known.ready = x->last_step = when_.steady();
       x->known.results[index] = std::move(done);
       push(*x, job_news::kind::imaged, index);
@@ -324,8 +292,15 @@ void jobs::impl::answered(const entry& x, uint32_t index, const answer& a) {
   tell(x);
 }
 
-job_view jobs::impl::view(const job_entry& x) const {
-  return detail::view_of(x, table_.position(x), when_.steady());
+void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
+                           const std::function<void()>& go_on) {
+  {
+    const std::lock_guard guard{mutex_};
+    restored_.suspect(x->number, index, how);
+    if (notes_.suspect(*x, index, how, go_on))
+      return;
+  }
+  go_on();
 }
 
 void jobs::impl::begin(job_entry& x) {
@@ -339,10 +314,7 @@ void jobs::impl::begin(job_entry& x) {
 
 std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
                                       failure why) {
-  std::vector<uint64_t> requests;
-  for (const auto& row : x->rows)
-    if (row.handed_in && !row.ended)
-      requests.push_back(row.request);
+  auto requests = x->rows.open();
   if (how == job_state::failed && !is_told(why))
     core::log_error("job {} failed: {}: {}", x->known.id, why.code, why.text);
   x->known.state = how;
@@ -356,18 +328,33 @@ std::vector<uint64_t> jobs::impl::end(const entry& x, job_state how,
   // Ended jobs are many, and no limit counts their previews.
   x->known.seen.reset();
   table_.end(x);
-  std::vector<generation>{}.swap(x->restored);
-  restored_.erase(x->number);
+  restored_.end(x->number);
   attendances_.end(x->number);
-  note_end(*x);
+  notes_.end(*x, table_.is_unstored(*x));
   return requests;
 }
 
 void jobs::impl::push(job_entry& x, job_news::kind what, uint32_t index,
                       uint64_t first) {
   if (!x.listeners.empty())
-    x.listeners.push(what, std::make_shared<const job_view>(view(x)), index,
-                     first);
+    x.listeners.push(what, std::make_shared<const job_view>(look().view(x)),
+                     index, first);
+}
+
+void jobs::impl::end_if_settled(const entry& x) {
+  if (!detail::is_settled(*x))
+    return;
+  // No request of it is open.
+  if (const auto images = x->rows.cancelled(); images.empty())
+    end(x, job_state::completed);
+  else
+    end(x, job_state::cancelled, failure_of(*x, images));
+}
+
+std::vector<uint64_t> jobs::impl::call_off(const entry& x) {
+  return end(
+    x, job_state::cancelled,
+    to_failure(core::fail(ec::cancelled, "job {} was cancelled", x->known.id)));
 }
 
 void jobs::impl::take_back(const std::vector<uint64_t>& requests) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/result.hpp>
 #include <atelier/runtime/http/detail/attendances.hpp>
+#include <atelier/runtime/http/detail/caller_accounts.hpp>
+#include <atelier/runtime/http/detail/image_storage.hpp>
+#include <atelier/runtime/http/detail/job_queries.hpp>
 #include <atelier/runtime/http/detail/job_table.hpp>
+#include <atelier/runtime/http/detail/journal_notes.hpp>
+#include <atelier/runtime/http/detail/restored_jobs.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
 #include <atelier/runtime/http/jobs.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -46,9 +49,13 @@ namespace atelier::runtime::http {
 /// listeners. A thread that finds no other thread notifying them notifies them,
 /// without the lock.
 ///
-/// This class makes the transitions that affect several parts: the table holds
-/// each job's state, the attendances count the clients that wait for it on
-/// connections, and its listeners hold the news still to be delivered.
+/// This class makes the transitions that affect several parts, one function for
+/// each event. The parts own what only they change: the table finds the jobs,
+/// and each job has its images' way through the engine, its listeners with the
+/// news still to be delivered, and what the journal promised of it; the
+/// attendances count the clients that wait on connections, the restored jobs
+/// keep the requests of previous servers, the accounts know the callers'
+/// allowances, the notes write to the journal, and the storage has the files.
 class jobs::impl : public std::enable_shared_from_this<jobs::impl> {
 public:
   using entry = std::shared_ptr<detail::job_entry>;
@@ -57,25 +64,22 @@ public:
        std::shared_ptr<const result_files> files,
        std::shared_ptr<job_journal> journal);
 
+  /// Returns what the question answers about all jobs.
+  template <class Question>
+  auto ask(Question question) const {
+    const std::lock_guard guard{mutex_};
+    return question(look());
+  }
+
+  /// @param waits whether a client waits for it, see attend
+  std::variant<attendance, failure> submit(job_request what, job_listener news,
+                                           bool waits);
   void take_on(job_request what,
                std::function<void(std::variant<job_view, failure>)> then);
   void restore(journal_contents from);
-  std::variant<job_view, failure> submit(job_request what, job_listener news);
-  std::variant<attendance, failure> attend(job_request what, job_listener news);
   void abandon(uint64_t number);
   uint64_t listen(const job_name& name, job_listener news);
   void leave(const job_name& name, uint64_t listener);
-  std::optional<job_view> find(const job_name& name) const;
-  std::vector<job_view> find_all(const std::string& id) const;
-  bool forgotten(const job_name& name) const;
-  bool forgotten_of_anyone(const std::string& id) const;
-  std::vector<job_view> list(const std::optional<std::string>& owner,
-                             size_t most) const;
-  std::optional<std::vector<job_view>> list_after(
-    const job_name& name, const std::optional<std::string>& owner,
-    size_t most) const;
-  std::optional<job_view> find_open(
-    const std::string& owner, std::span<const std::string_view> kinds) const;
   cancelled cancel(const job_name& name);
   cancelled cancel_image(const job_name& name, uint32_t index);
   bool forget(const job_name& name);
@@ -83,8 +87,6 @@ public:
   std::vector<uint64_t> file_sizes(const job_view& x) const;
   void tick();
   void put_away();
-  size_t open() const;
-  kept_images kept() const;
   void close();
 
 private:
@@ -94,87 +96,66 @@ private:
     bool twin = false;
   };
 
-  /// Enters a job, or finds the existing job that it repeats.
-  /// @param waits whether a client waits for it, see attend
+  /// Enters a job, or finds the existing job that it repeats. Gives it a name
+  /// if it has none.
   std::variant<entered, failure> enter(job_request& what, job_listener& news,
                                        bool waits);
-  std::variant<attendance, failure> submit(job_request what, job_listener news,
-                                           bool waits);
-  core::result<void> check(const job_request& what) const;
-  /// Returns the steps that its caller's allowance must give; 0 without one.
-  uint64_t steps_of(const job_request& what) const;
-  /// Returns the share of devices of a caller's jobs.
-  uint32_t share_of(const std::string& owner) const;
-  std::string draw_name();
   callbacks calls_for(const entry& x, uint32_t index);
-  void hand_in(const entry& x, const std::vector<generation>& images,
-               std::optional<failure>& refused);
+  /// Submits all images of a new job, or refuses it.
+  std::optional<failure> hand_in(const entry& x,
+                                 const std::vector<generation>& images);
+  std::optional<failure> hand_in(const entry& x, uint32_t index,
+                                 const generation& wanted);
   void refuse(const entry& x, const failure& why);
 
   void progressed(const entry& x, uint32_t index, const progress& p);
   void answered(const entry& x, uint32_t index, const answer& a);
   void suspected(const entry& x, uint32_t index, const suspicion& how,
-                 std::function<void()> go_on);
+                 const std::function<void()>& go_on);
 
   // The next members require the lock.
-  job_view view(const detail::job_entry& x) const;
-  using by_age =
-    std::map<uint64_t, std::shared_ptr<detail::job_entry>, std::greater<>>;
-  /// Returns the owner's jobs, or those of all, from this one on.
-  std::vector<job_view> list_from(by_age::const_iterator i,
-                                  const std::optional<std::string>& owner,
-                                  size_t most) const;
+  detail::job_queries look() const {
+    return {table_, when_.steady()};
+  }
+
+  void join(detail::job_entry& x, job_listener& news, bool waits);
   void begin(detail::job_entry& x);
   /// Returns the requests that the engine must forget.
   std::vector<uint64_t> end(const entry& x, job_state how, failure why = {});
   void push(detail::job_entry& x, detail::job_news::kind what,
             uint32_t index = 0, uint64_t first = 1);
-
-  void note_end(const detail::job_entry& x);
-  void note_cancelled(const detail::job_entry& x, uint32_t index);
   /// Ends an open job that has no open image left.
   void end_if_settled(const entry& x);
   /// Ends an open job that no client wants.
   std::vector<uint64_t> call_off(const entry& x);
-  void restore_open(const entry& x, journalled_job was,
-                    const std::vector<uint32_t>& indices);
+  void restore_open(const entry& x, std::vector<generation> images);
   void restore_ended(const entry& x, journalled_end end);
 
   // The next members are called without the lock.
   void write_down(const entry& x, job_request what,
                   std::function<void(std::variant<job_view, failure>)> then);
-  std::variant<job_view, failure> outcome(const entry& x) const;
   void call_off_abandoned();
-  void hand_in_again();
-  bool hand_in_again(const entry& x);
+  /// Returns false if the engine takes no more for now.
+  bool hand_in_again(uint64_t number);
   /// Tell the journal which jobs were forgotten, and whose images expired.
   void note_forgotten();
   void note_expired();
   void take_back(const std::vector<uint64_t>& requests);
   void tell(const entry& x);
-  /// Removes the files of images that are no longer kept.
-  void remove_dropped();
-  void store_all();
-  /// Writes a job's images to files. Returns false if the disk rejects them.
-  bool store(const entry& x);
-  bool put(const entry& x, uint32_t index, const generated_image& what);
 
-  std::shared_ptr<image_service> from_;
+  const std::shared_ptr<image_service> from_;
   const job_limits within_;
   const clocks when_;
-  const std::shared_ptr<const result_files> files_;
-  const std::shared_ptr<job_journal> journal_;
+  const detail::caller_accounts accounts_;
+  const detail::journal_notes notes_;
   mutable std::mutex mutex_;
   detail::job_table table_;
   /// The clients of open jobs.
   detail::attendances attendances_;
-  uint64_t last_number_ = 0;
+  detail::restored_jobs restored_;
   bool closed_ = false;
-  /// Open jobs that were restored, by number.
-  std::map<uint64_t, entry> restored_;
-  /// Used only by `put_away`: a disk failure is reported once until the disk
-  /// works again.
-  bool disk_fails_ = false;
+  /// It takes the lock itself.
+  detail::image_storage storage_;
 };
 
 } // namespace atelier::runtime::http

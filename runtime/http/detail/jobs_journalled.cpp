@@ -2,7 +2,6 @@
 // Jobs that outlive the server: how they are written to the journal, and how
 // they continue after the next start.
 #include <atelier/core/error.hpp>
-#include <atelier/core/request.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/jobs_impl.hpp>
 
@@ -37,14 +36,14 @@ core::timespan age_of(std::chrono::system_clock::time_point x,
 void cancel_rows(job_entry& x, const std::vector<uint32_t>& indices) {
   for (const auto index : indices)
     if (index < x.rows.size())
-      x.rows[index].ended = x.rows[index].cancelled = true;
+      x.rows.cancel(index);
 }
 
 } // namespace
 
 void jobs::impl::take_on(
   job_request what, std::function<void(std::variant<job_view, failure>)> then) {
-  if (journal_ && journal_->is_behind())
+  if (notes_.is_behind())
     return then(failure{std::string{not_journalled},
                         "the job was not accepted: the disk of the server's "
                         "journal, which would keep it, does not answer in time",
@@ -58,49 +57,38 @@ void jobs::impl::take_on(
     tell(x);
     auto later = [me = weak_from_this(), x, then = std::move(then)] {
       if (const auto alive = me.lock())
-        then(alive->outcome(x));
+        then(alive->ask([&](const auto& all) { return all.outcome(*x); }));
     };
-    if (!journal_)
+    if (!notes_)
       return later();
     {
       // The repeated call is answered no sooner than the first one.
       const std::lock_guard guard{mutex_};
-      if (!x->journalled && !x->untaken) {
-        x->twins.emplace_back(std::move(later));
-        return;
-      }
+      if (x->journal.is_undecided())
+        return x->journal.wait(std::move(later));
     }
-    return journal_->after_accepts(std::move(later));
+    return notes_.after_accepts(std::move(later));
   }
-  std::optional<failure> refused;
-  hand_in(x, what.images, refused);
-  if (refused)
+  if (auto refused = hand_in(x, what.images))
     return then(std::move(*refused));
   tell(x);
-  if (!journal_)
-    return then(outcome(x));
+  if (!notes_)
+    return then(ask([&](const auto& all) { return all.outcome(*x); }));
   write_down(x, std::move(what), std::move(then));
 }
 
 void jobs::impl::write_down(
   const entry& x, job_request what,
   std::function<void(std::variant<job_view, failure>)> then) {
-  journalled_job record;
   // This is the job as it was accepted: it continues while the disk works.
-  auto taken = outcome(x);
+  auto taken = ask([&](const auto& all) { return all.outcome(*x); });
+  journalled_job record;
   {
     const std::lock_guard guard{mutex_};
-    what.id = x->known.id;
-    what.kind = x->known.kind;
-    what.owner = x->known.owner;
-    what.trace = x->known.trace;
-    what.request_id = x->known.request_id;
-    what.idempotency_key = x->idempotency_key;
-    what.fingerprint = x->fingerprint;
-    x->in_doubt = true;
+    x->journal.doubt();
     record = {x->number, std::move(what), x->known.created};
   }
-  journal_->accept(
+  notes_.accept(
     std::move(record),
     [me = weak_from_this(), x, taken = std::move(taken),
      then = std::move(then)](const core::result<void>& done) {
@@ -109,7 +97,7 @@ void jobs::impl::write_down(
         return;
       {
         const std::lock_guard guard{alive->mutex_};
-        x->in_doubt = false;
+        x->journal.answer();
       }
       if (done)
         return then(taken);
@@ -123,79 +111,27 @@ void jobs::impl::write_down(
   std::vector<std::function<void()>> twins;
   {
     const std::lock_guard guard{mutex_};
-    if (!x->untaken) {
-      x->journalled = true;
-      // Images may have been cancelled, and the job may have ended, before it
-      // was marked as journalled.
-      for (const auto index : detail::cancelled_images(*x))
-        note_cancelled(*x, index);
-      note_end(*x);
-    }
-    twins = std::exchange(x->twins, {});
+    twins = x->journal.keep();
+    // Images may have been cancelled, and the job may have ended, before.
+    notes_.catch_up(*x, table_.is_unstored(*x));
   }
   for (auto& twin : twins)
-    journal_->after_accepts(std::move(twin));
-}
-
-std::variant<job_view, failure> jobs::impl::outcome(const entry& x) const {
-  const std::lock_guard guard{mutex_};
-  if (x->untaken)
-    return *x->untaken;
-  return view(*x);
-}
-
-void jobs::impl::note_end(const job_entry& x) {
-  if (!x.journalled || !x.has_ended_for_good())
-    return;
-  // Until its images are in files the job stays open in the journal: the next
-  // server would have to draw them again.
-  if (detail::is_settled(x) && table_.is_unstored(x))
-    return;
-  journalled_end end{x.number,
-                     x.known.state,
-                     x.known.why,
-                     x.known.started,
-                     *x.known.completed,
-                     {},
-                     detail::cancelled_images(x)};
-  for (const auto& p : x.known.results)
-    end.images.push_back(p && p->bytes.empty() ? p : nullptr);
-  journal_->end(std::move(end));
-}
-
-void jobs::impl::suspected(const entry& x, uint32_t index, const suspicion& how,
-                           std::function<void()> go_on) {
-  {
-    const std::lock_guard guard{mutex_};
-    // The request stays as suspect when it is submitted again.
-    if (index < x->restored.size())
-      x->restored[index].suspected = how;
-    if (x->journalled && !x->has_ended())
-      return journal_->suspect({x->number, index, how}, std::move(go_on));
-  }
-  go_on();
+    notes_.after_accepts(std::move(twin));
 }
 
 void jobs::impl::note_forgotten() {
-  if (!journal_)
-    return;
   std::vector<uint64_t> forgotten;
   {
     const std::lock_guard guard{mutex_};
     forgotten = table_.take_forgotten();
   }
-  // Files of a job that the journal has forgotten are removed at the next
-  // start.
-  for (const auto number : forgotten)
-    journal_->forget(number);
+  notes_.forget(forgotten);
 }
 
 void jobs::impl::note_expired() {
-  if (!journal_)
-    return;
   const std::lock_guard guard{mutex_};
   for (const auto& x : table_.take_expired())
-    note_end(*x);
+    notes_.end(*x, table_.is_unstored(*x));
 }
 
 void jobs::impl::restore(journal_contents from) {
@@ -204,45 +140,23 @@ void jobs::impl::restore(journal_contents from) {
     table_.remember(name);
   for (auto& job : from.jobs) {
     auto& was = job.was;
-    auto x = std::make_shared<job_entry>();
-    x->number = was.number;
-    x->named = detail::is_client_name(was.wanted.id);
-    x->keeps = x->journalled = x->handed_in = true;
-    x->idempotency_key = std::move(was.wanted.idempotency_key);
-    x->fingerprint = std::move(was.wanted.fingerprint);
-    x->known.id = std::move(was.wanted.id);
-    x->known.kind = std::move(was.wanted.kind);
-    x->known.owner = std::move(was.wanted.owner);
-    x->known.trace = std::move(was.wanted.trace);
-    x->known.request_id = std::move(was.wanted.request_id);
-    x->known.created = was.created;
-    x->known.results.resize(was.wanted.images.size());
-    x->rows.resize(was.wanted.images.size());
-    last_number_ = std::max(last_number_, x->number);
-    if (job.end)
+    const auto x = detail::new_entry(was.number, was.wanted, was.created);
+    x->keeps = x->handed_in = true;
+    x->journal.keep();
+    if (job.end) {
       restore_ended(x, std::move(*job.end));
-    else
-      restore_open(x, std::move(was), job.cancelled_images);
+      continue;
+    }
+    cancel_rows(*x, job.cancelled_images);
+    restore_open(x, std::move(was.wanted.images));
   }
 }
 
-void jobs::impl::restore_open(const entry& x, journalled_job was,
-                              const std::vector<uint32_t>& indices) {
-  x->restored = std::move(was.wanted.images);
-  const auto share = share_of(x->known.owner);
-  for (auto& image : x->restored) {
-    image.tenant = x->known.owner;
-    image.share = share;
-  }
-  x->priority =
-    static_cast<uint32_t>(core::parse_priority(x->restored.front().priority)
-                            .value_or(core::priority::normal));
-  for (size_t i = 0; i < x->rows.size(); ++i)
-    if (x->restored[i].image.empty())
-      x->rows[i].steps = x->restored[i].steps.value_or(0);
-  cancel_rows(*x, indices);
+void jobs::impl::restore_open(const entry& x, std::vector<generation> images) {
+  accounts_.sign(images, x->known.owner);
+  detail::expect_work(*x, images);
   table_.add(x);
-  restored_.emplace(x->number, x);
+  restored_.add(x->number, std::move(images));
   // The earlier server may have been killed before it wrote the job's end.
   end_if_settled(x);
 }
@@ -256,85 +170,48 @@ void jobs::impl::restore_ended(const entry& x, journalled_end end) {
   x->ended_at = when_.steady() - age_of(end.completed, when_.wall());
   x->began = x->last_step = known.ready = x->ended_at;
   cancel_rows(*x, end.cancelled_images);
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < end.images.size() && i < x->rows.size(); ++i) {
-    const auto size = end.images[i] ? files_->size(x->number, i) : std::nullopt;
-    if (size) {
-      bytes += detail::weight_of_file(*size);
-      known.results[i] = end.images[i];
-      x->rows[i].steps = x->rows[i].steps_done = end.images[i]->steps_run;
-      x->rows[i].ended = true;
-    } else if (known.state == job_state::completed) {
-      known.expired = true;
-    }
-  }
-  if (known.expired) {
-    for (uint32_t i = 0; i < known.results.size(); ++i)
-      if (known.results[i])
-        files_->remove(x->number, i);
-    known.results.assign(known.results.size(), nullptr);
-    bytes = 0;
-  }
-  table_.restore(x, bytes);
+  table_.restore(x, storage_.restore(*x, end.images));
 }
 
-void jobs::impl::hand_in_again() {
-  std::vector<entry> open;
+bool jobs::impl::hand_in_again(uint64_t number) {
+  entry x;
   {
     const std::lock_guard guard{mutex_};
-    for (const auto& [number, x] : restored_)
-      open.push_back(x);
+    x = table_.find(number);
   }
-  for (const auto& x : open)
-    if (!hand_in_again(x))
-      return;
-}
-
-bool jobs::impl::hand_in_again(const entry& x) {
+  // It ended meanwhile, and was forgotten.
+  if (!x)
+    return true;
   for (uint32_t i = 0; i < x->rows.size(); ++i) {
     generation wanted;
     {
       const std::lock_guard guard{mutex_};
-      auto& row = x->rows[i];
       if (x->has_ended() || closed_)
         return true;
-      if (row.handed_in || row.ended)
+      if (!x->rows.is_due(i))
         continue;
-      row.again = false;
-      wanted = x->restored[i];
+      wanted = restored_.request(number, i);
     }
     std::optional<failure> why;
-    uint64_t request = 0;
     if (wanted.deadline)
       *wanted.deadline -= age_of(x->known.created, when_.wall());
-    if (wanted.deadline && *wanted.deadline <= core::timespan{0}) {
+    if (wanted.deadline && *wanted.deadline <= core::timespan{0})
       why = to_failure(core::fail(ec::deadline_missed,
                                   "deadline passed while the server was down"));
-    } else {
-      const auto got = from_->submit(wanted, calls_for(x, i));
-      if (const auto* refused = std::get_if<failure>(&got))
-        why = *refused;
-      else
-        request = std::get<uint64_t>(got);
-    }
-    if (why && passes(*why))
+    else
+      why = hand_in(x, i, wanted);
+    if (!why)
+      continue;
+    if (passes(*why))
       return false;
     std::vector<uint64_t> unwanted;
     {
       const std::lock_guard guard{mutex_};
-      auto& row = x->rows[i];
-      if (!why) {
-        row.request = request;
-        row.handed_in = !row.again;
-        if (row.cancelled || (x->has_ended() && !row.ended))
-          unwanted.push_back(request);
-      } else if (!x->has_ended() && !row.cancelled) {
+      if (!x->has_ended() && !x->rows[i].cancelled)
         unwanted = end(x, job_state::failed, *why);
-      }
     }
     take_back(unwanted);
-    if (why)
-      tell(x);
+    tell(x);
   }
   return true;
 }

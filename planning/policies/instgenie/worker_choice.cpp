@@ -190,9 +190,4 @@ std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers) {
                [](const edit_worker& w) { return has_seat(w) ? 0.0 : 1.0; });
 }
 
-bool run_full_when_late(double seconds_until_record, double step_from_record,
-                        double step_in_full) {
-  return step_in_full < seconds_until_record + step_from_record;
-}
-
 } // namespace atelier::planning::instgenie

@@ -75,9 +75,4 @@ std::optional<size_t> choose_fewest_tokens(
   std::span<const edit_worker> workers);
 std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers);
 
-/// Returns whether a batch runs the step of a late edit in full instead of
-/// waiting for its record: it takes the option that ends first.
-bool run_full_when_late(double seconds_until_record, double step_from_record,
-                        double step_in_full);
-
 } // namespace atelier::planning::instgenie

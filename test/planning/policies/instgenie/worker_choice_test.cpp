@@ -201,8 +201,6 @@ BOOST_AUTO_TEST_CASE(models_of_steps_agree_on_equal_blocks) {
   const std::vector<batch_member> large{{0.9, false}};
   BOOST_TEST(exact(small) <= greedy(small) + 1e-12);
   BOOST_TEST(exact(small) < exact(large));
-  BOOST_TEST(run_full_when_late(2, 1, 2.5));
-  BOOST_TEST(!run_full_when_late(1, 1, 2.5));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

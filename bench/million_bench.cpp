@@ -7,6 +7,7 @@
 // needs some 100 MB by itself. Before it prints a result, the program checks
 // that every request has ended exactly once.
 
+#include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policy.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -63,7 +64,8 @@ int main(int argc, char** argv) {
   auto known = planning::parse_profile(text, argv[1]);
   if (!known)
     return fail(known.why().text);
-  const auto policy = planning::make_policy(argc > 2 ? argv[2] : "diffserve");
+  const auto policy = planning::make_policy(argc > 2 ? argv[2] : "diffserve",
+                                            papers::paper_policies());
   if (!policy)
     return fail(policy.why().text);
   uint64_t count = 1'000'000;

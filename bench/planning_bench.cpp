@@ -8,6 +8,7 @@
 //
 //   planning_bench [ROUNDS]
 
+#include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/planning/policies/argus/allocation.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
@@ -429,7 +430,8 @@ void print_policies(size_t rounds) {
   for (const policy_case& c : policies()) {
     std::printf("%-31s", c.name);
     const std::string name{c.name};
-    const auto sut = *make_policy(name.substr(0, name.find(',')));
+    const auto sut =
+      *make_policy(name.substr(0, name.find(',')), papers::paper_policies());
     plan at_1024;
     cluster_view there_1024;
     for (const uint32_t n : cluster_sizes) {

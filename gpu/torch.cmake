@@ -12,7 +12,6 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/detail/torch_threads.cpp
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/device/torch_info.cpp
   ${model_torch_sources}
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/detail/plan_reader.hpp>
 #include <atelier/planning/plan_file.hpp>
 
@@ -169,6 +170,15 @@ core::result<saved_plan> parse_plan(std::string_view text,
   if (!document)
     return document.why();
   return detail::read_plan(*document, where, known, more);
+}
+
+bool plan_is_for_comparisons(std::string_view plan_json) {
+  const auto x = detail::parse_document(plan_json, "plan", most_plan_bytes);
+  if (!x)
+    return false;
+  const auto by = x->find("policy");
+  return by != x->end() && by->is_string()
+      && is_for_comparisons(by->get_ref<const std::string&>());
 }
 
 } // namespace atelier::planning

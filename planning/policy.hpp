@@ -204,7 +204,7 @@ struct policy_row {
   std::string_view does;
   /// The paper that describes it, or that it comes from; empty: none.
   std::string_view paper;
-  /// Null: it is made from a plan file.
+  /// Null: a plan file makes it, or bench/papers does (comparisons.hpp).
   policy_ptr (*make)(std::string_view name) = nullptr;
 };
 

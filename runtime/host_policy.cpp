@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
 #include <atelier/planning/automatic.hpp>
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 #include <atelier/runtime/host_policy.hpp>
@@ -225,7 +226,9 @@ core::result<planning::policy_list> host_policies(
                           faults.empty() ? "" : "\n", i, what);
   };
   const auto taken = [&](std::string_view name) {
-    const auto has_it = [&](const auto& x) { return x.name == name; };
+    const auto has_it = [&](const auto& x) {
+      return x.name == name && !planning::is_for_comparisons(name);
+    };
     const auto is_it = [&](const auto& x) { return x->name() == name; };
     const auto rows = planning::policy_rows();
     return name == planning::automatic_name

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/policies/diffserve/deferral.hpp>
-#include <atelier/planning/policies/diffserve/diffserve.hpp>
 #include <atelier/planning/policies/nirvana/step_choice.hpp>
+#include <atelier/planning/random_judge.hpp>
 #include <atelier/simulation/accounts.hpp>
 #include <atelier/simulation/knowledge.hpp>
 

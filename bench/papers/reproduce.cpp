@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/bench/papers/experiments.hpp>
+#include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/bench/papers/published_profiles.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -160,7 +161,7 @@ core::result<std::string> text_of(const std::string& path) {
 }
 
 std::shared_ptr<const planning::policy> by_name(const std::string& name) {
-  auto found = planning::make_policy(name);
+  auto found = planning::make_policy(name, papers::paper_policies());
   ATELIER_EXPECTS(found, "an experiment names a policy that there is");
   return std::move(*found);
 }

@@ -5,8 +5,8 @@
 
 #include <atelier/bench/papers/comparison.hpp>
 #include <atelier/bench/papers/experiments.hpp>
+#include <atelier/bench/papers/policies/diffserve_comparisons.hpp>
 #include <atelier/planning/demand/workload.hpp>
-#include <atelier/planning/policies/diffserve/diffserve.hpp>
 #include <atelier/planning/policies/diffserve/quality.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace atelier::runtime::detail {
 
 namespace {
 
-using planning::diffserve_rules;
+using papers::diffserve_comparison_rules;
 
 constexpr uint32_t gpus = 16;
 constexpr auto paper = "DiffServe";
@@ -117,16 +117,18 @@ std::string where(const experiments& e, const setting& s) {
                      e.options.seeds);
 }
 
-diffserve_rules rules(const std::string& name) {
-  for (auto& r : planning::all_diffserve_rules())
-    if (r.name == name) {
-      // The artifact draws workers at random. The specification's figures use
-      // the least loaded worker, for all policies.
-      r.worker_lanes = false;
-      return r;
-    }
-  ATELIER_EXPECTS(false, "rules of that name");
-  return {};
+/// Returns the rules of that name: of a comparison, or of the paper's policy.
+diffserve_comparison_rules rules(const std::string& name) {
+  auto all = papers::diffserve_comparisons();
+  for (const auto& r : planning::all_diffserve_rules())
+    all.push_back({r, {}, {}, {}, {}});
+  const auto found =
+    std::ranges::find(all, name, &diffserve_comparison_rules::name);
+  ATELIER_EXPECTS(found != all.end(), "rules of that name");
+  // The artifact draws workers at random. The specification's figures use the
+  // least loaded worker, for all policies.
+  found->worker_lanes = false;
+  return *found;
 }
 
 scenario base(const setting& s) {
@@ -141,10 +143,10 @@ scenario base(const setting& s) {
 }
 
 /// Runs the setting's trace, or a steady load, with every seed.
-named_run ran(experiments& e, const setting& s, const diffserve_rules& r,
-              double steady_rate = 0) {
+named_run ran(experiments& e, const setting& s,
+              const diffserve_comparison_rules& r, double steady_rate = 0) {
   auto x = base(s);
-  x.policy = std::make_shared<planning::diffserve_policy>(r);
+  x.policy = std::make_shared<papers::diffserve_comparison>(r);
   return {r.name, e.run_seeds(x, fmt::format("{} {}", s.what.name, r.name),
                               [&](uint64_t seed) {
                                 if (!(steady_rate > 0))
@@ -182,7 +184,7 @@ std::string by_light_share(const named_runs& of) {
 }
 
 /// Returns the rules of Clipper with batches of one.
-diffserve_rules clipper(bool heavy) {
+diffserve_comparison_rules clipper(bool heavy) {
   auto r = rules(heavy ? "heavy-aimd" : "light-aimd");
   r.name = heavy ? "Clipper-Heavy" : "Clipper-Light";
   r.trial_batches = false;

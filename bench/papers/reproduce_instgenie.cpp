@@ -6,6 +6,7 @@
 // longer than most because it keeps the rows of one paper together.
 
 #include <atelier/bench/papers/experiments.hpp>
+#include <atelier/bench/papers/policies/instgenie_comparisons.hpp>
 #include <atelier/planning/policies/instgenie/block_plan.hpp>
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/simulation/knowledge.hpp>
@@ -497,18 +498,23 @@ void against_all(experiments& e, const trace_masks& drawn) {
                         policy);
     };
     const auto ours = at("atelier");
-    for (const auto& rules : planning::all_instgenie_rules()) {
-      const auto other = at(rules.name);
+    std::vector<std::string> others;
+    for (const auto& rules : planning::all_instgenie_rules())
+      others.push_back(rules.name);
+    for (const auto& rules : papers::instgenie_comparisons())
+      others.push_back(rules.name);
+    for (const auto& name : others) {
+      const auto other = at(name);
       if (e.failure.code != core::ec::none)
         return;
       const auto row = fmt::format("InstGenIE's {} at {}/s: atelier against {}",
-                                   m.name, rate, rules.name);
+                                   m.name, rate, name);
       const auto figures =
         fmt::format("mean {:.2f} against {:.2f} s, P95 {:.2f} against {:.2f} s",
                     ours.mean, other.mean, ours.p95, other.p95);
       const auto conditions = fmt::format("{} workers, {}: neither higher",
                                           gpus, seconds_of(e, run_seconds));
-      if (rules.name == "instgenie")
+      if (name == "instgenie")
         e.tell_input(papers_workloads, row, "-", figures, conditions,
                      "atelier takes its rule for edits");
       else

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // This file lists every policy in the order in which users see them: a new
-// policy has its row here.
+// policy has its row here, even if another program makes it.
 
 #include <atelier/core/edit_distance.hpp>
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/policies/argus/argus.hpp>
 #include <atelier/planning/policies/atelier/atelier.hpp>
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -43,6 +45,9 @@ constexpr auto diffserve_by = by_rules<diffserve_policy, all_diffserve_rules>;
 constexpr auto instgenie_by = by_rules<instgenie_policy, all_instgenie_rules>;
 constexpr auto modm_by = by_rules<modm_policy, all_modm_rules>;
 constexpr auto nirvana_by = by_rules<nirvana_policy, all_nirvana_rules>;
+
+// The papers' own comparisons are made by bench/papers.
+constexpr decltype(policy_row::make) not_in_servers = nullptr;
 
 using enum policy_kind;
 
@@ -73,35 +78,39 @@ constexpr auto rows = std::to_array<policy_row>({
    modm_by},
   {published, "nirvana-paper", "Nirvana as published", "Nirvana", nirvana_by},
 
-  {baseline, "pac", "latents by load alone", "Argus", argus_by},
-  {baseline, "proteus", "models by load alone", "Argus", argus_by},
-  {baseline, "sommelier", "each worker chooses its model", "Argus", argus_by},
-  {baseline, "clipper-heavy", "the largest model for all", "Argus", argus_by},
-  {baseline, "clipper-light", "the smallest model for all", "Argus", argus_by},
+  {baseline, "pac", "latents by load alone", "Argus", not_in_servers},
+  {baseline, "proteus", "models by load alone", "Argus", not_in_servers},
+  {baseline, "sommelier", "each worker chooses its model", "Argus",
+   not_in_servers},
+  {baseline, "clipper-heavy", "the largest model for all", "Argus",
+   not_in_servers},
+  {baseline, "clipper-light", "the smallest model for all", "Argus",
+   not_in_servers},
   {baseline, "diffserve-static", "one plan for all time", "DiffServe",
-   diffserve_by},
+   not_in_servers},
   {baseline, "diffserve-peak", "one plan for all time, for the peak",
-   "DiffServe", diffserve_by},
+   "DiffServe", not_in_servers},
   {baseline, "diffserve-proteus", "light or heavy by chance, nothing judged",
-   "DiffServe", diffserve_by},
+   "DiffServe", not_in_servers},
   {baseline, "random-cascade", "a judge that decides at random", "DiffServe",
-   diffserve_by},
-  {baseline, "score-cascade", "PickScore judges", "DiffServe", diffserve_by},
-  {baseline, "clip-cascade", "CLIP's score judges", "DiffServe", diffserve_by},
+   not_in_servers},
+  {baseline, "score-cascade", "PickScore judges", "DiffServe", not_in_servers},
+  {baseline, "clip-cascade", "CLIP's score judges", "DiffServe",
+   not_in_servers},
   {baseline, "light-aimd", "the light model for all, batches by trial",
-   "DiffServe", diffserve_by},
+   "DiffServe", not_in_servers},
   {baseline, "heavy-aimd", "the heavy model for all, batches by trial",
-   "DiffServe", diffserve_by},
+   "DiffServe", not_in_servers},
   {baseline, "request-balance", "edits to the worker with the fewest requests",
-   "InstGenIE", instgenie_by},
+   "InstGenIE", not_in_servers},
   {baseline, "token-balance", "edits to the worker with the fewest tokens",
-   "InstGenIE", instgenie_by},
+   "InstGenIE", not_in_servers},
   {baseline, "first-fit", "edits to the first worker with a seat", "InstGenIE",
-   instgenie_by},
+   not_in_servers},
   {baseline, "static-batching", "batches that end together", "InstGenIE",
-   instgenie_by},
+   not_in_servers},
   {baseline, "full-recompute", "edits compute all tokens", "InstGenIE",
-   instgenie_by},
+   not_in_servers},
   {baseline, "gptcache", "answers with the image found, from 0.8 on", "Nirvana",
    nirvana_by},
   {baseline, "pinecone", "answers with the image found, from 0.85 on",
@@ -110,19 +119,20 @@ constexpr auto rows = std::to_array<policy_row>({
    nirvana_by},
   {baseline, "small-model", "a small model for all", "Nirvana", nirvana_by},
 
-  {ablation, "argus-no-classifier", "predicts nothing", "Argus", argus_by},
+  {ablation, "argus-no-classifier", "predicts nothing", "Argus",
+   not_in_servers},
   {ablation, "argus-no-shift", "levels as predicted, whatever the load",
-   "Argus", argus_by},
+   "Argus", not_in_servers},
   {ablation, "argus-no-switch", "never leaves cached latents", "Argus",
-   argus_by},
+   not_in_servers},
   {ablation, "static-threshold", "the threshold stays", "DiffServe",
-   diffserve_by},
+   not_in_servers},
   {ablation, "no-queueing", "execution counts twice instead of waits",
-   "DiffServe", diffserve_by},
-  {ablation, "no-waits", "waits do not count", "DiffServe", diffserve_by},
-  {ablation, "aimd", "batches by trial", "DiffServe", diffserve_by},
+   "DiffServe", not_in_servers},
+  {ablation, "no-waits", "waits do not count", "DiffServe", not_in_servers},
+  {ablation, "aimd", "batches by trial", "DiffServe", not_in_servers},
   {ablation, "modm-cache-large", "keeps only images of the large model", "MoDM",
-   modm_by},
+   not_in_servers},
   {ablation, "nirvana-no-predictor", "searches without asking a predictor",
    "Nirvana", nirvana_by},
 });
@@ -139,6 +149,14 @@ std::string_view title(policy_kind x) {
       return "ablations: ";
   }
   return "";
+}
+
+// Returns the row of a policy that no server makes; null if it has none.
+const policy_row* comparison_row(std::string_view name) {
+  const auto* row = std::ranges::find(rows, name, &policy_row::name);
+  return row != rows.end() && row->make == nullptr && row->kind != system
+         ? row
+         : nullptr;
 }
 
 // Returns a paragraph for each kind, with long ones broken into lines.
@@ -166,10 +184,15 @@ std::string names(const policy_list& more) {
     kind = row.kind;
     add(row.name);
   }
-  if (!more.empty())
-    begin("the host's own: ");
-  for (const auto& x : more)
+  bool any_own = false;
+  for (const auto& x : more) {
+    if (comparison_row(x->name()) != nullptr)
+      continue;
+    if (!any_own)
+      begin("the host's own: ");
+    any_own = true;
     add(x->name());
+  }
   return text + line;
 }
 
@@ -208,6 +231,10 @@ const policy_list& all_policies() {
   return all;
 }
 
+bool is_for_comparisons(std::string_view name) {
+  return comparison_row(name) != nullptr;
+}
+
 core::result<policy_ptr> make_policy(std::string_view name,
                                      const policy_list& more) {
   for (const auto* list : {&all_policies(), &more})
@@ -217,6 +244,13 @@ core::result<policy_ptr> make_policy(std::string_view name,
   if (name == fixed_name)
     return core::fail(core::ec::not_found,
                       "policy 'fixed' is made from a plan file");
+  if (const auto* row = comparison_row(name))
+    return core::fail(
+      core::ec::not_found,
+      "policy '{}' is {} of {}, for comparisons: 'atelier "
+      "simulate' and 'atelier plan' take it in --policy, "
+      "servers do not",
+      name, row->kind == ablation ? "an ablation" : "a baseline", row->paper);
   const auto near = near_name(name, more);
   return core::fail(
     core::ec::not_found, "unknown policy '{}'; {} policies are{}", name,

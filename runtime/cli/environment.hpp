@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/policy.hpp>
 #include <atelier/runtime/cli/arguments.hpp>
 #include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/interruption.hpp>
@@ -25,6 +26,9 @@ struct environment {
   /// Whether times of this program say nothing of a release
   /// (core::is_quick_build).
   bool quick_build = false;
+  /// Policies beside planning::all_policies that `plan` and `simulate` know;
+  /// empty: another program has the papers' comparisons.
+  planning::policy_list policies = {};
 };
 
 } // namespace atelier::runtime::cli

@@ -273,6 +273,9 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
 exit_status plan(const plan_arguments& arguments,
                  const common_arguments& common, environment& world) {
   const auto& terminal = world.terminal;
+  if (world.policies.empty()
+      && names_comparisons(arguments.policy.value_or(""), arguments.plans))
+    return world.separate.compare(world);
   if (!arguments.profiles)
     return refuse(terminal,
                   {core::ec::invalid_argument, "--profiles is missing: FILE"});
@@ -288,8 +291,9 @@ exit_status plan(const plan_arguments& arguments,
   const auto devices = read_devices(arguments.workers, arguments.kinds, *known);
   if (!devices)
     return refuse(terminal, devices.why());
-  const auto policies = read_policies(
-    "--policy", arguments.policy.value_or("atelier"), arguments.plans, *known);
+  const auto policies =
+    read_policies("--policy", arguments.policy.value_or("atelier"),
+                  arguments.plans, *known, world.policies);
   if (!policies)
     return refuse(terminal, policies.why());
   const auto mode =

@@ -2,6 +2,7 @@
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/planning/automatic.hpp>
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/demand/workload.hpp>
 #include <atelier/planning/demand_file.hpp>
@@ -10,6 +11,7 @@
 #include <atelier/runtime/cli/parse.hpp>
 #include <atelier/runtime/cli/planning_files.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -37,14 +39,14 @@ core::error as_input(core::error why) {
 
 core::result<std::shared_ptr<const planning::policy>> read_fixed(
   std::string_view argument, const std::string& path,
-  const planning::profile& known, bool by_file) {
+  const planning::profile& known, bool by_file, const policy_list& more) {
   const auto text = read_text(argument, path, planning::most_plan_bytes);
   if (!text)
     return text.why();
   std::string name{planning::fixed_name};
   if (by_file)
     name += ":" + std::filesystem::path{path}.filename().string();
-  auto made = planning::make_fixed(*text, path, known, std::move(name));
+  auto made = planning::make_fixed(*text, path, known, std::move(name), more);
   if (!made)
     return as_input(made.why());
   return made;
@@ -156,7 +158,8 @@ core::result<planning::demand> read_demand(std::string_view argument,
 core::result<policy_list> read_policies(std::string_view argument,
                                         std::string_view text,
                                         const std::vector<std::string>& plans,
-                                        const planning::profile& known) {
+                                        const planning::profile& known,
+                                        const policy_list& more) {
   policy_list out;
   const auto add = [&](std::shared_ptr<const planning::policy> one,
                        std::string_view named) -> core::result<void> {
@@ -173,7 +176,7 @@ core::result<policy_list> read_policies(std::string_view argument,
                   "{}: 'fixed' answers by a plan: --plan FILE is missing",
                   argument);
     for (const auto& file : plans) {
-      auto made = read_fixed("--plan", file, known, plans.size() > 1);
+      auto made = read_fixed("--plan", file, known, plans.size() > 1, more);
       if (!made)
         return made.why();
       if (auto ok = add(std::move(*made), "--plan"); !ok)
@@ -182,13 +185,14 @@ core::result<policy_list> read_policies(std::string_view argument,
     return {};
   };
   const auto add_named = [&](std::string_view name) -> core::result<void> {
-    auto found = planning::make_policy(planning::policy_named(name, known));
+    auto found =
+      planning::make_policy(planning::policy_named(name, known), more);
     if (!found)
       return fail(ec::invalid_argument, "{}: {}", argument, found.why().text);
     return add(std::move(*found), argument);
   };
   bool fixed = false;
-  for (bool more = true; more;) {
+  for (bool goes_on = true; goes_on;) {
     const auto comma = text.find(',');
     const auto name = text.substr(0, comma);
     const bool by_file = name == planning::fixed_name;
@@ -197,8 +201,8 @@ core::result<policy_list> read_policies(std::string_view argument,
     fixed = fixed || by_file;
     if (auto ok = by_file ? add_fixed() : add_named(name); !ok)
       return ok.why();
-    more = comma != std::string_view::npos;
-    text.remove_prefix(more ? comma + 1 : text.size());
+    goes_on = comma != std::string_view::npos;
+    text.remove_prefix(goes_on ? comma + 1 : text.size());
   }
   if (!plans.empty() && !fixed)
     return fail(ec::invalid_argument,
@@ -206,6 +210,25 @@ core::result<policy_list> read_policies(std::string_view argument,
                 "name",
                 argument);
   return out;
+}
+
+bool names_comparisons(std::string_view text,
+                       const std::vector<std::string>& plans) {
+  for (bool goes_on = true; goes_on;) {
+    const auto comma = text.find(',');
+    if (planning::is_for_comparisons(text.substr(0, comma)))
+      return true;
+    goes_on = comma != std::string_view::npos;
+    text.remove_prefix(goes_on ? comma + 1 : text.size());
+  }
+  return std::any_of(plans.begin(), plans.end(), [](const std::string& path) {
+    // What is no file can be read only once.
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+      return false;
+    const auto plan = read_text("--plan", path, planning::most_plan_bytes);
+    return plan && planning::plan_is_for_comparisons(*plan);
+  });
 }
 
 core::result<double> parse_number(std::string_view argument,

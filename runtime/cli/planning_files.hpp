@@ -44,11 +44,18 @@ using planning::policy_list;
 /// Reads names separated by commas; each must be a policy's, once. `fixed`
 /// stands for a policy by each of `plans`, files that --plan named; more than
 /// one are told apart by their files' names. `auto` stands for the policy that
-/// planning::policy_for chooses for `known`.
+/// planning::policy_for chooses for `known`. `more`: policies that can be named
+/// beside planning::all_policies.
 core::result<policy_list> read_policies(std::string_view argument,
                                         std::string_view text,
                                         const std::vector<std::string>& plans,
-                                        const planning::profile& known);
+                                        const planning::profile& known,
+                                        const policy_list& more);
+
+/// Returns whether names separated by commas, or one of the plan files, name a
+/// policy that planning::is_for_comparisons. Files that are no plans name none.
+bool names_comparisons(std::string_view text,
+                       const std::vector<std::string>& plans);
 
 /// Reads a decimal number in `least`..`most`.
 core::result<double> parse_number(std::string_view argument,

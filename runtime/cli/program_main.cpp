@@ -19,7 +19,7 @@ uint64_t draw_seed() {
 } // namespace
 
 int program_main(int count, char** arguments, const service_starter& start,
-                 const separate_commands& own) {
+                 const separate_commands& own, planning::policy_list policies) {
   const auto terminal = standard_console();
   try {
     const std::vector<std::string> words{arguments + 1, arguments + count};
@@ -37,7 +37,8 @@ int program_main(int count, char** arguments, const service_starter& start,
                       std::string{atelier::version()},
                       draw_seed,
                       std::move(separate),
-                      core::is_quick_build()};
+                      core::is_quick_build(),
+                      std::move(policies)};
     return static_cast<int>(run_program(words, world));
   } catch (const std::exception& e) {
     terminal.complain(std::string{"internal: "} + e.what());

@@ -53,7 +53,10 @@ separate_commands handed_over(const std::vector<std::string>& arguments) {
       return go_on_as(name, arguments, world);
     };
   };
-  return {to("atelier-training"), to("atelier-training"), to("atelier-papers")};
+  return {to("atelier-training"), to("atelier-training"), to("atelier-papers"),
+          [arguments](environment& world) {
+            return go_on_as("atelier-papers", arguments, world);
+          }};
 }
 
 } // namespace atelier::runtime::cli

@@ -27,6 +27,9 @@ struct separate_commands {
   work<evaluate_arguments> evaluate;
   /// Runs `simulate --reproduce`.
   work<simulate_arguments> reproduce;
+  /// Runs the whole command again in the program that has the papers' baselines
+  /// and ablations (planning::is_for_comparisons).
+  std::function<exit_status(environment&)> compare;
 };
 
 /// Returns commands that continue as `atelier-training` and `atelier-papers`

@@ -163,7 +163,10 @@ exit_status simulate(const simulate_arguments& arguments,
                        "--strict: it has no effect without --reproduce"));
   if (arguments.reproduce)
     return world.separate.reproduce(arguments, common, world);
-  auto wanted = plan_simulation(arguments);
+  if (world.policies.empty()
+      && names_comparisons(arguments.policies.value_or(""), arguments.plans))
+    return world.separate.compare(world);
+  auto wanted = plan_simulation(arguments, world.policies);
   if (!wanted)
     return refuse(terminal, wanted.why());
   if (!wanted->note.empty())

@@ -126,7 +126,7 @@ result<void> read_given(const std::optional<std::string>& given, T& to,
 /// Reads the workers, their profile and the policies that requests are
 /// simulated with.
 result<void> read_world(const simulate_arguments& arguments,
-                        simulation_plan& out) {
+                        const policy_list& more, simulation_plan& out) {
   auto& x = out.scenario;
   auto known = read_profile("--profiles", *arguments.profiles);
   if (!known)
@@ -138,8 +138,8 @@ result<void> read_world(const simulate_arguments& arguments,
   if (!arguments.kinds.empty())
     x.devices = *devices;
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
-  auto policies =
-    read_policies("--policy", *arguments.policies, arguments.plans, *x.profile);
+  auto policies = read_policies("--policy", *arguments.policies,
+                                arguments.plans, *x.profile, more);
   if (!policies)
     return policies.why();
   out.policies = std::move(*policies);
@@ -247,7 +247,8 @@ result<void> read_faults(const simulate_arguments& arguments, scenario& x) {
 
 } // namespace
 
-result<simulation_plan> plan_simulation(const simulate_arguments& arguments) {
+result<simulation_plan> plan_simulation(const simulate_arguments& arguments,
+                                        const policy_list& more) {
   if (!arguments.policies)
     return fail(ec::invalid_argument, "--policy is missing: P[,P...]");
   if (!arguments.profiles)
@@ -258,7 +259,7 @@ result<simulation_plan> plan_simulation(const simulate_arguments& arguments) {
                 "needed");
   simulation_plan out;
   auto& x = out.scenario;
-  if (auto ok = read_world(arguments, out); !ok)
+  if (auto ok = read_world(arguments, more, out); !ok)
     return ok.why();
   const auto seed =
     parse_whole("--seed", arguments.seed.value_or("1"), 0, UINT64_MAX);

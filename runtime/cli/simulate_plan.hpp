@@ -22,7 +22,8 @@ struct simulation_plan {
 
 /// Reads every argument, and checks it before anything is simulated.
 /// Errors: ec::invalid_argument; the text begins with the argument's name.
+/// `more`: policies that --policy can name beside planning::all_policies.
 core::result<simulation_plan> plan_simulation(
-  const simulate_arguments& arguments);
+  const simulate_arguments& arguments, const policy_list& more);
 
 } // namespace atelier::runtime::cli

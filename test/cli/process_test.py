@@ -108,6 +108,9 @@ BAD = [
     (["generate", "a", "--processes", "three"], 2, r"--processes: .*split"),
     (["generate", "a", "--policy", "nosuch"], 2, 
      r"^atelier: --policy: unknown policy 'nosuch'[\s\S]*\n  atelier, argus, "),
+    (["generate", "a", "--policy", "clipper-light"], 2,
+     r"^atelier: --policy: policy 'clipper-light' is a baseline of Argus, for "
+     r"comparisons: 'atelier simulate' and 'atelier plan' take it in --policy"),
     (["generate", "abcde", "--set", "limits.prompt_bytes=4"], 2,
      r"PROMPT: .*5.*4"),
     (["generate", "a", "--negative", "abcde", "--set",

@@ -33,6 +33,10 @@ BOOST_AUTO_TEST_CASE(a_missing_program_is_told_with_the_places_looked_at) {
   BOOST_TEST((separate.reproduce({}, {}, world) == exit_status::not_there));
   BOOST_TEST(err.str().find("/libexec/atelier/atelier-papers")
              != std::string::npos);
+  err.str("");
+  BOOST_TEST((separate.compare(world) == exit_status::not_there));
+  BOOST_TEST(err.str().find("/libexec/atelier/atelier-papers")
+             != std::string::npos);
   BOOST_TEST(out.str() == "");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fake_service.hpp"
 #include "scratch_folder.hpp"
+#include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/bench/papers/program/reproduce_command.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
@@ -71,7 +72,9 @@ struct fixture : test::scratch_folder {
                     },
                     "1.2.3",
                     [] { return uint64_t{7}; },
-                    {{}, {}, reproduce}};
+                    {{}, {}, reproduce, {}},
+                    false,
+                    papers::paper_policies()};
 };
 
 } // namespace
@@ -83,6 +86,32 @@ BOOST_AUTO_TEST_CASE(policies_are_shown_side_by_side) {
   BOOST_TEST(out.str().find("diffserve") != std::string::npos);
   BOOST_TEST(out.str().find("light-aimd") != std::string::npos);
   BOOST_TEST(out.str().find("200") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(comparisons_are_left_to_the_program_that_has_them) {
+  int left = 0;
+  world.policies.clear();
+  world.separate.compare = [&](environment&) {
+    ++left;
+    return exit_status::failed;
+  };
+  BOOST_TEST((simulate({}, "diffserve,light-aimd") == exit_status::failed));
+  BOOST_TEST((run({"plan", "--policy", "light-aimd"}) == exit_status::failed));
+  write("plan.json", R"({"policy": "clip-cascade"})");
+  BOOST_TEST(
+    (simulate({"--plan", at("plan.json")}, "fixed") == exit_status::failed));
+  BOOST_TEST(left == 3);
+  // Only those are.
+  for (const auto* text :
+       {R"({"policy": "diffserve"})", R"({"policy": 1})", "[]", "{", ""}) {
+    write("plan.json", text);
+    BOOST_TEST((simulate({"--plan", at("plan.json")}, "fixed")
+                == exit_status::bad_input));
+  }
+  BOOST_TEST((simulate({}, "diffserve") == exit_status::done));
+  BOOST_TEST((simulate({}, "light-amd") == exit_status::bad_input));
+  BOOST_TEST(complains("did you mean light-aimd?"));
+  BOOST_TEST(left == 3);
 }
 
 BOOST_AUTO_TEST_CASE(json_is_one_object_a_policy_and_the_same_each_time) {

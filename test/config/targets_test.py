@@ -46,6 +46,16 @@ class Targets(unittest.TestCase):
                           ["--data", "d", "simulate", "--reproduce", "all"]):
             self.assertEqual(self.built(*arguments), ["atelier-papers"], arguments)
 
+    def test_the_papers_policies_are_in_their_program(self):
+        for arguments in (["simulate", "--policy", "atelier,clipper-light"],
+                          ["simulate", "--policy=aimd,vanilla", "--json"],
+                          ["plan", "--demand", "2", "--policy", "static-batching"],
+                          ["plan", "--policy", "fixed", "--plan", "p.json"]):
+            self.assertEqual(self.built(*arguments), ["atelier-papers"], arguments)
+        for arguments in (["plan", "--policy", "atelier,argus-paper"],
+                          ["serve", "--policy", "clipper-light"]):
+            self.assertEqual(self.built(*arguments), [], arguments)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests of gpu that need LibTorch.
-atelier_add_test(gpu_torch_info
-  KIND UNIT
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/device/torch_info_test.cpp
-  LIBS Atelier::gpu_torch)
 atelier_add_test(gpu_text_and_images
   KIND UNIT TORCH
   SOURCES

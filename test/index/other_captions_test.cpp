@@ -198,7 +198,7 @@ public:
 std::vector<test::scene> all_scenes(
   const std::function<void(planning::reuse_profile&)>& with) {
   std::vector<test::scene> out;
-  for (const auto& policy : planning::all_policies()) {
+  for (const auto& policy : test::every_policy()) {
     auto& s = out.emplace_back(policy->name());
     with(*s.known.reuse);
     s.window(1);

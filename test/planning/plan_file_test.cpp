@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "planning/full_profile.hpp"
 #include "planning/profiles/read_profile.hpp"
 #include "support/scale.hpp"
@@ -153,7 +154,7 @@ policy_memory random_memory(draws& d, const saved_plan& of) {
 
 saved_plan random_plan(uint64_t i) {
   draws d{i};
-  const auto policies = all_policies();
+  const auto policies = test::every_policy();
   saved_plan x;
   x.policy = policies[i % policies.size()]->name();
   for (auto n = d.below(6); n > 0; --n) {
@@ -235,7 +236,8 @@ BOOST_AUTO_TEST_CASE(random_plans_are_read_as_they_were_written) {
   for (size_t i = 0; i < test::scaled(20'000); ++i) {
     const auto x = random_plan(i);
     const auto text = to_json(x, known);
-    const auto back = parse_plan(text, "p.json", known);
+    const auto back =
+      parse_plan(text, "p.json", known, papers::paper_policies());
     BOOST_REQUIRE_MESSAGE(back, "plan " << i << ": "
                                         << (back ? "" : back.why().text));
     BOOST_REQUIRE_MESSAGE((*back == x), "plan " << i << ":\n" << text);

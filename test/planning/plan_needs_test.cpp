@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "planning/full_profile.hpp"
 #include <atelier/planning/plan_needs.hpp>
 #include <atelier/planning/policies/atelier/unified_memory.hpp>
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(plans_that_count_with_skipped_steps_are_known) {
   const std::set<std::string> by_worker{"argus-paper", "pac",
                                         "argus-no-classifier", "argus-no-shift",
                                         "argus-no-switch"};
-  for (const auto& by : all_policies()) {
+  for (const auto& by : test::every_policy()) {
     const std::string name{by->name()};
     const auto found = planned_skip(*by, all);
     BOOST_TEST(found.has_value()
@@ -161,7 +162,7 @@ BOOST_AUTO_TEST_CASE(plans_that_count_with_skipped_steps_are_known) {
   std::erase_if(all.ladders, [](const ladder_profile& x) {
     return x.kind == ladder_kind::cached_latents;
   });
-  for (const auto& by : all_policies())
+  for (const auto& by : test::every_policy())
     BOOST_TEST(!planned_skip(*by, all), by->name());
 }
 

@@ -161,7 +161,7 @@ BOOST_FIXTURE_TEST_CASE(without_a_route_it_is_refused, rig) {
 
 BOOST_AUTO_TEST_CASE(no_policy_runs_a_request_on_what_cannot_run_it) {
   std::set<std::string> changed;
-  for (const auto& p : all_policies())
+  for (const auto& p : test::every_policy())
     for (const double rate : {0.25, 4.0}) {
       test::scene s{p->name()};
       for (int period = 0; period < 3; ++period) {
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(no_policy_runs_a_request_on_what_cannot_run_it) {
   // left out. Some answer with the image that they find, which needs no model.
   for (const auto* name : {"argus", "diffserve", "atelier", "vanilla"})
     BOOST_TEST(changed.contains(name), name);
-  BOOST_TEST(2 * changed.size() > all_policies().size());
+  BOOST_TEST(2 * changed.size() > test::every_policy().size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cascades over several devices, with guessed costs.
+#include <atelier/bench/papers/policies/paper_policies.hpp>
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -66,7 +68,10 @@ struct fixture {
       "planner.period_s=0.5",
       "monitor.window_s=1"};
     settings.insert(settings.end(), more.begin(), more.end());
-    return test::start(mode::single, std::move(settings));
+    auto options = test::options_of(mode::single, std::move(settings));
+    if (planning::is_for_comparisons(policy))
+      options.extend.policies = papers::paper_policies();
+    return test::start(options);
   }
 
   static generation wanted(uint64_t seed) {

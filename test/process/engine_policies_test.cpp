@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every policy by its name, with split processes.
-#include <atelier/planning/policy.hpp>
+#include <atelier/planning/comparisons.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/planning/random_judge.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>
+#include <planning/every_policy.hpp>
 #include <process/engine_fixture.hpp>
 #include <process/host_code.hpp>
 #include <support/eventually.hpp>
@@ -133,6 +134,12 @@ const decision systems[] = {
    nullptr},
 };
 
+/// Adds the policies that servers do not have, if one is needed.
+void bring_comparisons(engine_options& to, const std::string& policy) {
+  if (policy == "fixed" || planning::is_for_comparisons(policy))
+    to.extend.policies = papers::paper_policies();
+}
+
 /// A folder with the measurements, and with the judge that they name.
 struct fixture {
   fixture() {
@@ -155,7 +162,9 @@ struct fixture {
       "monitor.window_s=" + std::to_string(2 * period_seconds)};
     if (!more.empty())
       set.push_back(more);
-    return test::start(how, std::move(set));
+    auto options = test::options_of(how, std::move(set));
+    bring_comparisons(options, policy);
+    return test::start(options);
   }
 
   /// Starts an engine whose variants are those of two models. The sampler of
@@ -188,6 +197,7 @@ struct fixture {
        "planner.profile='" + (folder.path / "measured.json").string() + "'",
        "planner.period_s=0.5", "monitor.window_s=1"});
     options.extend.executors = {test::painting()};
+    bring_comparisons(options, policy);
     return test::start(options);
   }
 
@@ -369,7 +379,7 @@ BOOST_AUTO_TEST_CASE(every_policy_answers_over_processes_of_their_own) {
     return name == "score-cascade" || name == "clip-cascade";
   };
   std::vector<std::string> names;
-  for (const auto& p : planning::all_policies())
+  for (const auto& p : test::every_policy())
     names.emplace_back(p->name());
   std::mt19937_64 random{test::seed()};
   std::shuffle(names.begin(), names.end(), random);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "simulation/ran.hpp"
 #include <atelier/planning/policies/nirvana/step_choice.hpp>
 #include <atelier/simulation/simulate.hpp>
@@ -49,7 +50,7 @@ scenario base(std::string_view policy, eviction_rule rule, uint32_t entries,
   if (images)
     p->reuse->latents.clear();
   x.profile = p;
-  x.policy = *planning::make_policy(policy);
+  x.policy = test::any_policy(policy);
   for (uint32_t i = 0; i < 1'500; ++i)
     x.trace.push_back({0.5 * i, i % 50});
   x.workers = 8;
@@ -128,7 +129,7 @@ BOOST_AUTO_TEST_CASE(without_topics_in_common_nothing_is_near) {
 }
 
 BOOST_AUTO_TEST_CASE(every_policy_runs_over_a_cache_that_fills) {
-  for (const auto& policy : planning::all_policies()) {
+  for (const auto& policy : test::every_policy()) {
     auto x = base(policy->name(), eviction_rule::lcbfu, 50);
     x.trace.resize(80);
     x.check_every = 97;

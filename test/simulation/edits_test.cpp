@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "simulation/ran.hpp"
 #include <atelier/planning/policies/instgenie/instgenie.hpp>
 #include <atelier/simulation/knowledge.hpp>
@@ -43,7 +44,7 @@ std::shared_ptr<planning::profile> editor() {
 scenario base(std::string_view policy, size_t requests, double gap) {
   scenario x;
   x.profile = editor();
-  x.policy = *planning::make_policy(policy);
+  x.policy = test::any_policy(policy);
   for (size_t i = 0; i < requests; ++i)
     x.trace.push_back({gap * static_cast<double>(i + 1), i});
   x.workers = 1;
@@ -162,14 +163,14 @@ BOOST_AUTO_TEST_CASE(workers_are_chosen_by_masks) {
   const auto ours = ran(x);
   x.policy = *planning::make_policy("instgenie-paper");
   const auto published = ran(x);
-  x.policy = *planning::make_policy("request-balance");
+  x.policy = test::any_policy("request-balance");
   const auto counted = ran(x);
   BOOST_TEST(ours.latency_mean_ms < 0.95 * counted.latency_mean_ms);
   BOOST_TEST(published.latency_mean_ms < 0.95 * counted.latency_mean_ms);
 }
 
 BOOST_AUTO_TEST_CASE(every_policy_answers_edits_and_others_also_after_deaths) {
-  for (const auto& policy : planning::all_policies()) {
+  for (const auto& policy : test::every_policy()) {
     auto x = base(policy->name(), 400, 0.02);
     x.workers = 4;
     x.edits = {0.7, 0.19, 0.16, 0.8};

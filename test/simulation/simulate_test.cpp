@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "planning/full_profile.hpp"
 #include "simulation/ran.hpp"
 #include "support/host_policy.hpp"
@@ -51,7 +52,7 @@ std::shared_ptr<planning::profile> cascade() {
 scenario base(std::string_view policy, double rate = 8, double seconds = 120) {
   scenario x;
   x.profile = cascade();
-  x.policy = *planning::make_policy(policy);
+  x.policy = test::any_policy(policy);
   planning::load_spec load;
   load.low = load.high = rate;
   load.seconds = seconds;
@@ -80,7 +81,7 @@ scenario one_worker() {
 BOOST_AUTO_TEST_SUITE(simulate)
 
 BOOST_AUTO_TEST_CASE(every_policy_answers_every_request_of_every_kind) {
-  for (const auto& policy : planning::all_policies()) {
+  for (const auto& policy : test::every_policy()) {
     auto x = base(policy->name(), 6, 40);
     x.check_every = 97;
     x.noise = 0.1;

@@ -3,6 +3,7 @@
 // The behaviour of policies over hours: they settle, return, and use their
 // plans.
 
+#include "planning/every_policy.hpp"
 #include "planning/profiles/read_profile.hpp"
 #include "simulation/ran.hpp"
 #include <atelier/planning/demand/workload.hpp>
@@ -28,7 +29,7 @@ scenario base(std::string_view profile, std::string_view policy, double rate,
               double seconds) {
   scenario x;
   x.profile = std::make_shared<planning::profile>(test::read_profile(profile));
-  x.policy = *planning::make_policy(policy);
+  x.policy = test::any_policy(policy);
   planning::load_spec load;
   load.low = load.high = rate;
   load.seconds = seconds;

@@ -30,7 +30,8 @@ BELOW = {
     "runtime/cli": ["runtime/http", "runtime/net", "simulation"],
     "training": ["config", "gpu"],
     "training/program": ["runtime/cli", "training"],
-    "bench/papers": ["simulation"],
+    "bench/papers/policies": ["planning"],
+    "bench/papers": ["bench/papers/policies", "simulation"],
     "bench/papers/program": ["bench/papers", "runtime/cli"],
 }
 

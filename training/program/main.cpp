@@ -17,5 +17,6 @@ started_service start_nothing(const atelier::engine_options&) {
 
 /// Runs `atelier train` and `atelier evaluate`, which continue as this program.
 int main(int count, char** arguments) {
-  return program_main(count, arguments, start_nothing, {train, evaluate, {}});
+  return program_main(count, arguments, start_nothing,
+                      {train, evaluate, {}, {}});
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/policies/argus/allocation.hpp>
+#include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/argus/worker_choice.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +14,9 @@
 
 namespace atelier::planning {
 
-/// The differences between the policies built on Argus' parts.
+struct argus_memory;
+
+/// The differences between `argus` and `argus-paper`.
 struct argus_rules {
   enum class allocation_rule : uint8_t {
     /// Any worker runs any level of cached latents; models have counts of
@@ -19,11 +24,6 @@ struct argus_rules {
     pooled,
     /// Eq. 1.
     counts,
-    /// Every worker decides for itself.
-    alone,
-    /// All workers run the first, or the last level.
-    first,
-    last,
   };
 
   enum class shift_rule : uint8_t {
@@ -32,25 +32,14 @@ struct argus_rules {
     exact,
     /// The same by the paper's Algorithm 1.
     published,
-    /// Every prompt runs on its predicted level, whatever the load.
-    none,
-    /// Levels are drawn by the load's shares, without a prediction.
-    by_load,
   };
 
   std::string name = "argus";
   allocation_rule allocate = allocation_rule::pooled;
   shift_rule shift = shift_rule::exact;
-  /// Levels of cached latents are also used.
-  bool latents = true;
-  /// The policy changes to smaller models when retrieval is slow, and back.
-  bool changes = true;
   /// One queue for each worker instead of one for each variant.
   bool worker_lanes = false;
   argus::wait_rule wait = argus::wait_rule::with_own;
-  /// A request takes any worker of the level, instead of the one with the
-  /// shortest wait.
-  bool any_worker = false;
   /// Workers keep their models until moving them gains more than it costs.
   bool settles = true;
   /// The backlog counts as load, whose mean is then taken over a longer time.
@@ -63,9 +52,12 @@ struct argus_rules {
   double fresh = 0.02;
 };
 
-/// Predicts levels, and reconciles them with the load by shares. Several kinds
-/// of devices are planned as the same number of mean devices (mean_over), as
-/// the paper knows only one kind; the choice of a worker uses the costs there.
+/// Predicts levels, and reconciles them with the load by shares: with those of
+/// cached latents while retrieval is fast, otherwise with smaller models.
+/// Several kinds of devices are planned as the same number of mean devices
+/// (mean_over), as the paper knows only one kind; the choice of a worker uses
+/// the costs there. Derived policies change single steps of a plan or a choice:
+/// bench/papers has Argus' baselines.
 class argus_policy : public vanilla {
 public:
   argus_policy() = default;
@@ -94,13 +86,46 @@ public:
   std::string save(const policy_memory& kept) const override;
   core::result<policy_memory> restore(const saved_memory& from) const override;
 
+protected:
+  /// Returns how many workers run each level, and their shares of the load.
+  /// `pools`: any worker runs any level.
+  /// Errors: those of argus::allocate_counts.
+  virtual core::result<argus::allocation> allocate(
+    const argus::ladder& levels, const argus::load_to_place& asked,
+    bool pools) const;
+
+  /// Returns how prompts of each predicted class run on the levels, given the
+  /// fraction of each class, the share of the load of each level, and the loss
+  /// of each class on each level.
+  virtual argus::shift_map shifted(std::span<const double> classes,
+                                   std::span<const double> share,
+                                   const table& degradation) const;
+
+  /// Returns the index of the worker for a request of that level, one of
+  /// `candidates`, which are not empty.
+  virtual size_t pick(std::span<const argus::candidate> candidates,
+                      uint32_t level, core::philox& random) const;
+
 private:
+  struct level_case;
+
+  level_case case_of(const demand& asked, const profile& known,
+                     const cluster_view& there, const plan& previous,
+                     argus_memory& memory) const;
+  core::result<argus::allocation> allocate_for(const level_case& x,
+                                               const plan& previous,
+                                               argus_memory& memory) const;
+  std::vector<double> host_levels(plan& next, const level_case& x,
+                                  const argus::allocation& planned) const;
+  void add_levels(plan& next, const level_case& x, argus_memory& memory) const;
+  void share_levels(plan& next, const level_case& x,
+                    std::span<const double> share,
+                    const argus_memory& memory) const;
+
   argus_rules rules_;
 };
 
-/// Returns the rules of `argus`, `argus-paper`, `pac`, `proteus`, `sommelier`,
-/// `clipper-heavy`, `clipper-light` and, each lacking one part,
-/// `argus-no-classifier`, `argus-no-shift` and `argus-no-switch`.
+/// Returns the rules of `argus` and `argus-paper`.
 std::vector<argus_rules> all_argus_rules();
 
 } // namespace atelier::planning

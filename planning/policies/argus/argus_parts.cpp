@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/planning/policies/argus/argus_parts.hpp>
-#include <atelier/planning/policies/argus/baselines.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 namespace atelier::planning::detail {
 
 using argus::level;
-using rule = argus_rules::allocation_rule;
 
 ladder_profile models_of(const profile& known) {
   if (const auto* own = ladder_of(known, ladder_kind::smaller_models))
@@ -92,26 +90,6 @@ table degradation_of_ladder(const ladder_profile& of, const kept_ladder& kept) {
       if (const double q = quality(i, i); q != 0)
         d.at(i, j) = std::max(0.0, q - quality(j, i)) / std::abs(q);
   return d;
-}
-
-core::result<argus::allocation> allocated(rule by, const argus::ladder& levels,
-                                          const argus::load_to_place& asked,
-                                          bool pools) {
-  switch (by) {
-    case rule::pooled:
-      return pools ? argus::allocate_pooled(levels, asked)
-                   : argus::allocate_counts(levels, asked);
-    case rule::counts:
-      break;
-    case rule::alone:
-      return argus::allocate_alone(levels, asked);
-    case rule::first:
-      return argus::allocate_fixed(levels, asked, 0);
-    case rule::last:
-      return argus::allocate_fixed(levels, asked,
-                                   static_cast<uint32_t>(levels.size() - 1));
-  }
-  return argus::allocate_counts(levels, asked);
 }
 
 argus::ladder with_fresh(argus::ladder levels, double fresh) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/result.hpp>
 #include <atelier/planning/cluster.hpp>
 #include <atelier/planning/plan.hpp>
 #include <atelier/planning/policies/argus/allocation.hpp>
-#include <atelier/planning/policies/argus/argus.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/planning/solver/match_workers.hpp>
 #include <atelier/planning/solver/transport.hpp>
@@ -36,13 +34,6 @@ size_t kept_class(const kept_ladder& of, uint32_t c);
 
 /// Returns the loss of prompts of each kept level on each other level.
 table degradation_of_ladder(const ladder_profile& of, const kept_ladder& kept);
-
-/// Returns the allocation by a policy's rule. `pools`: any worker runs any
-/// level.
-core::result<argus::allocation> allocated(argus_rules::allocation_rule by,
-                                          const argus::ladder& levels,
-                                          const argus::load_to_place& asked,
-                                          bool pools);
 
 /// Returns the levels if the fraction `fresh` of all requests runs in full
 /// whatever its level: plans made with them match what runs.

@@ -50,32 +50,6 @@ table class_quality(const table& scores, double share) {
   return sums;
 }
 
-table degradation(const table& scores, double share) {
-  const size_t levels = scores.columns;
-  table sums{levels, levels};
-  table overall{levels, levels};
-  std::vector<double> count(levels, 0.0);
-  for (size_t p = 0; p < scores.rows; ++p) {
-    const auto q = row_of(scores, p);
-    const uint32_t c = tolerated_level(q, share);
-    count[c] += 1;
-    for (size_t i = 0; i < levels; ++i)
-      for (size_t j = i + 1; j < levels; ++j) {
-        const double lost =
-          q[i] != 0 ? std::max(0.0, q[i] - q[j]) / std::abs(q[i]) : 0;
-        overall.at(i, j) += lost;
-        if (i == c)
-          sums.at(i, j) += lost;
-      }
-  }
-  const auto prompts = static_cast<double>(std::max<size_t>(scores.rows, 1));
-  for (size_t i = 0; i < levels; ++i)
-    for (size_t j = i + 1; j < levels; ++j)
-      sums.at(i, j) =
-        count[i] > 0 ? sums.at(i, j) / count[i] : overall.at(i, j) / prompts;
-  return sums;
-}
-
 void note(recent_classes& into, uint32_t predicted) {
   if (into.last.size() < histogram_length) {
     into.last.push_back(predicted);
@@ -107,15 +81,6 @@ std::vector<double> histogram(const recent_classes& recent, size_t levels,
   for (const uint32_t c : recent.last)
     share[std::min<size_t>(c, levels - 1)] += one;
   return share;
-}
-
-double squared_error(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const double d = (i < a.size() ? a[i] : 0) - (i < b.size() ? b[i] : 0);
-    sum += d * d;
-  }
-  return sum;
 }
 
 } // namespace atelier::planning::argus

@@ -24,13 +24,6 @@ inline constexpr size_t histogram_length = 1000;
 uint32_t tolerated_level(std::span<const double> scores,
                          double share = tolerated_share);
 
-/// Returns D[i][j]: the mean share of quality that prompts of class i lose on
-/// level j, max(0, q_i - q_j) / |q_i|; 0 if j is no faster than i. A class
-/// without prompts has the mean over all prompts. `scores` has a row for each
-/// prompt and a column for each level.
-/// Source: Argus, Eq. 2, which leaves the form of D open.
-table degradation(const table& scores, double share = tolerated_share);
-
 /// Returns q[c][v], the mean score of level v over prompts of class c; for a
 /// class without prompts, the mean over all.
 table class_quality(const table& scores, double share = tolerated_share);
@@ -52,8 +45,5 @@ void note(recent_classes& into, uint32_t predicted);
 /// the last.
 std::vector<double> histogram(const recent_classes& recent, size_t levels,
                               std::span<const double> before);
-
-/// Returns the sum of squared differences between two distributions.
-double squared_error(std::span<const double> a, std::span<const double> b);
 
 } // namespace atelier::planning::argus

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/core/error.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/ladder.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -41,46 +38,6 @@ double quickest_seconds(const profile& known, core::variant_id variant,
     least =
       std::min(least, request_seconds(on_kind(known, variant, g.kind), {}));
   return least;
-}
-
-ladder latents_ladder(const profile& known, core::variant_id variant,
-                      std::span<const uint32_t> skips,
-                      std::span<const double> quality, core::extent px,
-                      double retrieval) {
-  ATELIER_EXPECTS(skips.size() == quality.size(), "a quality for each level");
-  const variant_profile& v = known.variants[variant.value];
-  std::vector<level> all;
-  for (size_t i = 0; i < skips.size(); ++i) {
-    if (skips[i] >= v.steps)
-      continue;
-    level x;
-    x.name = fmt::format("{}, K={}", v.name, skips[i]);
-    x.variant = variant;
-    x.skip = skips[i];
-    x.seconds =
-      request_seconds(v, px, skips[i]) + (skips[i] > 0 ? retrieval : 0);
-    x.quality = quality[i];
-    x.load_seconds = core::to_seconds(v.load);
-    all.push_back(std::move(x));
-  }
-  return without_dominated(std::move(all));
-}
-
-ladder models_ladder(const profile& known,
-                     std::span<const core::variant_id> variants,
-                     core::extent px) {
-  std::vector<level> all;
-  for (const core::variant_id id : variants) {
-    const variant_profile& v = known.variants[id.value];
-    level x;
-    x.name = v.name;
-    x.variant = id;
-    x.seconds = request_seconds(v, px);
-    x.quality = v.quality;
-    x.load_seconds = core::to_seconds(v.load);
-    all.push_back(std::move(x));
-  }
-  return without_dominated(std::move(all));
 }
 
 } // namespace atelier::planning::argus

@@ -13,15 +13,6 @@
 
 namespace atelier::planning::argus {
 
-/// How answers are made cheaper; a plan never mixes the two.
-/// Source: Argus, section 3.2.
-enum class strategy : uint8_t {
-  /// AC: skip the first K steps, from a cached latent.
-  cached_latents,
-  /// SM: run a smaller model, from noise.
-  smaller_models,
-};
-
 /// One degree of approximation, profiled at batch 1.
 struct level {
   std::string name;
@@ -61,20 +52,5 @@ double request_seconds(const variant_profile& v, core::extent px,
 /// of device; without any kind, those of the profile for all kinds.
 double quickest_seconds(const profile& known, core::variant_id variant,
                         std::span<const device_group> groups);
-
-/// Returns the levels K in `skips` of one variant: t(K) = t(0) less the skipped
-/// steps, plus `retrieval` seconds if K > 0. `quality` has a value for each of
-/// `skips`. A K that leaves no step is ignored.
-/// Source: Argus, section 4.2; K in {0, 5, 10, 15, 20, 25} of N = 50 in section
-/// 5.1.
-ladder latents_ladder(const profile& known, core::variant_id variant,
-                      std::span<const uint32_t> skips,
-                      std::span<const double> quality, core::extent px,
-                      double retrieval);
-
-/// Returns the levels of whole variants, with their own quality.
-ladder models_ladder(const profile& known,
-                     std::span<const core::variant_id> variants,
-                     core::extent px);
 
 } // namespace atelier::planning::argus

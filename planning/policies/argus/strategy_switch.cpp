@@ -94,11 +94,6 @@ core::timespan probe_every(const switch_state& state, const switch_scale& scale,
                                                       : core::timespan{0};
 }
 
-strategy strategy_of(switch_phase phase) {
-  return phase == switch_phase::latents ? strategy::cached_latents
-                                        : strategy::smaller_models;
-}
-
 bool may_use_cache(switch_phase phase) {
   return phase == switch_phase::latents;
 }

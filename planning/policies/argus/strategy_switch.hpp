@@ -99,9 +99,6 @@ bool all_loaded(switch_state& state, core::time_point now);
 core::timespan probe_every(const switch_state& state, const switch_scale& scale,
                            const switch_rules& rules = {});
 
-/// Returns the strategy whose ladder, classifier and histogram apply.
-strategy strategy_of(switch_phase phase);
-
 /// Returns whether requests may start from cached latents now.
 bool may_use_cache(switch_phase phase);
 

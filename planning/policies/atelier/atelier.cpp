@@ -24,20 +24,16 @@ namespace atelier::planning {
 
 namespace {
 
+using detail::no_rate;
 using unified::decision;
 using unified::offers;
 
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};
 
-using detail::no_rate;
-
 void take_in(unified_memory& memory, const demand& asked) {
-  for (const demand_window& w : detail::windows_since(asked, memory.seen))
-    for (size_t k = 0;
-         k < std::min(w.confidences.size(), memory.confidences.bins.size());
-         ++k)
-      memory.confidences.bins[k] += static_cast<double>(w.confidences[k]);
+  add_confidences(memory.confidences,
+                  detail::windows_since(asked, memory.seen));
   memory.seen = detail::last_end(asked, memory.seen);
   if (asked.now >= core::after(memory.faded, fading)) {
     diffserve::fade(memory.confidences);
@@ -201,6 +197,75 @@ void note_reasons(unified_memory& memory, const offers& o, const decision& d) {
     }
 }
 
+// Returns the devices and shares to follow: in haste those of the last plan, if
+// the demand or the workers have changed, otherwise new ones, if they are worth
+// their loads.
+core::result<decision> decide(const offers& o, const unified_rules& by,
+                              const demand& asked, uint32_t workers,
+                              unified_memory& memory) {
+  const auto old = counts_before(o, memory);
+  const bool planned = !memory.counts.empty();
+  // The newest windows of a small load jump by chance, even to and from 0.
+  const auto rate = memory.steady.value();
+  const bool urgent = planned && !memory.urgent
+                   && (memory.workers != workers
+                       || diffserve::demand_jumped(rate, memory.rate));
+  core::result<decision> found =
+    urgent ? unified::spread(o.asked, limited(o, old, hosting_of(o)), by.quick)
+           : unified::solve(o.asked, by.solver);
+  if (!found)
+    return found;
+  bool changed = !urgent;
+  if (planned && !urgent && fits(o, old)) {
+    const auto kept = unified::spread(o.asked, old, by.solver);
+    const auto two_periods =
+      2 * core::from_seconds(detail::window_seconds(asked));
+    const bool settled = asked.now < core::after(memory.changed, two_periods);
+    if (kept
+        && (!changes_enough(memory, o, *found, *kept, by.least_gain, asked.now)
+            || (settled && !memory.urgent && kept->values.refused < no_rate))) {
+      auto stays = *kept;
+      stays.worth = found->worth;
+      stays.bound = found->bound;
+      found = std::move(stays);
+      changed = false;
+    }
+  }
+  if (changed && found->count != old) {
+    memory.changed = asked.now;
+    memory.counts.clear();
+    for (size_t p = 0; p < found->count.size(); ++p)
+      if (found->count[p] > 0)
+        memory.counts.emplace_back(o.pools[p], found->count[p]);
+  }
+  memory.urgent = urgent;
+  memory.workers = workers;
+  memory.rate = rate;
+  return found;
+}
+
+// Says whether all requests can be answered, and how many are admitted.
+void tell_capacity(plan& next, const offers& o, const decision& d,
+                   const demand& asked, bool saturated) {
+  const auto refused = std::accumulate(d.refused.begin(), d.refused.end(), 0.0);
+  next.feasible = refused > no_rate ? feasibility::no : feasibility::yes;
+  if (refused > no_rate)
+    next.reason = fmt::format(
+      "demand: of {:.6g} requests a second, headroom and the queue included, "
+      "{:.6g} cannot be answered in time",
+      std::accumulate(o.asked.classes.begin(), o.asked.classes.end(), 0.0,
+                      [](double sum, const unified::request_class& c) {
+                        return sum + c.rate;
+                      }),
+      refused);
+  next.admitted_rates = unified::admitted(o, d.refused);
+  next.saturated = saturated;
+  if (saturated)
+    next.retry_after =
+      core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
+                                         / std::max(o.rate - refused, 1e-3)));
+}
+
 } // namespace
 
 plan atelier_policy::replan(const demand& asked, const profile& known,
@@ -223,48 +288,10 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
   rules.period = std::max(rules.period, detail::window_seconds(asked));
   const auto o = unified::make_offers(
     asked, known, there, deferred_by(known, memory.confidences), rules);
-
   const auto workers = static_cast<uint32_t>(there.workers.size());
-  const auto old = counts_before(o, memory);
-  const bool planned = !memory.counts.empty();
-  // The newest windows of a small load jump by chance, even to and from 0.
-  const auto rate = memory.steady.value();
-  const bool urgent = planned && !memory.urgent
-                   && (memory.workers != workers
-                       || diffserve::demand_jumped(rate, memory.rate));
-  core::result<decision> found =
-    urgent
-      ? unified::spread(o.asked, limited(o, old, hosting_of(o)), rules_.quick)
-      : unified::solve(o.asked, rules_.solver);
+  auto found = decide(o, rules_, asked, workers, memory);
   if (!found)
     return next;
-  bool changed = !urgent;
-  if (planned && !urgent && fits(o, old)) {
-    const auto kept = unified::spread(o.asked, old, rules_.solver);
-    const auto two_periods =
-      2 * core::from_seconds(detail::window_seconds(asked));
-    const bool settled = asked.now < core::after(memory.changed, two_periods);
-    if (kept
-        && (!changes_enough(memory, o, *found, *kept, rules_.least_gain,
-                            asked.now)
-            || (settled && !memory.urgent && kept->values.refused < no_rate))) {
-      auto stays = *kept;
-      stays.worth = found->worth;
-      stays.bound = found->bound;
-      found = std::move(stays);
-      changed = false;
-    }
-  }
-  if (changed && found->count != old) {
-    memory.changed = asked.now;
-    memory.counts.clear();
-    for (size_t p = 0; p < found->count.size(); ++p)
-      if (found->count[p] > 0)
-        memory.counts.emplace_back(o.pools[p], found->count[p]);
-  }
-  memory.urgent = urgent;
-  memory.workers = workers;
-  memory.rate = rate;
   memory.classes = o.classes;
   memory.saturated = with(memory.saturated, found->values.refused > no_rate, 2);
   note_reasons(memory, o, *found);
@@ -290,26 +317,8 @@ plan atelier_policy::replan(const demand& asked, const profile& known,
     searches += w.searched;
   detail::write_shares(next, o, *found, searches >= rules_.least_searches,
                        memory);
-  double refused = 0;
-  for (const double u : found->refused)
-    refused += u;
-  next.feasible = refused > no_rate ? feasibility::no : feasibility::yes;
-  if (refused > no_rate)
-    next.reason = fmt::format(
-      "demand: of {:.6g} requests a second, headroom and the queue included, "
-      "{:.6g} cannot be answered in time",
-      std::accumulate(o.asked.classes.begin(), o.asked.classes.end(), 0.0,
-                      [](double sum, const unified::request_class& c) {
-                        return sum + c.rate;
-                      }),
-      refused);
-  next.admitted_rates = unified::admitted(o, found->refused);
-  next.saturated = memory.saturated.on;
-  if (next.saturated)
-    next.retry_after =
-      core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
-                                         / std::max(o.rate - refused, 1e-3)));
-  next.provisional = urgent;
+  tell_capacity(next, o, *found, asked, memory.saturated.on);
+  next.provisional = memory.urgent;
   next.memory = std::move(memory);
   return next;
 }

@@ -39,6 +39,13 @@ deferral_profile deferral_of(
   return f;
 }
 
+void add_confidences(deferral_counts& to,
+                     std::span<const demand_window> windows) {
+  for (const demand_window& w : windows)
+    for (size_t k = 0; k < std::min(w.confidences.size(), to.bins.size()); ++k)
+      to.bins[k] += static_cast<double>(w.confidences[k]);
+}
+
 void fade(deferral_counts& counts) {
   for (double& x : counts.bins)
     x /= 2;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/planning/cluster.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,6 +42,10 @@ struct deferral_counts {
   friend bool operator==(const deferral_counts&,
                          const deferral_counts&) = default;
 };
+
+/// Adds the confidences of windows, which are counted in the same bins.
+void add_confidences(deferral_counts& to,
+                     std::span<const demand_window> windows);
 
 /// Halves all counts, so that old scores fade; policies call it every ten
 /// minutes.

@@ -4,14 +4,11 @@
 // queues: one for each variant; in the paper's variant one for each worker
 // take:   whole batches; rows that cannot end in time are dropped or get their
 //         light image
-// memory: confidences of light images, trial batches, saturation
-// Long, because the rules of the paper and of its baselines share these
-// decisions.
+// memory: confidences of light images, the last plan, saturation
 #include <atelier/planning/demand/estimators.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/policies/argus/shift.hpp>
 #include <atelier/planning/policies/detail/common.hpp>
-#include <atelier/planning/policies/diffserve/baselines.hpp>
 #include <atelier/planning/policies/diffserve/diffserve.hpp>
 #include <atelier/planning/policies/diffserve/diffserve_memory.hpp>
 #include <atelier/planning/policies/diffserve/quality.hpp>
@@ -31,7 +28,6 @@ namespace {
 using diffserve::cascade_plan;
 using diffserve::cascade_problem;
 using diffserve::leg_times;
-using rule = diffserve_rules::allocation_rule;
 
 // Old scores lose half of their weight in this time.
 constexpr core::timespan fading = std::chrono::minutes{10};
@@ -40,11 +36,8 @@ constexpr core::timespan fading = std::chrono::minutes{10};
 constexpr double steady_seconds = 240;
 
 void take_in(diffserve_memory& memory, const demand& asked) {
-  for (const demand_window& w : detail::windows_since(asked, memory.seen))
-    for (size_t k = 0;
-         k < std::min(w.confidences.size(), memory.confidences.bins.size());
-         ++k)
-      memory.confidences.bins[k] += static_cast<double>(w.confidences[k]);
+  add_confidences(memory.confidences,
+                  detail::windows_since(asked, memory.seen));
   memory.seen = detail::last_end(asked, memory.seen);
   if (asked.now >= core::after(memory.faded, fading)) {
     diffserve::fade(memory.confidences);
@@ -75,128 +68,17 @@ double wait_for(const demand& asked, core::variant_id variant,
   return diffserve::waiting_seconds(waiting, arrivals, workers, most);
 }
 
-// Returns the deferred fraction by threshold: for a judge that draws its
-// scores, the threshold itself; for another judge than the table's, only what
-// was measured.
-diffserve::deferral_profile deferral(const cascade_profile& c,
-                                     const diffserve_rules& rules,
-                                     const diffserve::deferral_counts& seen) {
-  if (rules.judge == random_judge) {
-    diffserve::deferral_profile f{};
-    for (size_t k = 0; k < f.size(); ++k)
-      f[k] = diffserve::threshold_at(k);
-    return f;
-  }
-  const bool own = rules.judge.empty() || rules.judge == c.judge;
-  if (!own || c.deferred.empty())
-    return diffserve::blended(nullptr, seen);
-  const auto table = diffserve::deferral_of(c.deferred);
-  return diffserve::blended(&table, seen);
-}
-
-bool is_once(rule r) {
-  return r == rule::once || r == rule::once_for_peak;
-}
-
-size_t threshold_index(double threshold) {
-  return static_cast<size_t>(
-    std::lround(threshold * static_cast<double>(diffserve::thresholds - 1)));
-}
-
-// Scales a plan that was made for another number of workers, in the same
-// proportion.
-cascade_plan scaled_to(const fixed_cascade& of, const cascade_problem& p) {
-  const double light =
-    static_cast<double>(of.light) / static_cast<double>(of.light + of.heavy);
-  cascade_plan out;
-  out.threshold = threshold_index(of.threshold);
-  out.deferred = p.deferred[out.threshold];
-  out.light = std::clamp(static_cast<uint32_t>(std::lround(light * p.workers)),
-                         1u, p.workers);
-  out.heavy = p.workers - out.light;
-  out.light_batch = of.light_batch;
-  out.heavy_batch = of.heavy_batch;
-  return out;
-}
-
-core::result<cascade_plan> for_all_time(const diffserve_rules& rules,
-                                        const cascade_profile& c,
-                                        const cascade_problem& problem) {
-  if (rules.allocate != rule::once_for_peak && c.fixed)
-    return scaled_to(*c.fixed, problem);
-  return diffserve::allocate_for_peak(
-    problem,
-    c.peak_rate > 0 ? c.peak_rate * rules.provisioning : problem.demand);
-}
-
 // Returns whether enough requests arrived to predict the load.
 bool knows_load(const diffserve_memory& memory) {
   constexpr double least = 16;
   return memory.steady.arrived >= least;
 }
 
-core::result<cascade_plan> settled(const diffserve_rules& rules,
-                                   const cascade_profile& c,
-                                   const profile& known,
-                                   diffserve_memory& memory,
-                                   const cascade_problem& problem,
-                                   core::time_point now) {
-  const auto by = rules.allocate == rule::random ? diffserve::allocate_random
-                                                 : diffserve::allocate;
-  if (!rules.settles)
-    return by(problem);
-  if (!memory.decided && knows_load(memory))
-    return by(problem);
-  // Variants hosted before any demand stay for the first requests.
-  const auto before =
-    memory.decided ? *memory.decided : diffserve::first_plan(problem);
-  const auto load = [&](core::variant_id v) {
-    return core::to_seconds(known.variants[v.value].load);
-  };
-  return diffserve::allocate_settled(
-    by, problem, c.fid, std::max(load(c.light), load(c.heavy)), before,
-    memory.settled, now, memory.steady.deviation() * rules.provisioning,
-    rules_after(core::to_seconds(now - memory.begun.value_or(now))));
-}
-
-core::result<cascade_plan> planned(
-  const diffserve_rules& rules, const cascade_profile& c, const profile& known,
-  diffserve_memory& memory, cascade_problem problem, core::time_point now) {
-  switch (rules.queueing) {
-    case diffserve_rules::queueing_rule::little:
-      break;
-    case diffserve_rules::queueing_rule::doubled:
-      problem.execution_factor = 2;
-      [[fallthrough]];
-    case diffserve_rules::queueing_rule::ignored:
-      problem.wait_light = problem.wait_heavy = 0;
-  }
-  switch (rules.allocate) {
-    case rule::cascade:
-      break;
-    case rule::once:
-    case rule::once_for_peak:
-      return for_all_time(rules, c, problem);
-    case rule::fixed_threshold:
-      if (memory.decided) {
-        problem.threshold = memory.decided->threshold;
-      } else {
-        auto first = for_all_time(rules, c, problem);
-        if (!first)
-          return first;
-        problem.threshold = first->threshold;
-      }
-      break;
-    case rule::all_light:
-    case rule::all_heavy: {
-      const bool heavy = rules.allocate == rule::all_heavy;
-      const auto& batch = heavy ? problem.heavy_batch : problem.light_batch;
-      return diffserve::allocate_single(problem, heavy, batch.value_or(1));
-    }
-    case rule::random:
-      break;
-  }
-  return settled(rules, c, known, memory, problem, now);
+uint32_t largest_batch(const cluster_view& there) {
+  uint32_t most = 1;
+  for (const worker_view& w : there.workers)
+    most = std::max(most, w.max_batch);
+  return most;
 }
 
 // Returns the times of a leg on devices with these costs.
@@ -217,94 +99,14 @@ leg_times leg_with(const variant_profile& v, core::variant_id variant,
   return out;
 }
 
-} // namespace
-
-leg_times leg_of(const profile& known, core::variant_id variant,
-                 uint32_t most_batch, core::timespan judging) {
-  return leg_with(known.variants[variant.value], variant, most_batch, judging);
-}
-
-plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
-                              const cluster_view& there,
-                              const plan& previous) const {
-  // The paper's workers are all alike.
-  const profile known = mean_over(by_kind, groups_in(there));
-  plan next = vanilla::replan(asked, known, there, previous);
-  if (known.cascades.empty() || there.workers.empty())
-    return next;
-  const cascade_profile& c = known.cascades.front();
-  diffserve_memory memory;
-  if (const auto* before = previous.memory.as<diffserve_memory>())
-    memory = *before;
-  const bool late = timed_out(asked, memory.seen);
-  const bool fresh = !detail::windows_since(asked, memory.seen).empty();
-  take_in(memory, asked);
-
-  uint32_t most_batch = 1;
-  for (const worker_view& w : there.workers)
-    most_batch = std::max(most_batch, w.max_batch);
-  cascade_problem problem;
-  problem.light = leg_of(known, c.light, most_batch, c.judging);
-  problem.heavy = leg_of(known, c.heavy, most_batch, core::timespan{0});
-  problem.deferred = deferral(c, rules_, memory.confidences);
-  problem.workers = static_cast<uint32_t>(there.workers.size());
-  problem.slo = core::to_seconds(c.deadline);
-  problem.hosting_light = detail::hosting_now(there, c.light);
-  problem.hosting_heavy = detail::hosting_now(there, c.heavy);
-  const double rate =
-    arrival_rate(asked.windows, alpha_of_centre(diffserve::demand_centre));
-  memory.steady = with(memory.steady, asked.windows, steady_seconds);
-  if (rate > 0 && !memory.begun)
-    memory.begun = asked.now;
-  const bool by_steady = rules_.settles && rate > 0;
-  problem.demand =
-    (by_steady ? memory.steady.value() : rate) * rules_.provisioning;
-  problem.wait_light =
-    wait_for(asked, c.light, problem.light, problem.hosting_light);
-  problem.wait_heavy =
-    wait_for(asked, c.heavy, problem.heavy, problem.hosting_heavy);
-  problem.bypass = rules_.bypass;
-  if (rules_.quality_cap && !c.fid.empty())
-    problem.most_deferred = 1 - diffserve::best_light_share(c.fid);
-  if (rules_.trial_batches) {
-    if (memory.decided && fresh) {
-      // Sizes that left no time for the heavy leg were too large.
-      const bool halves =
-        late
-        || (rules_.allocate == rule::cascade && memory.decided->heavy == 0);
-      memory.light = with_period(memory.light, problem.light, halves);
-      memory.heavy = with_period(memory.heavy, problem.heavy, halves);
-    }
-    problem.light_batch = memory.light.batch;
-    problem.heavy_batch = memory.heavy.batch;
-  }
-  // Without demand, or if the plan is made only once, the old plan stays.
-  const bool keeps =
-    memory.decided && (rate <= 0 || is_once(rules_.allocate))
-    && memory.decided->light + memory.decided->heavy == problem.workers;
-  core::result<cascade_plan> found =
-    keeps      ? core::result<cascade_plan>{*memory.decided}
-    : rate > 0 ? planned(rules_, c, known, memory, problem, asked.now)
-               : core::result<cascade_plan>{diffserve::first_plan(problem)};
-  if (!found) {
-    next.feasible = found.why().code == core::ec::bad_config
-                    ? feasibility::never
-                    : feasibility::no;
-    next.reason = found.why().text;
-    return next;
-  }
-  const bool may_change =
-    rules_.settles
-    && (rules_.allocate == rule::cascade || rules_.allocate == rule::random);
-  if (rate > 0 && (!may_change || knows_load(memory)))
-    memory.decided = *found;
-  const cascade_plan& p = *found;
-  memory.saturated =
-    with(memory.saturated, p.step == diffserve::cascade_step::shedding, 2);
-
+// Sets the variant, the batch and the batch's time of each worker.
+void host_legs(plan& next, const cascade_case& x, const cascade_plan& p,
+               const profile& by_kind, const cluster_view& there) {
+  const cascade_profile& c = x.cascade;
+  const uint32_t most_batch = largest_batch(there);
   const hosting_target targets[] = {{{c.light}, p.light, {}},
                                     {{c.heavy}, p.heavy, {}}};
-  const auto target = detail::host(next, there, targets, known);
+  const auto target = detail::host(next, there, targets, x.known);
   for (size_t i = 0; i < target.size(); ++i) {
     assignment& a = next.workers[i];
     a.join = joining::whole_batch;
@@ -320,53 +122,196 @@ plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
                  heavy ? core::timespan{0} : judging_on(by_kind, c, kind)),
         a.batch));
   }
+}
 
+} // namespace
+
+leg_times leg_of(const profile& known, core::variant_id variant,
+                 uint32_t most_batch, core::timespan judging) {
+  return leg_with(known.variants[variant.value], variant, most_batch, judging);
+}
+
+std::string diffserve_policy::judge_of(const cascade_profile& of) const {
+  return of.judge;
+}
+
+diffserve::deferral_profile diffserve_policy::deferral(
+  const cascade_profile& of, const diffserve::deferral_counts& seen) const {
+  if (of.deferred.empty())
+    return diffserve::blended(nullptr, seen);
+  const auto table = diffserve::deferral_of(of.deferred);
+  return diffserve::blended(&table, seen);
+}
+
+cascade_case diffserve_policy::case_of(const demand& asked,
+                                       const profile& known,
+                                       const cluster_view& there,
+                                       diffserve_memory& memory) const {
+  cascade_case x{known, known.cascades.front(), asked.now};
+  x.late = timed_out(asked, memory.seen);
+  x.fresh = !detail::windows_since(asked, memory.seen).empty();
+  take_in(memory, asked);
+  const cascade_profile& c = x.cascade;
+  const uint32_t most_batch = largest_batch(there);
+  cascade_problem& problem = x.problem;
+  problem.light = leg_of(known, c.light, most_batch, c.judging);
+  problem.heavy = leg_of(known, c.heavy, most_batch, core::timespan{0});
+  problem.deferred = deferral(c, memory.confidences);
+  problem.workers = static_cast<uint32_t>(there.workers.size());
+  problem.slo = core::to_seconds(c.deadline);
+  problem.hosting_light = detail::hosting_now(there, c.light);
+  problem.hosting_heavy = detail::hosting_now(there, c.heavy);
+  x.rate =
+    arrival_rate(asked.windows, alpha_of_centre(diffserve::demand_centre));
+  memory.steady = with(memory.steady, asked.windows, steady_seconds);
+  if (x.rate > 0 && !memory.begun)
+    memory.begun = asked.now;
+  const bool by_steady = rules_.settles && x.rate > 0;
+  problem.demand =
+    (by_steady ? memory.steady.value() : x.rate) * rules_.provisioning;
+  problem.wait_light =
+    wait_for(asked, c.light, problem.light, problem.hosting_light);
+  problem.wait_heavy =
+    wait_for(asked, c.heavy, problem.heavy, problem.hosting_heavy);
+  problem.bypass = rules_.bypass;
+  if (rules_.quality_cap && !c.fid.empty())
+    problem.most_deferred = 1 - diffserve::best_light_share(c.fid);
+  return x;
+}
+
+core::result<cascade_plan> diffserve_policy::decide(
+  const cascade_case& x, diffserve_memory& memory) const {
+  if (!(x.rate > 0)) {
+    const auto& old = memory.decided;
+    return old && old->light + old->heavy == x.problem.workers
+           ? *old
+           : diffserve::first_plan(x.problem);
+  }
+  auto found = planned(x, memory);
+  if (found && (!rules_.settles || knows_load(memory)))
+    memory.decided = *found;
+  return found;
+}
+
+core::result<cascade_plan> diffserve_policy::planned(
+  const cascade_case& x, diffserve_memory& memory) const {
+  return settled(diffserve::allocate, x, memory);
+}
+
+core::result<cascade_plan> diffserve_policy::settled(
+  diffserve::allocator by, const cascade_case& x,
+  diffserve_memory& memory) const {
+  if (!rules_.settles)
+    return by(x.problem);
+  if (!memory.decided && knows_load(memory))
+    return by(x.problem);
+  // Variants hosted before any demand stay for the first requests.
+  const auto before =
+    memory.decided ? *memory.decided : diffserve::first_plan(x.problem);
+  const auto load = [&](core::variant_id v) {
+    return core::to_seconds(x.known.variants[v.value].load);
+  };
+  return diffserve::allocate_settled(
+    by, x.problem, x.cascade.fid,
+    std::max(load(x.cascade.light), load(x.cascade.heavy)), before,
+    memory.settled, x.now, memory.steady.deviation() * rules_.provisioning,
+    rules_after(core::to_seconds(x.now - memory.begun.value_or(x.now))));
+}
+
+cascade_shares diffserve_policy::shares_of(const cascade_plan& p) const {
+  cascade_shares out;
+  if (p.direct || p.light == 0)
+    out.heavy = 1;
+  else if (p.heavy == 0 || p.threshold == 0)
+    out.light = 1;
+  else
+    out.judged = 1;
+  return out;
+}
+
+bool diffserve_policy::tells_feasibility() const {
+  return true;
+}
+
+// Adds the route of the cascade, its threshold, and the shares of requests.
+void diffserve_policy::add_cascade(plan& next, const cascade_case& x,
+                                   const cascade_plan& p) const {
+  const cascade_profile& c = x.cascade;
   route cascade;
   cascade.name = "cascade";
   cascade.late =
     rules_.light_fallback ? late_rule::answer_best : late_rule::drop;
   leg light = detail::leg_on(c.light);
-  light.check = gate{rules_.judge.empty() ? c.judge : rules_.judge, 0};
+  light.check = gate{judge_of(c), 0};
   cascade.legs = {std::move(light), detail::leg_on(c.heavy)};
   const uint32_t at = detail::add_route(next, std::move(cascade));
   next.thresholds = {diffserve::threshold_at(p.threshold)};
   next.deferred = {p.deferred};
   auto& share = next.share.front();
   std::fill(share.begin(), share.end(), 0.0);
-  const bool light_there = problem.hosting_light > 0;
-  const bool heavy_there = problem.hosting_heavy > 0;
+  const bool light_there = x.problem.hosting_light > 0;
+  const bool heavy_there = x.problem.hosting_heavy > 0;
   // A variant that the plan drops gets no more requests: they would keep its
   // last host.
   const bool stays = (light_there ? p.light : p.heavy) > 0;
   if (light_there != heavy_there && stays) {
     share[light_there ? c.light.value : c.heavy.value] = 1;
-  } else if (rules_.allocate == rule::random) {
-    share[c.heavy.value] = p.deferred;
-    share[c.light.value] = 1 - p.deferred;
-  } else if (p.direct || p.light == 0) {
-    share[c.heavy.value] = 1;
-  } else if (p.heavy == 0 || p.threshold == 0) {
-    share[c.light.value] = 1;
   } else {
-    share[at] = 1;
+    const auto parts = shares_of(p);
+    share[c.light.value] += parts.light;
+    share[c.heavy.value] += parts.heavy;
+    share[at] += parts.judged;
   }
+}
+
+// Says what the workers can serve, and whether that is enough.
+void diffserve_policy::tell_capacity(plan& next, const cascade_case& x,
+                                     const cascade_plan& p) const {
   if (std::isfinite(p.admitted))
     next.admitted_rates = {p.admitted};
-  if (rules_.allocate == rule::cascade && rate > 0) {
-    next.feasible = p.step == diffserve::cascade_step::shedding
-                    ? feasibility::no
-                    : feasibility::yes;
-    if (next.feasible == feasibility::no)
-      next.reason = fmt::format(
-        "demand: of {:.6g} requests a second, over-provisioning included, "
-        "'{}' on all {} workers serves {:.6g} within {:.6g} s",
-        problem.demand, known.variants[c.light.value].name, problem.workers,
-        p.admitted, problem.slo);
+  if (!tells_feasibility() || !(x.rate > 0))
+    return;
+  next.feasible = p.step == diffserve::cascade_step::shedding
+                  ? feasibility::no
+                  : feasibility::yes;
+  if (next.feasible == feasibility::no)
+    next.reason = fmt::format(
+      "demand: of {:.6g} requests a second, over-provisioning included, "
+      "'{}' on all {} workers serves {:.6g} within {:.6g} s",
+      x.problem.demand, x.known.variants[x.cascade.light.value].name,
+      x.problem.workers, p.admitted, x.problem.slo);
+}
+
+plan diffserve_policy::replan(const demand& asked, const profile& by_kind,
+                              const cluster_view& there,
+                              const plan& previous) const {
+  // The paper's workers are all alike.
+  const profile known = mean_over(by_kind, groups_in(there));
+  plan next = vanilla::replan(asked, known, there, previous);
+  if (known.cascades.empty() || there.workers.empty())
+    return next;
+  diffserve_memory memory;
+  if (const auto* before = previous.memory.as<diffserve_memory>())
+    memory = *before;
+  const auto x = case_of(asked, known, there, memory);
+  const auto found = decide(x, memory);
+  if (!found) {
+    next.feasible = found.why().code == core::ec::bad_config
+                    ? feasibility::never
+                    : feasibility::no;
+    next.reason = found.why().text;
+    return next;
   }
+  memory.saturated =
+    with(memory.saturated, found->step == diffserve::cascade_step::shedding, 2);
+  host_legs(next, x, *found, by_kind, there);
+  add_cascade(next, x, *found);
+  tell_capacity(next, x, *found);
   next.saturated = memory.saturated.on;
   if (next.saturated)
-    next.retry_after = core::from_seconds(std::max(
-      1.0, static_cast<double>(asked.backlog) / std::max(p.admitted, 1e-3)));
+    next.retry_after =
+      core::from_seconds(std::max(1.0, static_cast<double>(asked.backlog)
+                                         / std::max(found->admitted, 1e-3)));
   next.memory = memory;
   return next;
 }

@@ -23,16 +23,6 @@ bool demand_jumped(double arrivals, double planned) {
   return off > 0.25 * planned && off > 3 * std::sqrt(planned);
 }
 
-std::optional<size_t> balance(std::span<const double> work, balancing rule,
-                              core::philox& random) {
-  if (work.empty())
-    return std::nullopt;
-  if (rule == balancing::uniform)
-    return static_cast<size_t>(random.below(work.size()));
-  return static_cast<size_t>(std::min_element(work.begin(), work.end())
-                             - work.begin());
-}
-
 trial_batch with_period(trial_batch now, const leg_times& of, bool timed_out) {
   const auto& sizes = of.batches;
   if (timed_out) {

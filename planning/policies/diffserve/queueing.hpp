@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/philox.hpp>
 #include <atelier/planning/policies/diffserve/leg.hpp>
 
 #include <cstdint>
-#include <optional>
-#include <span>
 
 namespace atelier::planning::diffserve {
 
@@ -29,19 +26,6 @@ double waiting_seconds(double waiting, double arrivals, uint32_t workers,
 /// planned demand that a new plan is made: by more than a quarter and by more
 /// than three standard deviations of a Poisson count.
 bool demand_jumped(double arrivals, double planned);
-
-enum class balancing : uint8_t {
-  /// Any worker of the variant, each with the same probability.
-  /// Source: DiffServe's artifact; the paper does not say.
-  uniform,
-  /// The worker with the least waiting work; the first of equal ones.
-  shortest_work,
-};
-
-/// Returns the index of the worker that a request is sent to, with `work`
-/// seconds of work waiting at each; nothing without workers.
-std::optional<size_t> balance(std::span<const double> work, balancing rule,
-                              core::philox& random);
 
 /// The batch size of systems that find it by trial: it grows by one profiled
 /// size in each period without a timeout, and is halved after one.

@@ -2,13 +2,10 @@
 #include <atelier/planning/policies/instgenie/block_plan.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace atelier::planning::instgenie {
 
 namespace {
-
-constexpr double never_ends = std::numeric_limits<double>::infinity();
 
 // A pair that no other one beats, and its history.
 struct state {
@@ -157,95 +154,6 @@ block_plan plan_exact(std::span<const block_cost> blocks, needed_by rule,
   return best;
 }
 
-block_plan plan_suffix(std::span<const block_cost> blocks) {
-  block_plan best;
-  best.seconds = never_ends;
-  for (size_t first = 0; first <= blocks.size(); ++first) {
-    std::vector<char> cached(blocks.size(), 0);
-    std::fill(cached.begin() + static_cast<std::ptrdiff_t>(first), cached.end(),
-              char{1});
-    const double seconds = step_seconds(blocks, cached, needed_by::own_block);
-    if (seconds < best.seconds)
-      best = {std::move(cached), seconds};
-  }
-  return best;
-}
-
-option_plan plan_options(std::span<const std::vector<block_option>> blocks,
-                         size_t most_states) {
-  std::vector<std::vector<state>> fronts{{state{}}};
-  for (const auto& options : blocks) {
-    std::vector<state> next;
-    const auto& from = fronts.back();
-    for (size_t k = 0; k < from.size(); ++k)
-      for (size_t o = 0; o < options.size(); ++o) {
-        const double load = from[k].load + options[o].load;
-        const double begin = options[o].load > 0
-                             ? std::max(from[k].compute, load)
-                             : from[k].compute;
-        next.push_back({begin + options[o].compute, load, k, o});
-      }
-    keep_front(next, most_states);
-    fronts.push_back(std::move(next));
-  }
-  option_plan out;
-  // The front rises in compute: the first pair ends first.
-  const state* at = &fronts.back().front();
-  out.seconds = at->compute;
-  out.chosen.assign(blocks.size(), 0);
-  for (size_t i = blocks.size(); i > 0; --i) {
-    out.chosen[i - 1] = at->option;
-    at = &fronts[i - 1][at->before];
-  }
-  return out;
-}
-
-std::vector<block_option> member_options(
-  const block_shape& block, std::span<const member_template> members,
-  const estimator& by, recorded what) {
-  std::vector<size_t> able;
-  for (size_t r = 0; r < members.size(); ++r)
-    if (!members[r].member.missing && members[r].member.ratio < 1)
-      able.push_back(r);
-  able.resize(std::min<size_t>(able.size(), 8));
-  std::vector<state> all;
-  for (size_t subset = 0; subset < (size_t{1} << able.size()); ++subset) {
-    double operations =
-      full_operations(block) * static_cast<double>(members.size());
-    double bytes = 0;
-    for (size_t a = 0; a < able.size(); ++a) {
-      if ((subset >> a & 1) == 0)
-        continue;
-      const member_template& m = members[able[a]];
-      operations +=
-        masked_operations(block, m.member.ratio, what) - full_operations(block);
-      // An earlier member with the same record has already loaded part of it;
-      // masks of one template are assumed to be nested.
-      double there = 0;
-      for (size_t e = 0; e < a; ++e) {
-        const member_template& other = members[able[e]];
-        if ((subset >> e & 1) != 0 && other.template_id == m.template_id
-            && other.step == m.step)
-          there =
-            std::max(there, loaded_bytes(block, other.member.ratio, what));
-      }
-      const double wanted =
-        std::max(0.0, loaded_bytes(block, m.member.ratio, what) - there);
-      bytes += wanted;
-    }
-    state s;
-    s.compute = std::max(0.0, by.compute(operations));
-    s.load = bytes > 0 ? std::max(0.0, by.load(bytes)) : 0;
-    all.push_back(s);
-  }
-  keep_front(all, 0);
-  std::vector<block_option> out;
-  out.reserve(all.size());
-  for (const state& s : all)
-    out.push_back({s.compute, s.load});
-  return out;
-}
-
 double naive_seconds(std::span<const block_cost> blocks) {
   double sum = 0;
   for (const block_cost& b : blocks)
@@ -263,23 +171,6 @@ double ideal_seconds(std::span<const block_cost> blocks) {
   for (const block_cost& b : blocks)
     sum += b.cached;
   return sum;
-}
-
-double steady_seconds(std::span<const block_cost> blocks, size_t most_states) {
-  std::vector<state> front{state{}};
-  for (const block_cost& b : blocks) {
-    std::vector<state> next;
-    for (const state& s : front) {
-      next.push_back({s.compute + b.full, s.load, 0, 0});
-      next.push_back({s.compute + b.cached, s.load + b.load, 0, 0});
-    }
-    keep_front(next, most_states);
-    front = std::move(next);
-  }
-  double least = plan_greedy(blocks).seconds;
-  for (const state& s : front)
-    least = std::min(least, std::max(s.compute, s.load));
-  return least;
 }
 
 double equal_blocks_seconds(size_t n, const block_cost& each) {

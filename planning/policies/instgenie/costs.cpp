@@ -26,31 +26,6 @@ double loaded_bytes(const block_shape& of, double ratio, recorded what) {
   return values * of.bytes_per_value * (what == recorded::keys_values ? 2 : 1);
 }
 
-line fit_line(std::span<const measured_point> points) {
-  line out;
-  if (points.empty())
-    return out;
-  const auto n = static_cast<double>(points.size());
-  double x = 0;
-  double y = 0;
-  for (const measured_point& p : points) {
-    x += p.x / n;
-    y += p.y / n;
-  }
-  double xx = 0;
-  double xy = 0;
-  double yy = 0;
-  for (const measured_point& p : points) {
-    xx += (p.x - x) * (p.x - x);
-    xy += (p.x - x) * (p.y - y);
-    yy += (p.y - y) * (p.y - y);
-  }
-  out.slope = xx > 0 ? xy / xx : 0;
-  out.base = y - out.slope * x;
-  out.r2 = yy > 0 ? (xx > 0 ? xy * xy / (xx * yy) : 0) : 1;
-  return out;
-}
-
 std::vector<block_cost> batch_costs(std::span<const block_shape> blocks,
                                     std::span<const batch_member> members,
                                     const estimator& by, recorded what) {

@@ -52,15 +52,6 @@ struct line {
   }
 };
 
-struct measured_point {
-  double x = 0;
-  double y = 0;
-};
-
-/// Fits by least squares; with fewer than two different x, through the mean.
-/// Source: InstGenIE, section 4.4.
-line fit_line(std::span<const measured_point> points);
-
 /// The fitted costs of one variant on one kind of device: the seconds of
 /// operations and of bytes.
 struct estimator {

@@ -110,18 +110,14 @@ plan instgenie_policy::replan(const demand& asked, const profile& known,
                               const cluster_view& there,
                               const plan& previous) const {
   plan next = vanilla::replan(asked, known, there, previous);
-  if (rules_.whole_batches)
-    for (assignment& a : next.workers)
-      a.join = joining::whole_batch;
   for (const masked_profile& m : known.masked)
     for (const bool recorded : {true, false}) {
       route r;
       r.name = known.variants[m.variant.value].name
              + (recorded ? ", edit" : ", edit and record");
       leg s = detail::leg_on(m.variant);
-      // In full, an edit is the same as any other request with a source.
-      s.from = rules_.in_full ? origin::noise : origin::template_image;
-      s.record = !recorded && !rules_.in_full;
+      s.from = origin::template_image;
+      s.record = !recorded;
       r.legs.push_back(std::move(s));
       detail::add_route(next, std::move(r));
     }
@@ -141,8 +137,6 @@ choice instgenie_policy::choose(const decision_context& by) const {
   if (masked == by.costs.masked.size()
       || edit_route(by.costs, masked, false) >= by.in_force.routes.size())
     return plain;
-  if (rules_.in_full)
-    return go{core::route_id{edit_route(by.costs, masked, true)}, {}};
   if (!by.known.mask) {
     need n;
     n.mask = true;
@@ -159,10 +153,7 @@ core::lane_id instgenie_policy::place(const leg& next,
                                       const decision_context& by) const {
   const core::variant_id variant = next.any_of.front();
   const size_t masked = masked_of(by.costs, variant);
-  const bool edits =
-    rules_.in_full
-      ? by.wanted.kind == core::request_kind::edit && by.wanted.source
-      : next.from == origin::template_image && by.known.mask;
+  const bool edits = next.from == origin::template_image && by.known.mask;
   if (!edits || masked == by.costs.masked.size())
     return vanilla::place(next, by);
   const auto steps_of = [&](masked_profile m) {
@@ -186,39 +177,22 @@ core::lane_id instgenie_policy::place(const leg& next,
   if (workers.empty())
     return lane_of(variant);
   instgenie::edit_row edit;
-  if (rules_.in_full)
-    edit.member = {1, true};
-  else
-    edit.member = {by.known.mask->ratio, next.record};
+  edit.member = {by.known.mask->ratio, next.record};
   edit.steps_left = std::max(
     next.steps != 0 ? next.steps : by.costs.variants[variant.value].steps, 1u);
-  const auto chosen = [&] {
-    switch (rules_.workers) {
-      case rule::finish:
-        return choose_by_finish(workers, edit,
-                                steps_of(by.costs.masked[masked]));
-      case rule::step:
-        return choose_by_step(workers, edit, steps_of(by.costs.masked[masked]));
-      case rule::requests:
-        return instgenie::choose_fewest_requests(workers);
-      case rule::tokens:
-        return instgenie::choose_fewest_tokens(workers);
-      case rule::first_fit:
-        break;
-    }
-    return instgenie::choose_first_fit(workers);
-  }();
-  return lane_of(ids[*chosen]);
+  return lane_of(ids[pick(workers, edit, steps_of(by.costs.masked[masked]))]);
+}
+
+size_t instgenie_policy::pick(std::span<const instgenie::edit_worker> workers,
+                              const instgenie::edit_row& edit,
+                              const instgenie::step_model& seconds) const {
+  return rules_.workers == rule::finish
+         ? *choose_by_finish(workers, edit, seconds)
+         : *choose_by_step(workers, edit, seconds);
 }
 
 std::vector<instgenie_rules> all_instgenie_rules() {
-  return {{"instgenie", rule::finish, false, false},
-          {"instgenie-paper", rule::step, false, false},
-          {"request-balance", rule::requests, false, false},
-          {"token-balance", rule::tokens, false, false},
-          {"first-fit", rule::first_fit, false, false},
-          {"static-batching", rule::requests, false, true},
-          {"full-recompute", rule::requests, true, true}};
+  return {{"instgenie", rule::finish}, {"instgenie-paper", rule::step}};
 }
 
 } // namespace atelier::planning

@@ -4,6 +4,7 @@
 #include <atelier/planning/policies/instgenie/worker_choice.hpp>
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,7 @@
 
 namespace atelier::planning {
 
-/// The differences between the policies for masked edits.
+/// The differences between `instgenie` and `instgenie-paper`.
 struct instgenie_rules {
   enum class worker_rule : uint8_t {
     /// The edit's own finish and the delay of the others, by rolling out the
@@ -20,21 +21,15 @@ struct instgenie_rules {
     /// The next step's time (Algorithm 2), with blocks by the published plan
     /// (Algorithm 1).
     step,
-    requests,
-    tokens,
-    first_fit,
   };
 
   std::string name = "instgenie";
   worker_rule workers = worker_rule::finish;
-  /// Edits compute all tokens and load nothing.
-  bool in_full = false;
-  /// A batch does not change until all of it has ended.
-  bool whole_batches = false;
 };
 
 /// Sends edits to the worker where their mask costs least on its kind of
-/// device; edits join the batch between steps.
+/// device; edits join the batch between steps. Derived policies choose the
+/// worker by other rules: bench/papers has InstGenIE's baselines.
 class instgenie_policy : public vanilla {
 public:
   instgenie_policy() = default;
@@ -53,6 +48,13 @@ public:
   core::lane_id place(const leg& next,
                       const decision_context& by) const override;
 
+protected:
+  /// Returns the index of the worker for an edit, one of `workers`, which are
+  /// not empty.
+  virtual size_t pick(std::span<const instgenie::edit_worker> workers,
+                      const instgenie::edit_row& edit,
+                      const instgenie::step_model& seconds) const;
+
 private:
   instgenie_rules rules_;
 };
@@ -61,10 +63,7 @@ private:
 /// of blocks.
 instgenie::step_model edit_steps(const masked_profile& m);
 
-/// Returns the rules of `instgenie`, `instgenie-paper`, and the baselines
-/// `request-balance`, `token-balance`, `first-fit`, `static-batching` and
-/// `full-recompute` (which the paper calls Diffusers). FISEdit and TeaCache
-/// differ only in kernels and are no policies.
+/// Returns the rules of `instgenie` and `instgenie-paper`.
 std::vector<instgenie_rules> all_instgenie_rules();
 
 } // namespace atelier::planning

@@ -167,32 +167,4 @@ std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
   });
 }
 
-std::optional<size_t> choose_fewest_requests(
-  std::span<const edit_worker> workers) {
-  return least(workers, [](const edit_worker& w) {
-    return static_cast<double>(w.running.size() + w.queued.size());
-  });
-}
-
-std::optional<size_t> choose_fewest_tokens(
-  std::span<const edit_worker> workers) {
-  return least(workers, [](const edit_worker& w) {
-    double sum = 0;
-    for (const auto* rows : {&w.running, &w.queued})
-      for (const edit_row& r : *rows)
-        sum += r.member.ratio;
-    return sum;
-  });
-}
-
-std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers) {
-  return least(workers,
-               [](const edit_worker& w) { return has_seat(w) ? 0.0 : 1.0; });
-}
-
-bool run_full_when_late(double seconds_until_record, double step_from_record,
-                        double step_in_full) {
-  return step_in_full < seconds_until_record + step_from_record;
-}
-
 } // namespace atelier::planning::instgenie

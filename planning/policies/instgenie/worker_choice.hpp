@@ -65,19 +65,4 @@ std::optional<size_t> choose_by_finish(std::span<const edit_worker> workers,
                                        const edit_row& edit,
                                        const step_model& seconds);
 
-/// Return the worker with the fewest edits; with the fewest masked tokens; the
-/// first with a free seat, otherwise the first. They return nothing without
-/// workers. Ties: the first.
-/// Source: InstGenIE, section 6.1, its baselines.
-std::optional<size_t> choose_fewest_requests(
-  std::span<const edit_worker> workers);
-std::optional<size_t> choose_fewest_tokens(
-  std::span<const edit_worker> workers);
-std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers);
-
-/// Returns whether a batch runs the step of a late edit in full instead of
-/// waiting for its record: it takes the option that ends first.
-bool run_full_when_late(double seconds_until_record, double step_from_record,
-                        double step_in_full);
-
 } // namespace atelier::planning::instgenie

@@ -165,7 +165,7 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
   for (const skip_threshold& t : modm::table_in(*known.reuse)) {
     route hit;
     hit.name = fmt::format("hit, k={}", t.skip);
-    hit.store.image = rules_.keep_all;
+    hit.store.image = true;
     leg s;
     s.any_of = {small};
     // A variant that would skip none of its own steps cannot refine.
@@ -215,21 +215,15 @@ choice modm_policy::choose(const decision_context& by) const {
     n.by = images_compared(*by.costs.reuse);
     n.hit_from = table.front().similarity;
     n.holds.holds = needed_work::part::image;
-    if (rules_.most_depth > 0)
-      n.holds.most_depth = rules_.most_depth - 1;
     return n;
   }
-  for (uint32_t m = 0; m < by.known.near->size(); ++m) {
-    const match& near = (*by.known.near)[m];
-    if (rules_.most_depth > 0 && near.depth >= rules_.most_depth)
-      continue;
-    const uint32_t skip =
-      allowed_skip(table, near.similarity, threshold_rule::from);
-    for (uint32_t i = 0; i < table.size() && skip > 0; ++i)
-      if (table[i].skip == skip && miss + 1 + i < by.in_force.routes.size())
-        return go{core::route_id{miss + 1 + i}, m};
-    break;
-  }
+  if (by.known.near->empty())
+    return go{core::route_id{miss}, {}};
+  const uint32_t skip = allowed_skip(table, by.known.near->front().similarity,
+                                     threshold_rule::from);
+  for (uint32_t i = 0; i < table.size() && skip > 0; ++i)
+    if (table[i].skip == skip && miss + 1 + i < by.in_force.routes.size())
+      return go{core::route_id{miss + 1 + i}, 0};
   return go{core::route_id{miss}, {}};
 }
 
@@ -262,13 +256,10 @@ std::vector<modm_rules> all_modm_rules() {
   paper.split.as_published = true;
   paper.share_hits = false;
   paper.backlog = false;
-  modm_rules large = paper;
-  large.name = "modm-cache-large";
-  large.keep_all = false;
   modm_rules quality = paper;
   quality.name = "modm-paper-quality";
   quality.split.mode = modm::mode_rule::quality;
-  return {ours, paper, quality, large};
+  return {ours, paper, quality};
 }
 
 } // namespace atelier::planning

@@ -11,7 +11,7 @@
 
 namespace atelier::planning {
 
-/// The differences between the policies built on MoDM's parts.
+/// The differences between `modm`, `modm-paper` and `modm-paper-quality`.
 struct modm_rules {
   std::string name = "modm";
   /// The split stays until another gains more than its loads cost, instead of
@@ -22,11 +22,6 @@ struct modm_rules {
   bool share_hits = true;
   /// The backlog counts as load.
   bool backlog = true;
-  /// Images of hits are also kept.
-  bool keep_all = true;
-  /// The number of refinements after which an image is not refined again; 0: no
-  /// limit.
-  uint32_t most_depth = 0;
 };
 
 /// Refines cached images on small models, and draws the others on a large one;
@@ -60,8 +55,8 @@ private:
   modm_rules rules_;
 };
 
-/// Returns the rules of `modm`, `modm-paper` (its throughput mode),
-/// `modm-paper-quality` and `modm-cache-large`.
+/// Returns the rules of `modm`, `modm-paper` (its throughput mode) and
+/// `modm-paper-quality`.
 std::vector<modm_rules> all_modm_rules();
 
 } // namespace atelier::planning

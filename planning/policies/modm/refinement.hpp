@@ -27,14 +27,6 @@ skip_table published_table();
 /// skips refer to `known.steps`.
 skip_table table_in(const reuse_profile& known);
 
-/// Returns k from measured refinements, a list for each skip, each with the
-/// quality relative to a full run: isotonic fits and their lower bounds,
-/// rising.
-/// Source: the improvement of MoDM, Eq. 5, whose thresholds are only drawn.
-skip_table calibrate(
-  const std::vector<std::pair<uint32_t, std::vector<reuse_sample>>>& by_skip,
-  double alpha = kept_quality);
-
 /// The steps of a variant that refine an image.
 struct refinement {
   /// The index of the first step in the variant's schedule.
@@ -49,17 +41,5 @@ struct refinement {
 /// Source: MoDM, section 5.2; other step counts are not stated there.
 std::optional<refinement> refine_with(uint32_t own_steps, uint32_t skip,
                                       uint32_t of);
-
-/// Returns the fraction of computation saved if hits skip steps: H times the
-/// sum of P(K=k) k/T.
-/// Source: MoDM, section 5.2, Eq. 3.
-double saved_by_skipping(double hits, const std::vector<double>& skip_shares,
-                         std::span<const uint32_t> skips);
-
-/// Returns the fraction saved if the remaining steps run on a small model,
-/// where a full run costs `small_cost` of one on the large model.
-/// Source: MoDM, Eq. 4, C_small read as the cost of T small steps.
-double saved_with_small(double hits, const std::vector<double>& skip_shares,
-                        std::span<const uint32_t> skips, double small_cost);
 
 } // namespace atelier::planning::modm

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <span>
-
 namespace atelier::planning::nirvana {
-
-/// Returns the fraction of computation that is saved: the sum over skips of the
-/// fraction of requests with that skip times K/N. The published form ignores
-/// the misses, so that its latency is lowest without hits.
-/// Source: Nirvana, section 4.1, Eq. 11, corrected.
-double saved_share(std::span<const double> shares,
-                   std::span<const uint32_t> skips, uint32_t steps);
-
-/// Returns the mean seconds of a request: a full run of `full` seconds less the
-/// saved part, plus one search.
-double mean_seconds(double full, double saved, double search);
 
 /// The measured rates of a predictor of matches.
 struct predictor_record {

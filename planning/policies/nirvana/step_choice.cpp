@@ -26,12 +26,6 @@ skip_table published_table() {
   return {{5, 0.65}, {10, 0.75}, {15, 0.85}, {20, 0.9}, {25, 0.95}};
 }
 
-skip_table biased(skip_table table, double bias) {
-  for (skip_threshold& t : table)
-    t.similarity -= bias;
-  return table;
-}
-
 std::optional<resume_point> resume_nearest(std::span<const match> near,
                                            const skip_table& table) {
   if (near.empty())

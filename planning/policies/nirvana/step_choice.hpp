@@ -41,11 +41,6 @@ inline constexpr size_t neighbours = 8;
 /// Source: Nirvana, Figure 10.
 skip_table published_table();
 
-/// Returns the table with every threshold lower by `bias`, so that more steps
-/// are skipped.
-/// Source: Nirvana, section 5.3 names the parameter, not its form.
-skip_table biased(skip_table table, double bias);
-
 /// The point where a request resumes.
 struct resume_point {
   /// The index into the matches.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "planning/every_policy.hpp"
 #include "planning/full_profile.hpp"
 #include <atelier/planning/policy.hpp>
 
@@ -23,9 +24,7 @@ struct scene {
   planning::plan now;
 
   explicit scene(std::string_view name, size_t workers = 8) {
-    auto made = planning::make_policy(name);
-    BOOST_REQUIRE_MESSAGE(static_cast<bool>(made), name);
-    sut = *made;
+    sut = any_policy(name);
     for (uint32_t i = 0; i < workers; ++i) {
       planning::worker_view w;
       w.worker = core::worker_id{i};

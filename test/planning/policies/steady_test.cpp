@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/every_policy.hpp"
 #include "planning/profiles/read_profile.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
@@ -22,7 +23,7 @@ public:
   steady_load(std::string_view profile, std::string_view policy, double rate,
               uint64_t period)
     : known_(test::read_profile(profile)),
-      by_(*make_policy(policy)),
+      by_(test::any_policy(policy)),
       rate_(rate),
       period_(period) {
     for (uint32_t i = 0; i < 16; ++i) {
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_SUITE(steady_test)
 BOOST_AUTO_TEST_CASE(a_steady_load_loads_less_than_once_in_a_thousand_seconds) {
   const size_t seconds = std::max<size_t>(test::scaled(50'000), 2'000);
   uint64_t draw = 1;
-  for (const auto& policy : all_policies()) {
+  for (const auto& policy : test::every_policy()) {
     const std::string name{policy->name()};
     // Policies that find batches by trial move workers along with them.
     const bool trial = name.ends_with("aimd");

@@ -2,8 +2,9 @@
 #include "planning/policies/argus/ladders.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
+#include <atelier/bench/papers/policies/argus_allocations.hpp>
 #include <atelier/planning/policies/argus/allocation.hpp>
-#include <atelier/planning/policies/argus/baselines.hpp>
+#include <atelier/planning/policies/argus/shift.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,6 +14,8 @@
 using namespace atelier;
 using namespace atelier::planning;
 using namespace atelier::planning::argus;
+using papers::allocate_alone;
+using papers::allocate_fixed;
 
 namespace {
 
@@ -305,7 +308,7 @@ BOOST_AUTO_TEST_CASE(baselines_allocate_as_described) {
   std::vector<double> drawn(6, 0.0);
   auto random = test::random_of(0);
   for (size_t i = 0; i < 20'000; ++i)
-    drawn[draw_by_load(*mixed, random)] += 1.0 / 20'000;
+    drawn[draw_level(mixed->share, random)] += 1.0 / 20'000;
   for (size_t v = 0; v < 6; ++v)
     BOOST_TEST(std::abs(drawn[v] - mixed->share[v]) < 0.02);
 }

@@ -52,28 +52,12 @@ BOOST_AUTO_TEST_CASE(the_fastest_good_level_is_tolerated) {
   BOOST_TEST(label({20, 19.9}, 1) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(degradation_is_the_mean_loss_of_a_class) {
-  const auto d = degradation(
-    scores_of({{20, 10, 5}, {10, 8, 5}, {10, 10, 5}, {10, 10, 12}}));
-  // The first two prompts have class 0, the third has class 1, the last has
-  // class 2.
-  BOOST_TEST(d.at(0, 1) == 0.35, boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(d.at(0, 2) == 0.625, boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(d.at(1, 2) == 0.5, boost::test_tools::tolerance(1e-12));
-  for (size_t i = 0; i < 3; ++i)
-    for (size_t j = 0; j <= i; ++j)
-      BOOST_TEST(d.at(i, j) == 0.0);
-}
-
 BOOST_AUTO_TEST_CASE(a_class_without_prompts_takes_the_mean_of_all) {
   const auto rows = scores_of({{10, 5}, {10, 8}});
-  BOOST_TEST(degradation(rows).at(0, 1) == 0.35,
-             boost::test_tools::tolerance(1e-12));
   const auto q = class_quality(rows);
   BOOST_TEST(q.at(0, 1) == 6.5);
   BOOST_TEST(q.at(1, 0) == 10.0);
   BOOST_TEST(q.at(1, 1) == 6.5);
-  BOOST_TEST(degradation(table{0, 2}).at(0, 1) == 0.0);
 }
 
 BOOST_AUTO_TEST_CASE(the_histogram_looks_back_a_thousand_predictions) {
@@ -111,9 +95,11 @@ BOOST_AUTO_TEST_CASE(a_thousand_predictions_are_near_the_truth) {
     const auto h = histogram(recent, truth.size(), {});
     BOOST_TEST(std::accumulate(h.begin(), h.end(), 0.0) == 1.0,
                boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(squared_error(h, truth) <= 0.01);
+    double squares = 0;
+    for (size_t c = 0; c < truth.size(); ++c)
+      squares += (h[c] - truth[c]) * (h[c] - truth[c]);
+    BOOST_TEST(squares <= 0.01);
   }
-  BOOST_TEST(squared_error(truth, {}) > 0.0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

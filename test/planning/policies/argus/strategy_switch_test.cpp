@@ -32,7 +32,6 @@ BOOST_AUTO_TEST_CASE(slow_retrieval_leaves_the_cache) {
   BOOST_TEST((s.phase == switch_phase::leaving));
   BOOST_TEST((s.since == at_s(2)));
   BOOST_TEST(!may_use_cache(s.phase));
-  BOOST_TEST((strategy_of(s.phase) == strategy::smaller_models));
   // Nothing more happens until the models are loaded.
   BOOST_TEST(!note_retrieval(s, {9, true}, scale, at_s(3)));
   BOOST_TEST(all_loaded(s, at_s(9)));

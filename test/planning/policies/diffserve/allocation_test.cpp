@@ -2,8 +2,8 @@
 #include "planning/policies/diffserve/cascades.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
+#include <atelier/bench/papers/policies/diffserve_allocations.hpp>
 #include <atelier/planning/policies/diffserve/allocation.hpp>
-#include <atelier/planning/policies/diffserve/baselines.hpp>
 #include <atelier/planning/policies/diffserve/quality.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -14,6 +14,9 @@
 using namespace atelier;
 using namespace atelier::planning;
 using namespace atelier::planning::diffserve;
+using papers::allocate_for_peak;
+using papers::allocate_random;
+using papers::allocate_single;
 
 namespace {
 

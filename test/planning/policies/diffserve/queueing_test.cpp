@@ -44,18 +44,6 @@ BOOST_AUTO_TEST_CASE(jumps_are_large_in_share_and_in_deviations) {
   BOOST_TEST(demand_jumped(1, 0));
 }
 
-BOOST_AUTO_TEST_CASE(balancing_takes_any_or_the_least_loaded) {
-  auto random = test::random_of(1);
-  const std::vector<double> work{3, 1, 1, 9};
-  BOOST_TEST(*balance(work, balancing::shortest_work, random) == 1u);
-  std::vector<size_t> seen(4, 0);
-  for (size_t i = 0; i < 4000; ++i)
-    ++seen[*balance(work, balancing::uniform, random)];
-  for (const size_t n : seen)
-    BOOST_TEST((n > 850 && n < 1150));
-  BOOST_TEST(!balance({}, balancing::uniform, random).has_value());
-}
-
 BOOST_AUTO_TEST_CASE(trial_batches_grow_and_halve) {
   leg_times l;
   l.batches = {{1, 1}, {2, 1}, {4, 1}, {8, 1}};

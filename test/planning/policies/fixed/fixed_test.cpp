@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(groups_share_whatever_workers_there_are) {
 // A plan from a file gives the same results as the policy that made it: the
 // same workers, and for every request the same requested fact or chosen route.
 BOOST_AUTO_TEST_CASE(requests_go_as_with_the_policy_that_made_the_plan) {
-  const auto policies = all_policies();
+  const auto policies = test::every_policy();
   for (size_t i = 0; i < test::scaled(20'000); ++i) {
     auto random = test::random_of(i);
     test::scene s{policies[i % policies.size()]->name(), 1 + random.below(12)};
@@ -102,7 +102,9 @@ BOOST_AUTO_TEST_CASE(requests_go_as_with_the_policy_that_made_the_plan) {
       s.load();
     }
     const auto text = to_json(saved(s.now, s.sut->name()), s.known);
-    const auto made = make_fixed(text, "p.json", s.known);
+    const auto made =
+      make_fixed(text, "p.json", s.known, std::string{fixed_name},
+                 papers::paper_policies());
     BOOST_REQUIRE_MESSAGE(made, s.sut->name()
                                   << ": " << (made ? "" : made.why().text));
     BOOST_TEST((*made)->name() == "fixed");

@@ -52,26 +52,6 @@ BOOST_AUTO_TEST_CASE(bytes_are_those_of_the_rows_that_are_not_masked) {
   BOOST_TEST(loaded_bytes(b, 1, recorded::outputs) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(lines_are_fitted_by_least_squares) {
-  auto random = test::random_of(0);
-  std::vector<measured_point> points;
-  for (size_t i = 0; i < 200; ++i) {
-    const double x = random.uniform() * 1e12;
-    points.push_back({x, 3e-12 * x + 0.2 + 0.01 * random.normal()});
-  }
-  const auto l = fit_line(points);
-  BOOST_TEST(l.slope == 3e-12, boost::test_tools::tolerance(0.02));
-  BOOST_TEST(l.base == 0.2, boost::test_tools::tolerance(0.05));
-  BOOST_TEST(l.r2 >= 0.98);
-  BOOST_TEST(l(0) == l.base);
-  BOOST_TEST(fit_line({})(5) == 0.0);
-  const std::vector<measured_point> same{{2, 4}, {2, 6}};
-  BOOST_TEST(fit_line(same)(9) == 5.0);
-  BOOST_TEST(fit_line(same).r2 == 0.0);
-  const std::vector<measured_point> flat{{1, 4}, {2, 4}};
-  BOOST_TEST(fit_line(flat).r2 == 1.0);
-}
-
 BOOST_AUTO_TEST_CASE(batches_sum_their_members) {
   const std::vector<block_shape> blocks{{1000, 100, 2}};
   const estimator by{{1e-9, 0.5, 1}, {1e-6, 0.1, 1}};

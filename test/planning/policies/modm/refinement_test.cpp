@@ -85,18 +85,6 @@ BOOST_AUTO_TEST_CASE(published_skips_are_of_fifty_steps) {
   BOOST_TEST((table_in(known) == known.images));
 }
 
-BOOST_AUTO_TEST_CASE(savings_are_those_of_the_equations) {
-  const std::vector<uint32_t> skips{10, 30};
-  const std::vector<double> shares{0.5, 0.5};
-  // .7 (.5 .2 + .5 .6) = .28
-  BOOST_TEST(saved_by_skipping(0.7, shares, skips) == 0.28,
-             boost::test_tools::tolerance(1e-12));
-  // .7 (.5 (.2 + .8 .75) + .5 (.6 + .4 .75)) = .595
-  BOOST_TEST(saved_with_small(0.7, shares, skips, 0.25) == 0.595,
-             boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(saved_by_skipping(0, shares, skips) == 0.0);
-}
-
 BOOST_AUTO_TEST_CASE(isotonic_fits_never_fall_and_keep_all_samples) {
   for (size_t i = 0; i < test::scaled(10'000); ++i) {
     auto random = test::random_of(i);
@@ -192,10 +180,10 @@ BOOST_AUTO_TEST_CASE(calibrated_thresholds_keep_the_quality) {
     }
     return samples;
   };
-  std::vector<std::pair<uint32_t, std::vector<reuse_sample>>> all;
+  std::vector<std::pair<uint32_t, std::optional<double>>> found;
   for (const uint32_t k : {5u, 15u, 30u})
-    all.emplace_back(k, measured(k));
-  const auto table = calibrate(all);
+    found.emplace_back(k, reliable_from(measured(k), kept_quality));
+  const auto table = rising_table(std::move(found));
   BOOST_REQUIRE(table.size() == 3u);
   // The fit's own error here is about 0.004, and its lower bound is above.
   for (const auto& t : table)

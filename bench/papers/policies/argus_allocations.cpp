@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/policies/argus/baselines.hpp>
-#include <atelier/planning/policies/argus/shift.hpp>
+#include <atelier/bench/papers/policies/argus_allocations.hpp>
 
-namespace atelier::planning::argus {
+namespace atelier::papers {
+
+using namespace planning::argus;
 
 core::result<allocation> allocate_alone(const ladder& levels,
                                         const load_to_place& asked) {
@@ -35,8 +36,4 @@ core::result<allocation> allocate_fixed(const ladder& levels,
   return out;
 }
 
-uint32_t draw_by_load(const allocation& planned, core::philox& random) {
-  return draw_level(planned.share, random);
-}
-
-} // namespace atelier::planning::argus
+} // namespace atelier::papers

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/planning/policies/diffserve/baselines.hpp>
+#include <atelier/bench/papers/policies/diffserve_allocations.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace atelier::planning::diffserve {
+namespace atelier::papers {
+
+using namespace planning::diffserve;
 
 core::result<cascade_plan> allocate_random(const cascade_problem& asked) {
   // The errors are those of the cascade's plan.
@@ -65,4 +67,4 @@ core::result<cascade_plan> allocate_for_peak(cascade_problem asked,
   return allocate(asked);
 }
 
-} // namespace atelier::planning::diffserve
+} // namespace atelier::papers

@@ -83,7 +83,7 @@ void hub::submit(std::shared_ptr<const core::request> what,
     if (auto why = slots_.too_few_for_source())
       return refuse(std::move(what), std::move(*why), {}, now);
   auto& r = requests_.accept(std::move(what));
-  r.account.note(r.request->notes);
+  r.account.begin(r.request->notes);
   r.course.begin(*r.request, *config_.profile, rules_.plan(), rules_.slots());
   suspicions_.accept(id, held, keeps_suspicion);
   records_.accepted(*r.request);
@@ -157,8 +157,11 @@ void hub::advance(core::request_id id, row& r, core::time_point now) {
     expire_in_time(r);
     return begin_leg(id, r, run->leg, now);
   }
-  if (std::holds_alternative<planning::answer_with>(next))
+  if (const auto* with = std::get_if<planning::answer_with>(&next)) {
+    ATELIER_EXPECTS(with->done == r.course.known().best,
+                    "the answer is the newest image");
     return finish(id, r, now);
+  }
   end_row(id, r, row_state::failed,
           core::fail(std::get<planning::give_up>(next).why,
                      "no stage of route {} produced an image",

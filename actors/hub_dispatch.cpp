@@ -138,9 +138,8 @@ hub::dispatching hub::dispatch_one(std::vector<planning::waiting> queue,
 
 bool hub::dispatch_under_way(std::span<const core::lane_id> lanes, worker& w,
                              core::time_point now) {
-  const auto rows = matching_.under_way(lanes, w);
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](auto id) { return dispatch(id, w, now); });
+  return matching_.any_under_way(lanes, w,
+                                 [&](auto id) { return dispatch(id, w, now); });
 }
 
 void hub::settle_start(core::ticket who, row& r, const worker& w) {

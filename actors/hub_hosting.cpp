@@ -53,7 +53,10 @@ void hub::on(const adopted& x, core::time_point now) {
   if (w == nullptr || x.number != w->host.last_order())
     return records_.stale_reply();
   w->signs.heard(running(now));
-  follow(hosting_.adopted(*w, x, now), *w, now);
+  const auto changed = hosting_.adopted(*w, x, now);
+  if (!changed)
+    return;
+  follow(*changed, *w, now);
   settle(now);
 }
 

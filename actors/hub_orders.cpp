@@ -134,7 +134,7 @@ hub::loss hub::note_lost(row& r, worker& w, core::error& why) {
 }
 
 void hub::order_abandoned(core::ticket who, core::time_point now) {
-  auto& order = *orders_.find(who);
+  const auto& order = orders_.at(who);
   auto* r = order.side ? nullptr : requests_.running(who);
   if (r == nullptr)
     return;
@@ -148,10 +148,10 @@ void hub::order_abandoned(core::ticket who, core::time_point now) {
     requests_.count_ahead(order.tenant, false);
   // From now on it moves no row, and keeps its slots. If it published, the row
   // has no state left.
-  concluded without{std::as_const(order), {}};
+  concluded without{order, {}};
   without.slots.published =
     order.phase == phase::denoising && slots_.of(who).published;
-  order.side = true;
+  orders_.abandon(who);
   const auto how = note_lost(*r, w, why);
   note_returned(who.id, without, why, now);
   fall_back(who.id, *r, without, why, how, now);

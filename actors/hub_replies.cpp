@@ -192,8 +192,9 @@ void hub::on(const stepping& x, core::time_point now) {
   w->signs.heard(ran);
   auto mark = [&](const std::vector<core::ticket>& rows, bool as) {
     for (const auto who : rows)
-      if (auto* d = orders_.find(who); d != nullptr && d->worker == w->id()) {
-        d->stepping = as;
+      if (const auto* d = orders_.find(who);
+          d != nullptr && d->worker == w->id()) {
+        orders_.report(who, as);
         if (as)
           orders_.renew(who, ran);
       }
@@ -219,7 +220,7 @@ void hub::on(const stepped& x, core::time_point now) {
   tell_slow(now);
   records_.ran(track_in(workers_, w->id(), records_), x, w->batch.rows());
   for (const auto& p : x.rows) {
-    auto* found = orders_.find(p.ticket);
+    const auto* found = orders_.find(p.ticket);
     // What cannot be true of the order is no news of it.
     if (found == nullptr || found->worker != w->id()
         || found->phase != phase::denoising || p.steps_done > found->steps) {
@@ -227,19 +228,14 @@ void hub::on(const stepped& x, core::time_point now) {
       continue;
     }
     orders_.renew(p.ticket, ran);
-    auto& d = *found;
-    if (p.steps_done > d.steps_done) {
-      d.steps_done = p.steps_done;
-      const auto left = d.steps - std::min(d.steps, p.steps_done);
-      if (left < d.steps_left) {
-        w->seat.ran(d.steps_left - left);
-        d.steps_left = left;
-        workers_.view_changed(*w);
-      }
+    if (const auto fewer = orders_.progress(p.ticket, p.steps_done);
+        fewer > 0) {
+      w->seat.ran(fewer);
+      workers_.view_changed(*w);
     }
     // The row of an abandoned order still needs the state that the order began
     // with.
-    if (p.published && !d.side)
+    if (p.published && !found->side)
       slots_.published(p.ticket);
     records_.stepped_on(p.ticket.id, now);
     if (auto* r = requests_.running(p.ticket);

@@ -6,6 +6,10 @@
 
 namespace atelier::actors {
 
+void account::begin(std::vector<core::note> notes) {
+  notes_ = std::move(notes);
+}
+
 void account::note(std::span<const core::note> what) {
   for (const auto& x : what)
     if (notes_.size() < core::most_notes

@@ -20,6 +20,9 @@ namespace atelier::actors {
 /// Threads: one at a time.
 class account {
 public:
+  /// Sets the notes that came with the request.
+  void begin(std::vector<core::note> notes);
+
   /// Adds notes, each once and up to core::most_notes.
   void note(std::span<const core::note> what);
 

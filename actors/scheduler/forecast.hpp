@@ -176,6 +176,13 @@ public:
   /// Returns the profile with the measured costs that were returned.
   const std::shared_ptr<const planning::profile>& profile() const;
 
+  /// Calls f(id) for every request of which it knows anything, for checks.
+  template <class F>
+  void each_request(const F& f) const {
+    for (const auto& [id, known] : counted_)
+      f(id);
+  }
+
 private:
   bool uses_guess(const planning::plan& plan,
                   const planning::cluster_view& there) const;

@@ -74,11 +74,7 @@ public:
     return !loading_ && !next_;
   }
 
-  /// Whether it loads without rows now; whether it loads beside them.
-  bool loading() const {
-    return loading_;
-  }
-
+  /// Whether it loads beside its rows now.
   bool loading_beside() const {
     return beside_;
   }

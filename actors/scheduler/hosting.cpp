@@ -86,8 +86,9 @@ hosting::change hosting::apply(worker& w, const planning::assignment& x,
   return out;
 }
 
-hosting::change hosting::adopted(worker& w, const actors::adopted& x,
-                                 core::time_point now) {
+std::optional<hosting::change> hosting::adopted(worker& w,
+                                                const actors::adopted& x,
+                                                core::time_point now) {
   change out;
   auto& h = w.host;
   if (h.beside_) {
@@ -95,7 +96,7 @@ hosting::change hosting::adopted(worker& w, const actors::adopted& x,
     return out;
   }
   if (!h.loading_)
-    return out;
+    return std::nullopt;
   h.loading_ = false;
   if (h.next_) {
     begin_load(w, now, out);

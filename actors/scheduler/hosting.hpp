@@ -43,7 +43,8 @@ public:
     bool rehome = false;
     /// A row that waited to run alone there waits no longer.
     bool ends_drain = false;
-    /// Loads that began.
+    /// Loads to count: those without rows when they begin, others when they
+    /// end.
     uint32_t loads = 0;
     /// The planner must know.
     bool report = false;
@@ -63,9 +64,10 @@ public:
   change apply(worker& w, const planning::assignment& x,
                std::span<const core::variant_id> running, core::time_point now);
 
-  /// A device answered its last order.
+  /// A device answered its last order. Returns nothing if that loads nothing.
   /// @pre the answer has the number of that order
-  change adopted(worker& w, const actors::adopted& x, core::time_point now);
+  std::optional<change> adopted(worker& w, const actors::adopted& x,
+                                core::time_point now);
 
   /// A row of a worker ended.
   change row_ended(worker& w, core::time_point now);
@@ -109,8 +111,8 @@ public:
   /// Whether that happened since the last call.
   bool seeks_anew();
 
-  /// Whether a host is to be sought for the requests of a queue: no search
-  /// failed since the last change.
+  /// Whether a host is to be sought for the requests of a queue: none was since
+  /// the last change.
   bool seeks(core::lane_id lane);
 
   /// Requests wait for a variant that no worker hosts or will host.

@@ -84,6 +84,18 @@ std::string inspection::check_rows() const {
       return fmt::format("row {} lost its source, or keeps one for nothing",
                          id.value);
   }
+  std::string forgotten;
+  const auto belongs = [&](core::request_id id) {
+    const auto* r = of_.rows.find(id);
+    if (r == nullptr || is_terminal(r->state()))
+      forgotten =
+        fmt::format("a part still knows request {}, which ended", id.value);
+  };
+  of_.asked.each_request(belongs);
+  of_.blamed.each_request(belongs);
+  of_.predicts.each_request(belongs);
+  if (!forgotten.empty())
+    return forgotten;
   if (predicted != of_.predicts.work())
     return "the devices' predicted work is not conserved";
   if (waits != of_.waiting.size())

@@ -26,7 +26,7 @@ namespace atelier::actors {
 /// (2) a waiting row is in exactly one queue, and a running one has exactly one
 ///     order with its attempt;
 /// (3) a worker's taken seats are its orders;
-/// (4) every order holds slots, or their absence;
+/// (4) there are as many orders as entries of slots that orders hold;
 /// (5) a row that starts from an image holds its source from `prepared` to the
 ///     end of its leg, even if processes die meanwhile;
 /// (6) a suspect has its worker to itself, or the whole process if the worker

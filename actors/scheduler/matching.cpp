@@ -129,13 +129,13 @@ std::vector<planning::waiting> matching::next_rows(
   return queue;
 }
 
-std::vector<core::request_id> matching::under_way(
-  std::span<const core::lane_id> lanes, const worker& w) const {
+bool matching::any_under_way(
+  std::span<const core::lane_id> lanes, const worker& w,
+  const std::function<bool(core::request_id)>& dispatch) const {
   const auto& counts = of_.waiting.under_way();
-  std::vector<core::request_id> out;
   if (std::none_of(lanes.begin(), lanes.end(),
                    [&](auto lane) { return counts.count(lane) != 0; }))
-    return out;
+    return false;
   bool in_turn = false;
   of_.given.each([&](core::ticket, const dispatched& x) {
     in_turn = in_turn || (w.on_device() && !x.side);
@@ -144,9 +144,9 @@ std::vector<core::request_id> matching::under_way(
     if (counts.count(lane) != 0)
       for (const auto id : of_.waiting.of(lane))
         if (const auto& r = of_.rows.at(id);
-            in_turn ? r.course.leg() > 0 : is_under_way(r))
-          out.push_back(id);
-  return out;
+            (in_turn ? r.course.leg() > 0 : is_under_way(r)) && dispatch(id))
+          return true;
+  return false;
 }
 
 bool matching::waits_for_quicker(const planning::waiting& x, const worker& w,

@@ -17,6 +17,7 @@
 #include <atelier/planning/lanes.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -74,12 +75,14 @@ public:
     std::span<const core::lane_id> from, const worker& w,
     std::span<const core::tenant_id> without, core::time_point now) const;
 
-  /// Returns the rows of these queues that are under way and may continue
-  /// although the next one of the queue must wait for slots: such a row may
-  /// hold slots, which it frees only at its end. At devices, rows in their
-  /// first leg wait for their turn while anything runs.
-  std::vector<core::request_id> under_way(std::span<const core::lane_id> lanes,
-                                          const worker& w) const;
+  /// Calls `dispatch` with the rows of these queues that are under way and may
+  /// continue although the next one of the queue must wait for slots, until it
+  /// returns true: such a row may hold slots, which it frees only at its end.
+  /// At devices, rows in their first leg wait for their turn while anything
+  /// runs. Returns whether it returned true.
+  bool any_under_way(
+    std::span<const core::lane_id> lanes, const worker& w,
+    const std::function<bool(core::request_id)>& dispatch) const;
 
   // -- a worker for a row -----------------------------------------------------
 

@@ -20,9 +20,25 @@ std::optional<dispatched> orders::end(core::ticket who) {
   return out;
 }
 
-dispatched* orders::find(core::ticket who) {
+void orders::report(core::ticket who, bool stepping) {
+  if (const auto i = open_.find(who); i != open_.end())
+    i->second.what.stepping = stepping;
+}
+
+uint32_t orders::progress(core::ticket who, uint32_t steps_done) {
   const auto i = open_.find(who);
-  return i == open_.end() ? nullptr : &i->second.what;
+  if (i == open_.end() || steps_done <= i->second.what.steps_done)
+    return 0;
+  auto& x = i->second.what;
+  x.steps_done = steps_done;
+  const auto left =
+    std::min(x.steps_left, x.steps - std::min(x.steps, steps_done));
+  return std::exchange(x.steps_left, left) - left;
+}
+
+void orders::abandon(core::ticket who) {
+  if (const auto i = open_.find(who); i != open_.end())
+    i->second.what.side = true;
 }
 
 const dispatched* orders::find(core::ticket who) const {

@@ -66,8 +66,17 @@ public:
   /// if it is not known.
   std::optional<dispatched> end(core::ticket who);
 
+  /// Its worker reported whether it is a member of its batch.
+  void report(core::ticket who, bool stepping);
+
+  /// Its worker reported so many steps. Returns by how many fewer are left.
+  uint32_t progress(core::ticket who, uint32_t steps_done);
+
+  /// Lets its request continue without it: from now on it moves no request, and
+  /// keeps its seat and its slots.
+  void abandon(core::ticket who);
+
   /// Returns null if the ticket is not known.
-  dispatched* find(core::ticket who);
   const dispatched* find(core::ticket who) const;
 
   /// Whether a device denoises by this order.

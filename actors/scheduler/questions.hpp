@@ -81,6 +81,13 @@ public:
   /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
+  /// Calls f(id) for every request of which it knows anything, for checks.
+  template <class F>
+  void each_request(const F& f) const {
+    for (const auto& [id, known] : all_)
+      f(id);
+  }
+
 private:
   struct question {
     uint32_t number = 0;

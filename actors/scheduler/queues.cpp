@@ -166,6 +166,9 @@ void queues::offer(core::worker_id worker, uint32_t taken,
 void queues::withdraw(core::worker_id worker) {
   offer(worker, 0, {});
   last_.erase(worker);
+  // Its own queue is served by no other worker.
+  for (auto i = open_.begin(); i != open_.end();)
+    i = i->second.empty() ? open_.erase(i) : i + 1;
 }
 
 const queues::offers& queues::offered(core::lane_id lane) const {

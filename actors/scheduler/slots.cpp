@@ -327,6 +327,7 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
                                uint32_t most_steps) {
   using planning::held;
   const auto& given = wrote.granted;
+  uint64_t steps = 0;
   for (size_t i = 0; i < given.slots.size(); ++i) {
     if (!given.slots[i])
       continue;
@@ -335,10 +336,13 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
     if (!seq || *seq == 0)
       return core::fail(core::ec::internal, "stage '{}' left nothing as '{}'",
                         stage, to_string(name));
-    if (name == held::state && *seq - 1 > most_steps)
+    if (name != held::state)
+      continue;
+    steps = *seq - 1;
+    if (steps > most_steps)
       return core::fail(core::ec::internal,
                         "stage '{}' left a state after {} of {} steps", stage,
-                        *seq - 1, most_steps);
+                        steps, most_steps);
   }
   const auto take = [&](held name, ipc::slot_ref& into) {
     const auto& slot = given[name];
@@ -348,12 +352,14 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
     into = slot;
   };
   if (given[held::state])
-    of.steps_ = static_cast<uint32_t>(*last_published(given[held::state]) - 1);
+    of.steps_ = static_cast<uint32_t>(steps);
   take(held::state, of.state_);
   take(held::source, of.source_);
   take(held::encoded, of.encoded_);
+  // Before a leg ended with an image, pixels are those that it starts from, or
+  // that answer a route without legs.
   take(held::pixels,
-       at == core::phase::preparing || of.found_ ? of.found_ : of.image_);
+       at == core::phase::finishing && of.image_ ? of.image_ : of.found_);
   if (wrote.reads_files)
     drop(wrote.reading[held::files]);
   return {};

@@ -20,8 +20,8 @@ namespace atelier::actors {
 ///   suspect --its phase ends--> like any other request
 ///
 /// This part of the scheduler knows requests by their numbers; it has no row,
-/// no worker and no queue. Requests that never lost anything take no memory
-/// here, but for those whose clients record suspicions.
+/// no worker and no queue. A request has an entry here from its first
+/// loss or delay on, or if its client records suspicions.
 /// Threads: one at a time.
 class suspicions {
 public:
@@ -139,6 +139,13 @@ public:
 
   /// Whether a request was delayed so, and is not a suspect itself.
   bool is_held_up(core::request_id id) const;
+
+  /// Calls f(id) for every request of which it knows anything, for checks.
+  template <class F>
+  void each_request(const F& f) const {
+    for (const auto& [id, known] : all_)
+      f(id);
+  }
 
 private:
   /// Whether the client recorded that a suspect is about to be tried.

@@ -39,6 +39,13 @@ BOOST_AUTO_TEST_CASE(notes_are_kept_once_and_up_to_a_bound) {
   BOOST_TEST(sut.notes().empty());
 }
 
+BOOST_AUTO_TEST_CASE(notes_of_the_request_stay_as_they_came) {
+  const core::note same{core::note_code::prompt_syntax, "a"};
+  sut.begin({same, same});
+  sut.note(std::vector{same});
+  BOOST_TEST(sut.notes().size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(every_time_is_added_to_its_own_part) {
   sut.waited(1s);
   sut.waited(2s);

@@ -263,11 +263,16 @@ BOOST_AUTO_TEST_CASE(a_mask_counts_only_for_edits) {
   BOOST_TEST(sut.masked_as_it_runs() == 0.25);
 }
 
-BOOST_AUTO_TEST_CASE(a_plan_in_force_replaces_the_one_it_was_chosen_under) {
+BOOST_AUTO_TEST_CASE(a_route_is_chosen_from_the_plan_in_force) {
   follow({leg_of({light})});
-  const auto* old = &sut.plan();
-  follow({leg_of({heavy})});
-  BOOST_TEST(&sut.plan() != old);
+  auto next = sut.plan();
+  next.version = 2;
+  next.routes[0].legs = {leg_of({heavy})};
+  const auto plan = std::make_shared<const planning::plan>(std::move(next));
+  sut.choose(core::route_id{0}, std::nullopt, plan,
+             std::make_shared<const planning::route_slots>(
+               test::standard_stages(), plan->routes));
+  BOOST_TEST(&sut.plan() == plan.get());
   sut.begin_leg(0);
   BOOST_TEST((sut.recipe().variant == heavy));
 }

@@ -66,7 +66,7 @@ struct rig {
     actors::adopted x;
     x.number = w.host.last_order();
     x.failed = std::move(failed);
-    return sut.adopted(w, x, now);
+    return sut.adopted(w, x, now).value_or(hosting::change{});
   }
 };
 
@@ -200,6 +200,33 @@ BOOST_AUTO_TEST_CASE(new_batch_settings_are_told_and_numbered) {
   BOOST_TEST(first.orders[0].batch == 3u);
   BOOST_TEST(first.orders[0].number == 1u);
   BOOST_TEST(sut.apply(w, x, {}, now).orders.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_loads_nothing_changes_nothing) {
+  auto w = device();
+  actors::adopted x;
+  BOOST_TEST(!sut.adopted(w, x, now).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(
+  a_batch_that_joins_as_a_whole_takes_rows_while_it_is_filled) {
+  auto w = device();
+  auto x = hosts({light});
+  x.join = planning::joining::whole_batch;
+  sut.apply(w, x, {}, now);
+  w.batch.fill();
+  w.seat.sit(some_row, 1);
+  BOOST_TEST(w.takes_more());
+  w.batch.end_filling();
+  BOOST_TEST(!w.takes_more());
+  w.seat.stand_up(some_row, 1);
+  // A single row is its batch.
+  x.join = planning::joining::single;
+  sut.apply(w, x, {}, now);
+  w.batch.fill();
+  BOOST_TEST(w.takes_more());
+  w.seat.sit(some_row, 1);
+  BOOST_TEST(!w.takes_more());
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_host_is_sought_once_for_each_change) {

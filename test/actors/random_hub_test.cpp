@@ -42,7 +42,7 @@ public:
     if (finds)
       o.profile->reuse.emplace().full = core::variant_id{0};
     rig_.emplace(o);
-    watched_.emplace(*stages_->all());
+    watched_.emplace();
     const auto devices = 1 + pick(3);
     for (uint32_t i = 1; i <= devices + 2; ++i) {
       random_process p;

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 
 namespace {
 
@@ -57,7 +58,11 @@ BOOST_AUTO_TEST_CASE(choices_depend_on_the_seed_and_the_request_alone) {
   auto one = sut.random(core::request_id{1});
   auto again = sut.random(core::request_id{1});
   auto other = sut.random(core::request_id{2});
+  actors::rules other_seed{std::make_shared<planning::vanilla>(), plan_of(1),
+                           test::standard_stages(), 8};
+  auto elsewhere = other_seed.random(core::request_id{1});
   const auto drawn = one.next_u64();
+  BOOST_TEST(drawn != elsewhere.next_u64());
   BOOST_TEST(drawn == again.next_u64());
   BOOST_TEST(drawn != other.next_u64());
 }
@@ -69,8 +74,22 @@ BOOST_AUTO_TEST_CASE(a_plan_without_rates_admits_everything) {
     BOOST_TEST((sut.admit(wanted, {}, costs, false, now) == 0s));
 }
 
-BOOST_AUTO_TEST_CASE(a_policy_that_waits_for_its_period_calls_for_no_plan) {
+BOOST_AUTO_TEST_CASE(retrievals_call_for_one_plan_after_each_plan) {
   BOOST_TEST(!sut.calls_for_plan({}));
+
+  struct impatient : planning::vanilla {
+    bool plan_due(const planning::plan&,
+                  std::span<const planning::retrieval_sample>) const override {
+      return true;
+    }
+  };
+
+  actors::rules other{std::make_shared<impatient>(), plan_of(1),
+                      test::standard_stages(), 7};
+  BOOST_TEST(other.calls_for_plan({}));
+  BOOST_TEST(!other.calls_for_plan({}));
+  other.follow(plan_of(2), test::standard_stages(), now);
+  BOOST_TEST(other.calls_for_plan({}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

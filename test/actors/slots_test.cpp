@@ -218,6 +218,15 @@ BOOST_AUTO_TEST_CASE(found_pixels_are_not_the_image_until_they_are_taken) {
   BOOST_TEST(static_cast<bool>(has[held::pixels]));
 }
 
+BOOST_AUTO_TEST_CASE(pixels_of_a_later_stage_are_found_while_nothing_is_drawn) {
+  actors::holding has;
+  write(has, first, {held::pixels}, core::phase::finishing);
+  BOOST_TEST(has.found());
+  sut.take_found(has);
+  write(has, first, {held::pixels}, core::phase::finishing);
+  BOOST_TEST(!has.found());
+}
+
 BOOST_AUTO_TEST_CASE(a_leg_leaves_its_image_and_nothing_else) {
   actors::holding has;
   write(has, first, {held::state, held::source});

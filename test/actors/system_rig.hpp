@@ -142,7 +142,7 @@ public:
   actors::monitor_actor monitor;
   actors::planner_actor planner;
   actors::supervisor_actor supervisor;
-  watched_slots slots{*stages};
+  watched_slots slots;
   std::string wrong;
   std::map<core::request_id, actors::answer> answers;
   /// Bytes of answered images, if `payload` is set.

@@ -18,10 +18,6 @@ namespace atelier::test {
 /// certain end of its process.
 class watched_slots {
 public:
-  explicit watched_slots(
-    const planning::pipeline& stages = test::standard_stages())
-    : stages_(&stages) {}
-
   /// Notes the rights that the work gives its worker. Returns the fault, or an
   /// empty string.
   std::string handed_off(const actors::worker_address& to,
@@ -30,11 +26,12 @@ public:
     core::ticket who;
     if (const auto* order = std::get_if<actors::run_stage>(&what)) {
       who = order->ticket;
-      for (const auto& x : stages_->at(order->stage).row().slots)
-        for (const bool writes : {false, true})
-          if (const auto& slot =
-                writes ? order->writes[x.name] : order->reads[x.name])
-            slots.emplace_back(slot, writes);
+      for (const auto& slot : order->writes.slots)
+        if (slot)
+          slots.emplace_back(slot, true);
+      for (const auto& slot : order->reads.slots)
+        if (slot)
+          slots.emplace_back(slot, false);
     } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
       who = d->ticket;
       slots = {{d->state, true}, {d->image, true}, {d->from, false}};
@@ -90,7 +87,6 @@ private:
       std::erase_if(uses, done);
   }
 
-  const planning::pipeline* stages_;
   std::map<std::pair<ipc::slot_kind, uint32_t>, std::vector<use>> of_;
 };
 

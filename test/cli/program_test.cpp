@@ -71,7 +71,7 @@ struct fixture : test::scratch_folder {
                     },
                     "1.2.3",
                     [] { return uint64_t{7}; },
-                    {train, evaluate, {}}};
+                    {train, evaluate, {}, {}}};
 };
 
 using words = std::vector<std::string>;

@@ -50,11 +50,11 @@ facts after(std::vector<outcome> done,
 }
 
 outcome scored(uint32_t at, double score) {
-  return {at, {}, ec::none, score, {}};
+  return {at, {}, ec::none, score};
 }
 
 outcome failed(uint32_t at, ec why = ec::unavailable) {
-  return {at, {}, why, 0, {}};
+  return {at, {}, why, 0};
 }
 
 } // namespace

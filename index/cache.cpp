@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is found and given; cache_entries.cpp has what comes and leaves.
+// This file finds and returns work; cache_entries.cpp keeps and removes it.
 
 #include <atelier/index/cache.hpp>
 #include <atelier/index/detail/answer_counts.hpp>

@@ -222,7 +222,7 @@ bool names_comparisons(std::string_view text,
     text.remove_prefix(goes_on ? comma + 1 : text.size());
   }
   return std::any_of(plans.begin(), plans.end(), [](const std::string& path) {
-    // What is no file can be read only once.
+    // A pipe can be read only once.
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
       return false;

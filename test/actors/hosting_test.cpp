@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(planners_are_told_of_what_is_new) {
   BOOST_TEST_REQUIRE(news.has_value());
   BOOST_TEST((news->unhosted == std::vector{heavy}));
   BOOST_TEST(!news->crowded);
-  // As many waited at the last report.
+  // The last report had the same number of waiting requests.
   sut.crowded();
   BOOST_TEST(!sut.tell(3, true).has_value());
   sut.crowded();

@@ -62,7 +62,7 @@ std::optional<size_t> choose_first_fit(std::span<const edit_worker> workers) {
   });
 }
 
-// As the baselines examine as many workers as the published system, they have
+// The baselines examine as many workers as the published system, and so have
 // its rule for blocks, which they do not use.
 instgenie_comparison::instgenie_comparison(instgenie_comparison_rules rules)
   : instgenie_policy(

@@ -75,7 +75,7 @@ void denoise_step_state::take_in(const denoise& x) {
     denoised reply;
     reply.ticket = x.ticket;
     reply.failure = cancelled_error();
-    config.hub->send(std::move(reply));
+    config.scheduler->send(std::move(reply));
     return;
   }
   const auto [at, fresh] = rows.try_emplace(x.ticket);
@@ -114,7 +114,7 @@ void denoise_step_state::adopt_hosting(const adopt& x) {
 void denoise_step_state::complete_loading(gpu::load_report x) {
   if (!adopting)
     return;
-  config.hub->send(
+  config.scheduler->send(
     adopted{config.self, *adopting, std::move(x.failure), std::move(x.failed)});
   adopting.reset();
 }
@@ -179,7 +179,7 @@ void denoise_step_state::conclude(core::ticket who, core::error why,
   }
   rows.erase(i);
   let_go();
-  config.hub->send(std::move(reply));
+  config.scheduler->send(std::move(reply));
 }
 
 void denoise_step_state::give_back(const core::error& why) {
@@ -201,7 +201,7 @@ void denoise_step_state::tell_of(core::ticket who) {
   // It would wait here forever.
   if (!works && rows.count(who) != 0)
     conclude(who, out_of_batch_error());
-  config.hub->send(has_order{who, works});
+  config.scheduler->send(has_order{who, works});
 }
 
 bool denoise_step_state::hold_back(std::vector<core::ticket>& next) const {
@@ -234,7 +234,7 @@ void denoise_step_state::start_next_run() {
   there.insert(there.end(), next.rows.begin(), next.rows.end());
   if (there != told) {
     told = std::move(there);
-    config.hub->send_quietly(stepping{config.self, told});
+    config.scheduler->send_quietly(stepping{config.self, told});
   }
   for (const auto who : next.rows) {
     auto& e = rows.at(who);
@@ -265,7 +265,7 @@ void denoise_step_state::start_next_run() {
     running.clear();
     throw;
   }
-  config.hub->nudge();
+  config.scheduler->nudge();
 }
 
 void denoise_step_state::complete_run(const gpu::run_report& x) {
@@ -323,7 +323,7 @@ void denoise_step_state::complete_run(const gpu::run_report& x) {
     // The order only guesses how many steps its state has.
     batch->set_left(r.ticket, x.steps + (ends ? 0 : e.steps - r.steps_done));
   }
-  config.hub->send(std::move(sign));
+  config.scheduler->send(std::move(sign));
   for (const auto who : batch->ran(stepped_on, x.steps, x.took - x.opening))
     if (!contains(over, who))
       conclude(who, out_of_batch_error());
@@ -413,7 +413,7 @@ denoise_step_actor::behavior_type denoise_step(
   ready.loads_beside = st.config.device_executor->loads_beside();
   ready.max_batch = st.config.max_batch;
   ready.run_steps = st.config.run_steps;
-  st.config.hub->send(std::move(ready));
+  st.config.scheduler->send(std::move(ready));
   return {
     [self](const denoise& x) {
       guarded_by_rows(self, [&](auto& state) { state.admit(x); });

@@ -47,7 +47,7 @@ struct denoise_step_config {
   /// a single thread of the executor's own.
   bool on_executor_thread = false;
   std::shared_ptr<gpu::executor> device_executor;
-  std::shared_ptr<hub_port> hub;
+  std::shared_ptr<scheduler_port> scheduler;
 };
 
 struct denoise_step_state {
@@ -59,7 +59,7 @@ struct denoise_step_state {
     bool opened = false;
     bool decoding = false;
     bool cancelled = false;
-    /// `published` was reported to the hub.
+    /// `published` was reported to the scheduler.
     bool told_published = false;
     /// Number of steps when the row is complete.
     uint32_t steps = 0;
@@ -94,8 +94,8 @@ struct denoise_step_state {
   /// The rows that the device decodes now or will decode between its next
   /// steps.
   std::vector<core::ticket> decoding;
-  /// The batch as last reported to the hub: rows in decoding, then running
-  /// rows.
+  /// The batch as last reported to the scheduler: rows in decoding, then
+  /// running rows.
   std::vector<core::ticket> told;
   /// Cancellations that arrived before their work; bounded, oldest first.
   std::set<core::ticket> tombstones;

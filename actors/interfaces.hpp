@@ -14,7 +14,8 @@
 
 namespace atelier::actors {
 
-/// SCHEDULER: the hub. Every leg replies to it, and it picks the next one.
+/// SCHEDULER. Every leg replies to it, and it picks the next
+/// one.
 using scheduler_actor = caf::typed_actor<
   // A valid request enters; it is answered once, through the gateway.
   caf::reacts_to<submit>,
@@ -63,6 +64,11 @@ using stage_actor = caf::typed_actor<
   caf::reacts_to<run_stage>,
   // Reports `has_order`, after the answers to all earlier orders.
   caf::reacts_to<ask_order>>;
+
+/// DEVICE STAGE: one per device, if stages run there.
+using device_stage_actor = stage_actor::extend<
+  // The device's thread did the work of an order, or left it out.
+  caf::reacts_to<stage_ended>>;
 
 /// DENOISE STEP: one per device. Rows join and leave between steps.
 using denoise_step_actor = caf::typed_actor<

@@ -3,6 +3,7 @@
 
 // Messages that never leave the process; they may carry shared immutable data.
 
+#include <atelier/actors/counters.hpp>
 #include <atelier/actors/messages.hpp>
 #include <atelier/actors/recovery_watch.hpp>
 #include <atelier/core/error.hpp>
@@ -140,68 +141,6 @@ struct load_jumped {
   double planned = 0;
 };
 
-/// Raw counts since the scheduler's start. Each only rises, except those of
-/// waiting requests.
-struct counters {
-  uint64_t arrived = 0;
-  uint64_t refused = 0;
-  uint64_t answered = 0;
-  uint64_t failed = 0;
-  uint64_t cancelled = 0;
-  /// The failed requests that were dropped for their deadline.
-  uint64_t late = 0;
-  uint64_t dispatched = 0;
-  /// Replies whose ticket was no longer outstanding.
-  uint64_t stale_replies = 0;
-  /// Orders that were lost on their way to a living worker, or whose answers
-  /// were.
-  uint64_t orders_lost = 0;
-  /// Legs that began anew because their newest state could not be read.
-  uint64_t legs_restarted = 0;
-  uint64_t workers_lost = 0;
-  uint64_t resumed = 0;
-  uint64_t steps_run = 0;
-  /// Dispatches postponed because the arena was full.
-  uint64_t slot_waits = 0;
-  /// Variant changes by workers.
-  uint64_t loads = 0;
-  /// Steps by the number of rows they were run with; the last entry counts all
-  /// larger batches.
-  std::vector<uint64_t> batches;
-  /// Facts that did not arrive in time.
-  uint64_t facts_late = 0;
-  /// By stage of the pipeline: how often it was left out because it failed,
-  /// found no free worker or slot, or answered too late.
-  std::vector<uint64_t> stages_left_out;
-  /// States that devices kept for later requests.
-  uint64_t captured = 0;
-  /// States of drawn images that no device was ordered to keep, since no slot
-  /// was free: each counts once, also if its image was ordered several times.
-  uint64_t captures_without_slot = 0;
-  /// Images on which their judge failed.
-  uint64_t judge_failures = 0;
-  /// These are like the fields of planning::demand_window and planning::demand.
-  uint64_t searched = 0;
-  uint64_t hits = 0;
-  planning::prediction_tally predictions;
-  std::vector<std::pair<uint32_t, uint64_t>> skips;
-  std::vector<std::pair<uint32_t, uint64_t>> allowed;
-  std::vector<std::vector<uint64_t>> predicted;
-  std::vector<uint64_t> confidences;
-  std::vector<uint64_t> edits;
-  std::vector<uint64_t> placed;
-  /// These two can also fall.
-  std::vector<double> extra_work;
-  std::vector<double> extra_pixels;
-  std::vector<uint64_t> waiting;
-  std::vector<uint64_t> waiting_shared;
-  /// The last retrievals, oldest first, and the total number.
-  std::vector<planning::retrieval_sample> retrievals;
-  uint64_t retrieved = 0;
-
-  friend bool operator==(const counters&, const counters&) = default;
-};
-
 /// One worker, for human readers.
 struct worker_line {
   std::string device;
@@ -278,6 +217,11 @@ struct variants_loaded {
   gpu::load_report report;
 };
 
+/// A device's thread did the work of a stage, or it was left out.
+struct stage_ended {
+  stage_done reply;
+};
+
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
 using status_atom = caf::atom_constant<caf::atom("status")>;
 using counts_atom = caf::atom_constant<caf::atom("counts")>;
@@ -310,4 +254,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::watch_load)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::wish_hosting)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::load_jumped)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::variants_loaded)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::actors::stage_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(atelier::planning::demand)

@@ -16,6 +16,8 @@ std::string_view to_string(role x) {
       return "classifier";
     case role::recall:
       return "recall";
+    case role::device_stage:
+      return "device_stage";
   }
   return "unknown";
 }

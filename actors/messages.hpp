@@ -40,7 +40,9 @@ enum class role : uint8_t {
   /// CPU process: facts about a request before it has a route.
   classifier,
   /// Control process: what is remembered of earlier requests.
-  recall
+  recall,
+  /// A device: stages of a host on the device's thread, beside its steps.
+  device_stage
 };
 
 std::string_view to_string(role x);
@@ -67,7 +69,7 @@ struct worker_address {
 struct worker_ready {
   worker_address worker;
   uint32_t seats = 1;
-  /// Name of the device; empty for CPU pools.
+  /// Name of the device; empty for workers on none.
   std::string device;
   /// Kind of the device; if empty, the beginning of its name.
   std::string kind;
@@ -112,13 +114,16 @@ struct run_stage {
   planning::slot_set writes;
   /// The work is so short that waking another thread for it would cost more.
   bool is_short = false;
+  /// The size of the request's image; empty before a route is chosen.
+  core::extent px;
   core::typed_body order;
 
   friend bool operator==(const run_stage&, const run_stage&) = default;
 
   template <class Inspector>
   friend typename Inspector::result_type inspect(Inspector& f, run_stage& x) {
-    return f(x.ticket, x.stage, x.left, x.reads, x.writes, x.is_short, x.order);
+    return f(x.ticket, x.stage, x.left, x.reads, x.writes, x.is_short, x.px,
+             x.order);
   }
 };
 

@@ -123,7 +123,9 @@ monitor_actor::behavior_type monitor(self_of<monitor_actor, monitor_state> self,
   return {
     [self](tick_atom) {
       self->delayed_send(self, self->state.config.window, tick_atom::value);
-      self->request(self->state.config.hub, caf::infinite, counts_atom::value)
+      self
+        ->request(self->state.config.scheduler, caf::infinite,
+                  counts_atom::value)
         .then([self](const counters& counts) {
           auto& st = self->state;
           st.close(counts, self->clock().now());

@@ -12,7 +12,7 @@ namespace atelier::actors {
 
 /// Configuration of the monitor.
 struct monitor_config {
-  scheduler_actor hub;
+  scheduler_actor scheduler;
   /// Length of one window, more than 0.
   core::timespan window = std::chrono::seconds{10};
   /// Number of windows kept, at least 1.

@@ -145,7 +145,7 @@ void publish(pointer self, const plan_made& x) {
         && x.plan->reason != st.in_force->reason)
       core::log_warn("no request can be answered: {}", x.plan->reason);
     st.in_force = x.plan;
-    self->send(st.config.hub, publish_plan{x.plan});
+    self->send(st.config.scheduler, publish_plan{x.plan});
   } else {
     ++st.failures;
     core::log_warn("the plan in force stays: {}", x.failure.text);

@@ -12,7 +12,7 @@ namespace atelier::actors {
 
 /// Configuration of the planner.
 struct planner_config {
-  scheduler_actor hub;
+  scheduler_actor scheduler;
   monitor_actor counts;
   std::shared_ptr<const planning::policy> policy;
   std::shared_ptr<const planning::profile> profile;

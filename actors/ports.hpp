@@ -44,9 +44,9 @@ public:
 /// report that is larger than what the way takes arrives as the failure of its
 /// ticket
 /// (`refused` in wire.hpp).
-class hub_port {
+class scheduler_port {
 public:
-  virtual ~hub_port() = default;
+  virtual ~scheduler_port() = default;
   virtual void send(report what) = 0;
 
   /// Puts a report where it survives this process, but wakes no thread for it:
@@ -95,6 +95,8 @@ struct answer {
   uint64_t bytes = 0;
   std::string sha256;
   core::recipe recipe;
+  /// The size of the image.
+  core::extent px;
   std::string model;
   std::string variant;
   std::string route;
@@ -124,26 +126,7 @@ public:
   virtual void suspected(core::request_id, core::suspicion, bool /*waits*/) {}
 };
 
-/// Provides earlier work that was found, if no stage fetches it.
-class found_work {
-public:
-  virtual ~found_work() = default;
-
-  /// Publishes the kept image of an earlier match in the image slot `into`, as
-  /// a device would: pixels of size `px`. Returns false and publishes nothing
-  /// if no image of that size exists, or no longer exists. Must not block.
-  virtual bool give_image(uint64_t entry, core::extent px,
-                          ipc::slot_ref into) = 0;
-
-  /// Publishes the state of an earlier match after `steps` steps in the state
-  /// slot `into`, as a device would. For a kept image, the state is the image
-  /// noised for the remaining steps. Returns false and publishes nothing if no
-  /// state exists, or no longer exists. Must not block.
-  virtual bool give_state(uint64_t entry, uint32_t steps,
-                          ipc::slot_ref into) = 0;
-};
-
-/// Reports of the hub to the supervisor and the planner.
+/// Reports of the scheduler to the supervisor and the planner.
 class supervision {
 public:
   virtual ~supervision() = default;

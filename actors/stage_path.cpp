@@ -13,8 +13,10 @@ using planning::hook;
 using planning::place;
 
 role worker_for(const planning::stage_row& row, bool after_steps) {
-  if (row.place == place::device)
+  if (row.place == place::batch)
     return role::denoise_step;
+  if (row.place == place::device)
+    return role::device_stage;
   if (row.place == place::background)
     return role::recall;
   if (row.hook == hook::before_route)
@@ -27,7 +29,7 @@ role worker_for(const planning::stage_row& row, bool after_steps) {
 stage_path::stage_path(std::shared_ptr<const planning::pipeline> stages)
   : stages_(std::move(stages)) {
   ATELIER_EXPECTS(stages_ && stages_->denoise() < stages_->size(),
-                  "a pipeline has a stage that runs on the devices");
+                  "a pipeline has a stage that runs the steps");
   for (size_t i = 0; i < stages_->size(); ++i) {
     entry x;
     x.worker = worker_for(stages_->at(i).row(), i > stages_->denoise());

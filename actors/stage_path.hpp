@@ -16,7 +16,7 @@ namespace atelier::actors {
 /// Threads: any.
 class stage_path {
 public:
-  /// @pre one stage of each leg runs on the devices
+  /// @pre one stage of each leg runs its steps
   explicit stage_path(std::shared_ptr<const planning::pipeline> stages);
 
   const planning::pipeline& stages() const {

@@ -27,7 +27,7 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
   worker_ready ready;
   ready.worker = st.config.self;
   ready.seats = st.config.seats;
-  st.config.hub->send(std::move(ready));
+  st.config.scheduler->send(std::move(ready));
   return {
     [self](const run_stage& x) {
       auto& c = self->state.config;
@@ -35,8 +35,9 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
         auto reply = do_stage(x, *c.stages, *c.slots,
                               [self] { return self->clock().now(); });
         if (c.said && x.stage < c.stages->size())
-          reply.took = c.stages->at(x.stage).takes(x.order, *c.said);
-        c.hub->send(std::move(reply));
+          reply.took =
+            planning::time_of(c.stages->at(x.stage), x.order, *c.said, x.px);
+        c.scheduler->send(std::move(reply));
       } catch (...) {
         // Every order is answered, and the worker continues with the next one.
         stage_done reply;
@@ -45,11 +46,11 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
         reply.failure =
           core::fail(core::ec::internal, "{} threw: {}", self->name(),
                      text_of(std::current_exception()));
-        c.hub->send(std::move(reply));
+        c.scheduler->send(std::move(reply));
       }
     },
     [self](const ask_order& x) {
-      self->state.config.hub->send(has_order{x.ticket, false});
+      self->state.config.scheduler->send(has_order{x.ticket, false});
     },
   };
 }
@@ -58,7 +59,8 @@ stage_actor::behavior_type behave(self_of<stage_actor, State> self,
 
 stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
                     ipc::slot_store& slots,
-                    const std::function<core::time_point()>& now) {
+                    const std::function<core::time_point()>& now,
+                    std::string_view device) {
   stage_done reply;
   reply.ticket = order.ticket;
   reply.stage = order.stage;
@@ -71,7 +73,8 @@ stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
   }
   planning::worker_context here{slots,        order.reads,
                                 order.writes, now,
-                                reply.notes,  core::after(begin, order.left)};
+                                reply.notes,  core::after(begin, order.left),
+                                device};
   auto made = stages.at(order.stage).run(order.order, here);
   if (made)
     reply.outcome = std::move(*made);

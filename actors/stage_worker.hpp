@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 namespace atelier::actors {
 
@@ -19,7 +20,7 @@ struct stage_worker_config {
   uint32_t seats = 1;
   std::shared_ptr<const planning::pipeline> stages;
   std::shared_ptr<ipc::slot_store> slots;
-  std::shared_ptr<hub_port> hub;
+  std::shared_ptr<scheduler_port> scheduler;
   /// Set in simulations: the profile from which a stage predicts the duration
   /// of its work, which the reply then reports. Null: the measured duration.
   std::shared_ptr<const planning::profile> said = nullptr;
@@ -61,8 +62,10 @@ stage_actor::behavior_type recall(self_of<stage_actor, recall_state> self,
 
 /// Does the ordered work; pure except for the slots, the clock, and the state
 /// of the stage itself. An error becomes the reply's failure.
+/// @param device the name of the device on whose thread it runs; empty: none
 stage_done do_stage(const run_stage& order, const planning::pipeline& stages,
                     ipc::slot_store& slots,
-                    const std::function<core::time_point()>& now);
+                    const std::function<core::time_point()>& now,
+                    std::string_view device = {});
 
 } // namespace atelier::actors

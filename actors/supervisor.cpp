@@ -20,6 +20,11 @@ namespace {
 using pointer = self_of<supervisor_actor, supervisor_state>;
 using stage = supervisor_state::stage;
 using process = supervisor_state::process;
+using past_deaths = supervisor_state::past_deaths;
+
+/// Deaths of a part that was up are unrelated if they are further apart than
+/// this.
+constexpr core::timespan deaths_apart = std::chrono::seconds{10};
 
 core::timespan tick_of(const config::process_settings& s) {
   return std::clamp<core::timespan>(s.heartbeat / 4,
@@ -45,6 +50,28 @@ void add(std::vector<blocked_handlers>& to,
   }
 }
 
+/// Notes a death and returns the pause before the next life: the first pause,
+/// or twice the last one if the part died within `deaths_apart` or never came
+/// up.
+core::timespan pause_after_death(past_deaths& of, core::time_point now,
+                                 bool was_up,
+                                 const config::process_settings& s) {
+  const bool apart = was_up && (!of.last || now - *of.last > deaths_apart);
+  of.pause = apart || of.pause.count() == 0
+             ? s.restart_first
+             : std::min(of.pause * 2, s.restart_most);
+  of.last = now;
+  return of.pause;
+}
+
+/// A request caused the last death: returns when the next life is due, and
+/// resets the next pause to the first one.
+core::time_point due_after_request(past_deaths& of,
+                                   const config::process_settings& s) {
+  of.pause = core::timespan{0};
+  return *of.last + s.restart_first;
+}
+
 void start(pointer self, process& p) {
   ++p.life.value;
   add(p.blocked_before, p.blocked);
@@ -65,7 +92,7 @@ void suspect(pointer self, process& p, const std::string& why) {
   core::log_warn("process {} (pid {}) is suspected: {}", p.part, p.pid, why);
   p.stage = stage::suspected;
   p.due = now_of(self) + st.config.settings.confirm;
-  self->send(st.config.hub, process_suspected{st.life_of(p)});
+  self->send(st.config.scheduler, process_suspected{st.life_of(p)});
   st.config.host->kill(st.life_of(p));
 }
 
@@ -128,7 +155,7 @@ void look(pointer self, process& p) {
                         "slots stay quarantined",
                         p.part, p.pid);
         p.stage = stage::unconfirmed;
-        self->send(st.config.hub,
+        self->send(st.config.scheduler,
                    process_lost{st.life_of(p), false, death::watchdog});
       }
       break;
@@ -205,7 +232,7 @@ void ended(pointer self, const process_exited& x) {
     return;
   if (!s.stopping)
     core::log_warn("process {} (pid {}) ended: {}", p->part, p->pid, x.manner);
-  self->send(s.config.hub, process_lost{x.process, true, x.cause});
+  self->send(s.config.scheduler, process_lost{x.process, true, x.cause});
   p->bare = p->bare
          || (p->stage == stage::setting_up
              && (x.cause == death::crash || x.cause == death::memory));

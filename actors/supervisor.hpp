@@ -4,7 +4,6 @@
 #include <atelier/actors/handler_watch.hpp>
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/process_host.hpp>
-#include <atelier/actors/restart_pause.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/running_clock.hpp>
 
@@ -17,7 +16,7 @@ namespace atelier::actors {
 
 /// Configuration of the supervisor.
 struct supervisor_config {
-  scheduler_actor hub;
+  scheduler_actor scheduler;
   /// Null if all actors live in this process.
   std::shared_ptr<process_host> host;
   /// The part of each process: "cpu", or a device's name. Process i of the
@@ -28,6 +27,14 @@ struct supervisor_config {
 
 struct supervisor_state {
   static inline const char* name = "supervisor";
+
+  /// Recent deaths of a process.
+  struct past_deaths {
+    std::optional<core::time_point> last;
+    /// The pause after the last death; 0 if that death does not lengthen the
+    /// next pause.
+    core::timespan pause{0};
+  };
 
   /// State of a process.
   enum class stage : uint8_t {
@@ -40,7 +47,7 @@ struct supervisor_state {
     up,
     /// Killed; its exit must be confirmed by `due`.
     suspected,
-    /// Its exit was not confirmed in time: the hub continued without it.
+    /// Its exit was not confirmed in time: the scheduler continued without it.
     unconfirmed,
     /// Will not be started again.
     over,
@@ -88,8 +95,8 @@ struct supervisor_state {
 
 /// Keeps every configured process alive. It pings each one, kills those that
 /// are silent or not set up in time, waits for the confirmed exit, notifies the
-/// scheduler, and starts the next life after a pause (restart_pause.hpp). After
-/// a pause of its own process it asks all anew before it finds one silent.
+/// scheduler, and starts the next life after a pause. After a pause of its own
+/// process it asks all anew before it finds one silent.
 /// Threads: never blocks.
 supervisor_actor::behavior_type supervisor(
   self_of<supervisor_actor, supervisor_state> self, supervisor_config config);

@@ -19,6 +19,7 @@ stage_actor spawn_worker(caf::actor_system& sys, stage_worker_config with) {
       return sys.spawn(recall, std::move(with));
     case role::preprocess:
     case role::denoise_step:
+    case role::device_stage:
       break;
   }
   return sys.spawn(preprocess, std::move(with));
@@ -27,21 +28,21 @@ stage_actor spawn_worker(caf::actor_system& sys, stage_worker_config with) {
 } // namespace
 
 control_actors spawn_control(caf::actor_system& sys, control_config with) {
-  const auto& hub = with.scheduler.tables;
+  const auto& scheduling = with.scheduler.tables;
   with.scheduler.ports.watch = with.watch;
-  with.planner.policy = hub.policy;
-  with.planner.profile = hub.profile;
-  with.planner.initial_plan = hub.initial_plan;
+  with.planner.policy = scheduling.policy;
+  with.planner.profile = scheduling.profile;
+  with.planner.initial_plan = scheduling.initial_plan;
 
   control_actors x;
-  x.scheduler = sys.spawn(scheduler, std::move(with.scheduler));
+  x.scheduler = sys.spawn(scheduler_behavior, std::move(with.scheduler));
   with.reports->connect(x.scheduler);
-  with.monitor.hub = x.scheduler;
+  with.monitor.scheduler = x.scheduler;
   x.monitor = sys.spawn(monitor, with.monitor);
-  with.planner.hub = x.scheduler;
+  with.planner.scheduler = x.scheduler;
   with.planner.counts = x.monitor;
   x.planner = sys.spawn(planner, std::move(with.planner));
-  with.supervisor.hub = x.scheduler;
+  with.supervisor.scheduler = x.scheduler;
   x.supervisor = sys.spawn(supervisor, std::move(with.supervisor));
   with.watch->connect(x.supervisor, x.planner);
   return x;
@@ -64,6 +65,12 @@ std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
 denoise_step_actor spawn_device(caf::actor_system& sys, worker_directory& into,
                                 denoise_step_config with) {
   return into.add_new([&] { return sys.spawn(denoise_step, std::move(with)); });
+}
+
+stage_actor spawn_device_stage(caf::actor_system& sys, worker_directory& into,
+                               device_stage_config with) {
+  return into.add_new(role::device_stage,
+                      [&] { return sys.spawn(device_stage, std::move(with)); });
 }
 
 } // namespace atelier::actors

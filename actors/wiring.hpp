@@ -6,9 +6,10 @@
 // passed in as ports, clocks and settings.
 
 #include <atelier/actors/denoise_step.hpp>
+#include <atelier/actors/device_stage.hpp>
 #include <atelier/actors/monitor.hpp>
 #include <atelier/actors/planner.hpp>
-#include <atelier/actors/scheduler.hpp>
+#include <atelier/actors/scheduler_actor.hpp>
 #include <atelier/actors/stage_worker.hpp>
 #include <atelier/actors/supervisor.hpp>
 #include <atelier/actors/worker_directory.hpp>
@@ -33,13 +34,13 @@ struct control_actors {
 /// planner shares with the scheduler: the policy, the profile and the first
 /// plan, which the policy made for a cluster without workers.
 struct control_config {
-  scheduler_config scheduler;
+  scheduler_actor_config scheduler;
   monitor_config monitor;
   planner_config planner;
   supervisor_config supervisor;
   /// Where workers report, and where the scheduler reports on processes and
   /// workers.
-  std::shared_ptr<mailbox_hub_port> reports;
+  std::shared_ptr<mailbox_scheduler_port> reports;
   std::shared_ptr<mailbox_supervision> watch;
 };
 
@@ -63,5 +64,9 @@ std::vector<caf::actor> spawn_pool(caf::actor_system& sys,
 /// Spawns a device's worker and adds it to `into`.
 denoise_step_actor spawn_device(caf::actor_system& sys, worker_directory& into,
                                 denoise_step_config with);
+
+/// Spawns the worker that runs stages on a device and adds it to `into`.
+stage_actor spawn_device_stage(caf::actor_system& sys, worker_directory& into,
+                               device_stage_config with);
 
 } // namespace atelier::actors

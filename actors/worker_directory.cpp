@@ -85,23 +85,23 @@ void worker_directory::clear() {
   denoise_step_.clear();
 }
 
-// -- mailbox_hub_port ---------------------------------------------------------
+// -- mailbox_scheduler_port ---------------------------------------------------
 
-void mailbox_hub_port::connect(scheduler_actor hub) {
-  hub_ = std::move(hub);
+void mailbox_scheduler_port::connect(scheduler_actor scheduler) {
+  scheduler_ = std::move(scheduler);
 }
 
-void mailbox_hub_port::send(report what) {
+void mailbox_scheduler_port::send(report what) {
   send(std::move(what), nullptr);
 }
 
-void mailbox_hub_port::send(report what, inline_unit* here) {
-  if (hub_)
-    std::visit([&](auto& x) { post(hub_, std::move(x), here); }, what);
+void mailbox_scheduler_port::send(report what, inline_unit* here) {
+  if (scheduler_)
+    std::visit([&](auto& x) { post(scheduler_, std::move(x), here); }, what);
 }
 
-void mailbox_hub_port::clear() {
-  hub_ = nullptr;
+void mailbox_scheduler_port::clear() {
+  scheduler_ = nullptr;
 }
 
 // -- mailbox_supervision ------------------------------------------------------

@@ -77,9 +77,9 @@ bool is_short(const work& x);
 
 /// Sends reports to the scheduler's mailbox.
 /// Threads: `connect` before the first `send`, then any.
-class mailbox_hub_port : public hub_port {
+class mailbox_scheduler_port : public scheduler_port {
 public:
-  void connect(scheduler_actor hub);
+  void connect(scheduler_actor scheduler);
   void send(report what) override;
 
   /// Sends in the same way, but a scheduler that was idle runs with
@@ -89,10 +89,10 @@ public:
   void clear();
 
 private:
-  scheduler_actor hub_;
+  scheduler_actor scheduler_;
 };
 
-/// Sends the hub's reports to the supervisor and the planner, by mailbox.
+/// Sends the scheduler's reports to the supervisor and the planner, by mailbox.
 /// Threads: `connect` before the first call, then any.
 class mailbox_supervision : public supervision {
 public:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How long does it take from a submission to the first step of an idle worker?
-// The path is: hub, preprocess (noise for 64x64 pixels), hub, the executor's
-// first step call. All threads are idle for 100 ms before each request.
+// The path is: scheduler, preprocess (noise for 64x64 pixels), scheduler, the
+// executor's first step call. All threads are idle for 100 ms before each
+// request.
 //
 //   latency_bench [REQUESTS] [PROCESS-PROGRAM] [KEY=VALUE ...]
 //

@@ -17,8 +17,8 @@
 //   overhead_bench [REQUESTS]
 
 #include <atelier/actors/denoise_step.hpp>
-#include <atelier/actors/hub.hpp>
 #include <atelier/actors/inline_unit.hpp>
+#include <atelier/actors/scheduler/scheduler.hpp>
 #include <atelier/actors/stages/finish.hpp>
 #include <atelier/actors/stages/prepare.hpp>
 #include <atelier/actors/wire.hpp>
@@ -167,7 +167,7 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
   const auto known = measured();
   const auto policy = planning::make_policy(policy_name);
   good(policy);
-  actors::hub_config config;
+  actors::scheduler_config config;
   config.policy = *policy;
   config.profile = known;
   config.initial_plan = std::make_shared<const planning::plan>(
@@ -178,14 +178,14 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
   const auto to = std::make_shared<orders>();
   const auto clients = std::make_shared<answers>();
   const auto supervisor = std::make_shared<nobody>();
-  actors::hub hub{config, {slots, to, clients, supervisor}};
+  actors::scheduler scheduler{config, {slots, to, clients, supervisor}};
   actors::worker_ready ready;
   ready.seats = in_flight;
   ready.max_batch = 8;
   for (const auto what :
        {actors::role::preprocess, actors::role::postprocess}) {
     ready.worker = {cpu, what, 0};
-    hub.on(ready, clock_type::now());
+    scheduler.on(ready, clock_type::now());
   }
   ready.seats = 2 * in_flight / devices;
   for (const auto& v : known->variants)
@@ -194,17 +194,17 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     ready.worker = {{core::process_id{i + 2}, core::incarnation{1}},
                     actors::role::denoise_step,
                     0};
-    hub.on(ready, clock_type::now());
+    scheduler.on(ready, clock_type::now());
   }
   // The second plan knows which variants the devices host by then.
   auto plan = config.initial_plan;
   for (int i = 0; i < 2; ++i) {
     plan = std::make_shared<const planning::plan>(
       (*policy)->replan(asked_of(devices), *known, supervisor->there, *plan));
-    hub.publish(plan, clock_type::now());
+    scheduler.publish(plan, clock_type::now());
     for (const auto& [where, what] : std::exchange(to->waiting, {}))
       if (const auto* a = std::get_if<actors::adopt>(&what))
-        hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
+        scheduler.on(actors::adopted{where, a->number, {}}, clock_type::now());
   }
   if (policy_name == "atelier" && routes_taken(*plan) < 2)
     stop("the plan leaves nothing to decide");
@@ -225,7 +225,8 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     r->px = {64, 64};
     r->arrived = clock_type::now();
     const auto id = r->id;
-    const auto took = timed([&](auto now) { hub.submit(std::move(r), now); });
+    const auto took =
+      timed([&](auto now) { scheduler.submit(std::move(r), now); });
     entering.push_back(took);
     choosing[id] = took;
   };
@@ -247,7 +248,7 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
     if (order != nullptr && order->writes[held::state]) {
       good(slots->publish(order->writes[held::state], 1, 0));
       ended.outcome = core::typed_body::of(actors::prepare_stage::done{});
-      const auto took = timed([&](auto now) { hub.on(ended, now); });
+      const auto took = timed([&](auto now) { scheduler.on(ended, now); });
       placing.push_back(took);
       both.push_back(choosing.at(ended.ticket.id) + took);
       choosing.erase(ended.ticket.id);
@@ -256,28 +257,28 @@ void choice(const std::string& policy_name, uint32_t devices, int requests) {
       good(slots->publish(d->state, steps + 1, 0));
       good(slots->publish(d->image, 1, 0));
       const auto now = clock_type::now();
-      hub.on(actors::stepping{where, {d->ticket}}, now);
-      hub.on(actors::stepped{where, {{d->ticket, steps, true}}}, now);
+      scheduler.on(actors::stepping{where, {d->ticket}}, now);
+      scheduler.on(actors::stepped{where, {{d->ticket, steps, true}}}, now);
       actors::denoised reply;
       reply.ticket = d->ticket;
       reply.steps_done = reply.steps_run = steps;
-      hub.on(reply, now);
+      scheduler.on(reply, now);
     } else if (const auto* a = std::get_if<actors::adopt>(&what)) {
-      hub.on(actors::adopted{where, a->number, {}}, clock_type::now());
+      scheduler.on(actors::adopted{where, a->number, {}}, clock_type::now());
     } else if (order != nullptr) {
       good(slots->publish(order->writes[held::encoded], 1, 0));
       ended.outcome = core::typed_body::of(actors::finish_stage::done{});
-      hub.on(ended, clock_type::now());
+      scheduler.on(ended, clock_type::now());
     }
     for (const auto id : std::exchange(clients->done, {})) {
-      hub.taken(id, clock_type::now());
+      scheduler.taken(id, clock_type::now());
       ++answered;
       enter();
     }
   }
-  if (const auto broken = hub.check(); !broken.empty())
+  if (const auto broken = scheduler.check(); !broken.empty())
     stop(broken.c_str());
-  if (hub.counts().answered != static_cast<uint64_t>(answered))
+  if (scheduler.counts().answered != static_cast<uint64_t>(answered))
     stop("answers were lost");
   const auto name = policy_name + ", " + std::to_string(devices) + " devices: ";
   print(name + "route", entering);
@@ -318,7 +319,7 @@ struct instant_device : gpu::executor {
 
 /// Serializes reports as a process's port does, and records which requests
 /// ended.
-struct written_reports : actors::hub_port {
+struct written_reports : actors::scheduler_port {
   void send(actors::report what) override {
     std::visit(
       [&](auto& x) {
@@ -338,14 +339,14 @@ void batch(uint32_t most_rows, int changes) {
   runtime::system_config settings{2};
   caf::actor_system sys{settings};
   const auto device = std::make_shared<instant_device>();
-  const auto hub = std::make_shared<written_reports>();
+  const auto scheduler = std::make_shared<written_reports>();
   actors::denoise_step_config c;
   c.self = {cpu, actors::role::denoise_step, 0};
   c.seats = in_flight;
   c.max_batch = most_rows;
   c.on_executor_thread = true;
   c.device_executor = device;
-  c.hub = hub;
+  c.scheduler = scheduler;
   auto sut = sys.spawn(actors::denoise_step, c);
   // A thread of CAF first runs the actor, which connects to its device. From
   // then on only this thread runs it.
@@ -394,7 +395,7 @@ void batch(uint32_t most_rows, int changes) {
       done.erase(who);
       device->events.decoded({who, 0, 1ms, {}, 0});
     }
-    for (const auto who : std::exchange(hub->ended, {})) {
+    for (const auto who : std::exchange(scheduler->ended, {})) {
       if (std::find(device->rows.begin(), device->rows.end(), who)
           != device->rows.end())
         stop("a row that ended is in the batch");

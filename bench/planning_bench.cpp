@@ -8,6 +8,7 @@
 //
 //   planning_bench [ROUNDS]
 
+#include "planning/policies/diffserve/cascade_programme.hpp"
 #include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/planning/policies/argus/allocation.hpp>
@@ -268,7 +269,7 @@ std::vector<plan_case> plans(size_t rounds) {
     {"diffserve, by lp_solve", rounds / 10 + 1,
      [](core::philox& random, uint32_t workers) {
        expect(static_cast<bool>(
-                allocate_by_programme(turbo_and_full(random, workers))),
+                test::allocate_by_programme(turbo_and_full(random, workers))),
               "a cascade's programme");
      }},
     {"diffserve, direct, 10 classes", rounds / 10 + 1,

@@ -52,7 +52,7 @@ class timeline:
         self.cpu = []  # (begin, end) of drawing noise and encoding
         self.decodes = defaultdict(list)  # request -> (begin, end)
         self.prepared = {}  # request -> when
-        # The lengths from the hub's order to the worker's reply.
+        # The lengths from the scheduler's order to the worker's reply.
         self.hops = defaultdict(list)  # preprocess, postprocess -> lengths
         self.drawn_by = {}  # request -> device
         begun = {}

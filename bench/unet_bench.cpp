@@ -19,9 +19,9 @@
 #  include <atelier/gpu/models/vae/autoencoder.hpp>
 #endif
 #include <atelier/gpu/models/files/safetensors.hpp>
-#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <fmt/format.h>
 #include <torch/torch.h>

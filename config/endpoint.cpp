@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
+#include <atelier/core/ascii.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -8,18 +9,12 @@ namespace atelier::config {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool in_host(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || c == '.' || c == '-' || c == '_';
+  return core::is_alphanumeric(c) || c == '.' || c == '-' || c == '_';
 }
 
 bool in_address(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')
-      || c == ':' || c == '.';
+  return core::hex_digit(c) || c == ':' || c == '.';
 }
 
 bool is_host(std::string_view x, bool bracketed) {

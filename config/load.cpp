@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/config/detail/file.hpp>
+#include <atelier/config/detail/document.hpp>
 #include <atelier/config/detail/reader.hpp>
 #include <atelier/config/detail/rules.hpp>
 #include <atelier/config/detail/text.hpp>
 #include <atelier/config/load.hpp>
 #include <atelier/config/schema.hpp>
+#include <atelier/core/input_file.hpp>
 #include <atelier/core/utf8.hpp>
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace atelier::config {
 
@@ -60,6 +65,30 @@ outcome only(fault x) {
   return result;
 }
 
+core::error cannot_read(int number) {
+  return core::fail(core::ec::io_failed, "cannot be read: {}",
+                    std::generic_category().message(number));
+}
+
+/// Reads the whole of a regular file. An error's text is without the path.
+core::result<std::string> read_file(const std::string& path) {
+  const core::opened_file file{path};
+
+  struct stat about {};
+
+  if (file.number < 0 || fstat(file.number, &about) != 0)
+    return cannot_read(errno);
+  if (!S_ISREG(about.st_mode))
+    return core::fail(core::ec::io_failed, "is not a regular file");
+  auto content = core::read_bytes(file, detail::most_document_bytes);
+  if (content.longer)
+    return core::fail(core::ec::io_failed, "holds more than {} bytes",
+                      detail::most_document_bytes);
+  if (content.fault != 0)
+    return cannot_read(content.fault);
+  return std::move(content.text);
+}
+
 } // namespace
 
 std::string to_string(const fault& x) {
@@ -91,8 +120,7 @@ outcome load(const std::filesystem::path& path,
   const auto here = std::filesystem::current_path(ignored);
   if (path.empty())
     return read({}, "defaults", {}, overrides, here, own_executors);
-  const auto content =
-    detail::read_file(path.c_str(), detail::most_document_bytes);
+  const auto content = read_file(path.string());
   if (!content)
     return only({path.string(), 0, {}, content.why().text});
   return read(*content, path.string(), (here / path).parent_path(), overrides,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/network.hpp>
+#include <atelier/core/ascii.hpp>
 
 #include <arpa/inet.h>
 
@@ -41,9 +42,8 @@ std::optional<network> parse_network(std::string_view text) {
   const uint8_t before =
     text.substr(0, slash).find(':') == std::string_view::npos ? bits_before_v4
                                                               : 0;
-  const bool plain = !digits.empty()
-                  && std::all_of(digits.begin(), digits.end(),
-                                 [](char c) { return c >= '0' && c <= '9'; });
+  const bool plain =
+    !digits.empty() && std::ranges::all_of(digits, core::is_digit);
   unsigned bits = 0;
   const auto [end, error] =
     std::from_chars(digits.data(), digits.data() + digits.size(), bits);

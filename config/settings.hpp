@@ -125,7 +125,7 @@ struct device_settings {
   uint32_t test_card_fault_every = 0;
 };
 
-/// The hub's limits and intervals.
+/// The scheduler's limits and intervals.
 struct scheduler_settings {
   /// The interval of the check for late work.
   core::timespan tick = std::chrono::milliseconds{20};

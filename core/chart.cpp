@@ -121,21 +121,14 @@ std::string colour(const chart_line& line, size_t drawn) {
   return fmt::format("var(--plot-{}, {})", i + 1, colours[i]);
 }
 
-} // namespace
+/// The ranges of both axes, and the distance of the ticks of the vertical one.
+struct axis_ranges {
+  extent_of across;
+  extent_of up;
+  double y_tick = 1;
+};
 
-double tick_distance(double range, int most_ticks) {
-  if (!(range > 0) || most_ticks < 1)
-    return 1;
-  const double rough = range / most_ticks;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double nice : {1.0, 2.0, 5.0})
-    if (nice * power >= rough * (1 - 1e-9))
-      return nice * power;
-  return 10 * power;
-}
-
-std::string to_svg(const chart& x) {
-  const auto lines = placed(x);
+axis_ranges ranges_of(const chart& x, const std::vector<chart_line>& lines) {
   extent_of across;
   extent_of up;
   for (const auto& line : lines)
@@ -157,6 +150,25 @@ std::string to_svg(const chart& x) {
   const double y_tick = tick_distance(up.most - up.least, 5);
   up.most = std::ceil(up.most / y_tick - 1e-9) * y_tick;
   up.least = std::floor(up.least / y_tick + 1e-9) * y_tick;
+  return {across, up, y_tick};
+}
+
+} // namespace
+
+double tick_distance(double range, int most_ticks) {
+  if (!(range > 0) || most_ticks < 1)
+    return 1;
+  const double rough = range / most_ticks;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double nice : {1.0, 2.0, 5.0})
+    if (nice * power >= rough * (1 - 1e-9))
+      return nice * power;
+  return 10 * power;
+}
+
+std::string to_svg(const chart& x) {
+  const auto lines = placed(x);
+  const auto [across, up, y_tick] = ranges_of(x, lines);
   const auto x_ticks =
     x.logarithmic
       ? logarithmic_ticks(across)

@@ -43,7 +43,7 @@ using route_id = strong_id<struct route_tag>;
 /// Indexes the rows of a plan's share matrix.
 using class_id = strong_id<struct class_tag>;
 /// Identifies a queue of dispatchable stages.
-using lane_id = strong_id<struct lane_tag>;
+using queue_id = strong_id<struct queue_tag>;
 /// Counts the lives of one process of an engine; 0 precedes the first.
 using incarnation = strong_id<struct incarnation_tag>;
 /// Counts the control processes that have owned one host's arena.

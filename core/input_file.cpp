@@ -31,23 +31,52 @@ std::string_view kind_of(mode_t mode) {
   return S_ISSOCK(mode) ? "a socket" : "no regular file";
 }
 
-struct opened_file {
-  explicit opened_file(const std::string& path)
-    // Without O_NONBLOCK, opening a pipe would wait for its writer.
-    : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-
-  ~opened_file() {
-    if (number >= 0)
-      ::close(number);
-  }
-
-  opened_file(const opened_file&) = delete;
-  opened_file& operator=(const opened_file&) = delete;
-
-  const int number;
-};
-
 } // namespace
+
+opened_file::opened_file(const std::string& path)
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
+  : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+opened_file::~opened_file() {
+  if (number >= 0)
+    ::close(number);
+}
+
+file_bytes read_bytes(const opened_file& from, size_t most_bytes) {
+  file_bytes out;
+
+  struct stat about {};
+
+  if (::fstat(from.number, &about) != 0) {
+    out.fault = errno;
+    return out;
+  }
+  // The size can be wrong; the end of the file cannot. Memory is reserved at
+  // once, so that a long text is not copied as it grows.
+  const auto size = static_cast<uint64_t>(about.st_size);
+  out.longer = size > most_bytes;
+  if (out.longer)
+    return out;
+  out.text.reserve(size);
+  std::array<char, size_t{1} << 16> part;
+  for (;;) {
+    const auto n = ::read(from.number, part.data(), part.size());
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      out.fault = errno;
+    if (n <= 0)
+      return out;
+    const auto more = static_cast<size_t>(n);
+    if (out.text.size() + more > out.text.capacity())
+      out.text.reserve(
+        std::min(2 * out.text.capacity() + more, most_bytes + part.size()));
+    out.text.append(part.data(), more);
+    out.longer = out.text.size() > most_bytes;
+    if (out.longer)
+      return out;
+  }
+}
 
 result<void> check_input_file(const std::string& path, std::string_view shown) {
   const auto unreadable = [&](int number) {

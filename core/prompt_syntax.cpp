@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/detail/prompt_characters.hpp>
 #include <atelier/core/prompt_syntax.hpp>
+#include <atelier/core/utf8.hpp>
 
 #include <fmt/format.h>
 
@@ -20,23 +22,14 @@ constexpr size_t most_marks = 16;
 constexpr size_t most_shown_bytes = 80;
 
 std::string_view strip(std::string_view x) {
-  while (!x.empty() && is_space(x.front()))
-    x.remove_prefix(1);
-  while (!x.empty() && is_space(x.back()))
-    x.remove_suffix(1);
-  return x;
+  return trim(x, is_space);
 }
 
-/// Returns the text on one line, cut between characters of UTF-8.
+/// Returns the beginning of the text on one line.
 std::string shorten(std::string_view x) {
-  auto end = std::min(x.size(), most_shown_bytes);
-  while (end < x.size() && end > 0
-         && (static_cast<unsigned char>(x[end]) & 0xC0) == 0x80)
-    --end;
-  std::string out{x.substr(0, end)};
-  std::ranges::replace_if(
-    out, [](char c) { return is_space(c); }, ' ');
-  return end < x.size() ? out + "..." : out;
+  std::string out{beginning_of(x, most_shown_bytes)};
+  std::ranges::replace_if(out, is_space, ' ');
+  return out.size() < x.size() ? out + "..." : out;
 }
 
 bool is_number(std::string_view x) {
@@ -48,7 +41,7 @@ bool is_number(std::string_view x) {
   // Ends at the first other byte: brackets inside others are read again for
   // each of them.
   for (const char c : x) {
-    if (c >= '0' && c <= '9')
+    if (is_digit(c))
       ++digits;
     else if (c != '.' || ++dots > 1)
       return false;
@@ -230,12 +223,7 @@ private:
       "lora:", "hypernet:", "lyco:"};
     const auto rest = text_.substr(i + 1);
     const bool one = std::ranges::any_of(kinds, [&](std::string_view kind) {
-      if (rest.size() < kind.size())
-        return false;
-      return std::ranges::equal(
-        rest.substr(0, kind.size()), kind, [](char x, char y) {
-          return (x >= 'A' && x <= 'Z' ? x + 32 : x) == y;
-        });
+      return same_word(rest.substr(0, kind.size()), kind);
     });
     constexpr size_t longest = 512;
     const auto end =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/detail/prompt_characters.hpp>
 #include <atelier/core/prompt_weights.hpp>
+#include <atelier/core/utf8.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -16,22 +17,13 @@ using detail::is_word;
 
 constexpr double round_weight = 1.1;
 constexpr double square_weight = 1 / 1.1;
+/// The bytes of a prompt in a message.
+constexpr size_t most_quoted_bytes = 40;
+
 constexpr std::string_view chunk_mark = "BREAK";
 
 bool is_mark(char c) {
   return c == '\\' || c == '(' || c == ')' || c == '[' || c == ']' || c == ':';
-}
-
-/// Returns the beginning of a text for a message, cut between characters of
-/// UTF-8.
-std::string_view beginning_of(std::string_view x) {
-  constexpr size_t most = 40;
-  if (x.size() <= most)
-    return x;
-  auto end = most;
-  while (end > 0 && (static_cast<unsigned char>(x[end]) & 0xC0) == 0x80)
-    --end;
-  return x.substr(0, end);
 }
 
 /// A part of the prompt between two marks.
@@ -185,7 +177,8 @@ private:
     if (fault != std::errc{} || stop != number.data() + number.size()) {
       fine_ = fail(ec::invalid_argument,
                    "the weight '{}' is not a number from -{} to {}",
-                   beginning_of(written), most_word_weight, most_word_weight);
+                   beginning_of(written, most_quoted_bytes), most_word_weight,
+                   most_word_weight);
       return true;
     }
     round_.close(pieces_.size(), weight);
@@ -230,7 +223,8 @@ private:
       if (!(std::abs(weight) <= most_word_weight))
         return fail(ec::invalid_argument,
                     "the weight {:g} of '{}' is outside -{}..{}", weight,
-                    beginning_of(x.text), most_word_weight, most_word_weight);
+                    beginning_of(x.text, most_quoted_bytes), most_word_weight,
+                    most_word_weight);
       if (!out.empty() && !x.begins_chunk
           && (x.text.empty() || out.back().weight == weight))
         out.back().text += x.text;

@@ -99,13 +99,6 @@ std::optional<T> parse(std::string_view name, const std::array<T, N>& all) {
 
 } // namespace
 
-std::optional<noise_source> parse_noise_source(std::string_view name) {
-  const auto* const i = std::ranges::find(noise_source_names, name);
-  if (i == noise_source_names.end())
-    return std::nullopt;
-  return static_cast<noise_source>(i - noise_source_names.begin());
-}
-
 std::optional<image_format> parse_image_format(std::string_view name) {
   static constexpr std::array all = {image_format::png, image_format::jpeg,
                                      image_format::webp};

@@ -222,7 +222,6 @@ std::string_view to_string(cache_use x);
 std::string_view to_string(image_format x);
 
 /// Return the value with that name, if any. The names are those of `to_string`.
-std::optional<noise_source> parse_noise_source(std::string_view name);
 std::optional<image_format> parse_image_format(std::string_view name);
 std::optional<priority> parse_priority(std::string_view name);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/samplers.hpp>
 
 #include <algorithm>
@@ -12,10 +13,6 @@ namespace {
 /// The web UI's upper bound of a strength: a run of up to 1,000 steps leaves
 /// out no more than its count says.
 constexpr double webui_most = 0.999;
-
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 template <class Predicate>
 std::optional<sampler> find(Predicate wanted) {
@@ -40,9 +37,7 @@ std::string_view webui_name(sampler x) {
 }
 
 std::optional<sampler> parse_webui_sampler(std::string_view name) {
-  return find([&](const sampler_row& x) {
-    return std::ranges::equal(x.webui, name, {}, lower, lower);
-  });
+  return find([&](const sampler_row& x) { return same_word(x.webui, name); });
 }
 
 std::optional<sampler> parse_diffusers_sampler(std::string_view class_name) {

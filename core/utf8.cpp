@@ -69,6 +69,15 @@ std::optional<size_t> find_utf8_fault(std::string_view text) {
   return std::nullopt;
 }
 
+std::string_view beginning_of(std::string_view text, size_t most_bytes) {
+  if (text.size() <= most_bytes)
+    return text;
+  auto end = most_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end);
+}
+
 std::string to_utf8(char32_t code_point) {
   uint32_t c = code_point;
   if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))

@@ -14,7 +14,6 @@ add_library(atelier_gpu_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/device/torch_executor.cpp
   ${model_torch_sources}
   ${CMAKE_CURRENT_LIST_DIR}/samplers/detail/step_ops.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/samplers/run.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samplers/step.cpp)
 add_library(Atelier::gpu_torch ALIAS atelier_gpu_torch)
 target_link_libraries(atelier_gpu_torch

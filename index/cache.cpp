@@ -4,9 +4,9 @@
 
 #include <atelier/index/cache.hpp>
 #include <atelier/index/detail/answer_counts.hpp>
+#include <atelier/index/detail/fair_mutex.hpp>
 #include <atelier/index/detail/hot_payloads.hpp>
 #include <atelier/index/detail/ledger.hpp>
-#include <atelier/index/detail/match_order.hpp>
 #include <atelier/index/detail/medium.hpp>
 #include <atelier/index/key.hpp>
 #include <atelier/index/text_vector.hpp>
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 namespace atelier::index {
@@ -21,6 +22,22 @@ namespace atelier::index {
 using core::ec;
 using detail::known_entry;
 using detail::part_row;
+
+namespace {
+
+/// Number of entries that a list looks at while searches wait.
+constexpr size_t entries_at_once = 4096;
+
+/// Sorts matches as kept_work::near returns them: the most similar first, of
+/// equally similar ones those of least depth, then the newest.
+void sort_best_first(std::vector<planning::match>& all) {
+  std::ranges::sort(all, [](const auto& a, const auto& b) {
+    return std::tuple{b.similarity, a.depth, b.entry}
+         < std::tuple{a.similarity, b.depth, a.entry};
+  });
+}
+
+} // namespace
 
 int64_t seconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::seconds>(
@@ -31,6 +48,7 @@ int64_t seconds_since_1970() {
 cache::cache(cache_rules rules, std::unique_ptr<detail::medium> keeps)
   : rules_(std::move(rules)),
     medium_(std::move(keeps)),
+    lock_(std::make_unique<detail::fair_mutex>()),
     shares_(std::make_unique<detail::ledger>(
       detail::budget{rules_.bytes, rules_.entries, rules_.tenant_floor,
                      rules_.rule, rules_.parts})),
@@ -56,7 +74,7 @@ planning::compared cache::compares() const {
 std::vector<float> cache::encoded(std::string_view key, std::string_view text) {
   auto out = index::encoded(*rules_.encoder, key, text);
   if (out.failed) {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     ++counts_.failed;
   }
   return std::move(out.vector);
@@ -75,7 +93,7 @@ std::vector<planning::match> cache::near(std::string_view key,
   const auto words = digest_of_words(text);
   const auto sha256 = core::sha256(std::as_bytes(std::span{text}));
   std::vector<planning::match> out;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   for (const auto& each : found) {
     const auto at = by_number_.find(each.number);
     // An entry that is being written has a vector already, and a part of one
@@ -96,7 +114,7 @@ std::vector<planning::match> cache::near(std::string_view key,
         x.stored.push_back(part.steps);
     out.push_back(std::move(x));
   }
-  detail::sort_best_first(out);
+  sort_best_first(out);
   const bool hit = !out.empty() && out.front().similarity >= by.hit_from;
   ++(hit ? counts_.hits : counts_.misses);
   return out;
@@ -126,7 +144,7 @@ core::result<payload> cache::image(uint64_t entry, core::extent px,
 }
 
 cache::entry_ptr cache::used(uint64_t entry) {
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   const auto at = by_number_.find(entry);
   if (at == by_number_.end())
     return nullptr;
@@ -140,7 +158,7 @@ core::result<payload> cache::read(const known_entry& from,
                                   const part_row& part) {
   payload copy;
   {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     if (auto* const shelf = copies_->shelf_of(tenant_part(from.key)))
       copy = shelf->find(from.number, part.steps);
   }
@@ -161,7 +179,7 @@ core::result<payload> cache::give(const known_entry& from, const part_row& part,
     return out;
   // What leaves is freed without the lock.
   std::vector<entry_ptr> leaving;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   const bool there = is_there(from.number, part.steps);
   if (!out) {
     // It may have left while it was read.
@@ -189,7 +207,7 @@ core::result<payload> cache::give(const known_entry& from, const part_row& part,
 void cache::drop_torn(uint64_t entry) {
   // The entry is freed without the lock.
   entry_ptr torn;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   torn = drop(entry, &kept_counts::dropped_torn);
 }
 
@@ -199,7 +217,7 @@ bool cache::prepare(leftover& what) {
   auto made = index::encoded(*rules_.images, what.image, what.px);
   what.vector = std::move(made.vector);
   if (made.failed) {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     ++counts_.failed;
   }
   return !what.vector.empty();
@@ -208,7 +226,7 @@ bool cache::prepare(leftover& what) {
 kept_counts cache::counts() const {
   const auto of_vectors = vectors_.counts();
   const auto of_medium = medium_->state();
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   auto out = counts_;
   out.entries = shares_->entries();
   out.bytes = shares_->bytes();
@@ -247,11 +265,18 @@ core::result<std::vector<kept_entry>> cache::list(const entry_page& which) {
   std::vector<uint64_t> numbers;
   // No listed entry leaves the medium before its text is read.
   const std::lock_guard turn{writing_};
-  {
-    const std::lock_guard hold{lock_};
-    for (auto at = by_number_.upper_bound(which.after);
-         at != by_number_.end() && out.size() < which.most; ++at) {
+  auto after = which.after;
+  for (bool more = true; more && out.size() < which.most;) {
+    // A search waits for some of the entries only, however few are the
+    // tenant's.
+    size_t looked = 0;
+    const std::lock_guard hold{*lock_};
+    auto at = by_number_.upper_bound(after);
+    for (; at != by_number_.end() && out.size() < which.most
+           && looked < entries_at_once;
+         ++at, ++looked) {
       const auto& from = *at->second;
+      after = from.number;
       if (which.whose && from.whose != *which.whose)
         continue;
       kept_entry x;
@@ -280,6 +305,7 @@ core::result<std::vector<kept_entry>> cache::list(const entry_page& which) {
       numbers.push_back(from.number);
       out.push_back(std::move(x));
     }
+    more = at != by_number_.end();
   }
   auto texts = medium_->texts(numbers);
   if (!texts)

@@ -66,6 +66,7 @@ struct cache_rules : cache_bounds {
 namespace detail {
 
 class answer_counts;
+class fair_mutex;
 class hot_shelves;
 class ledger;
 class medium;
@@ -177,8 +178,9 @@ private:
   /// Held while the medium is changed; locked before `lock_`. No read takes it.
   std::mutex writing_;
 
-  /// Never held while the medium is read or changed.
-  mutable std::mutex lock_;
+  /// Never held while the medium is read or changed. A list locks it again and
+  /// again.
+  const std::unique_ptr<detail::fair_mutex> lock_;
   /// The sizes, tenants and uses of the entries.
   const std::unique_ptr<detail::ledger> shares_;
   const std::unique_ptr<detail::hot_shelves> copies_;

@@ -4,6 +4,7 @@
 
 #include <atelier/index/cache.hpp>
 #include <atelier/index/detail/answer_counts.hpp>
+#include <atelier/index/detail/fair_mutex.hpp>
 #include <atelier/index/detail/hot_payloads.hpp>
 #include <atelier/index/detail/ledger.hpp>
 #include <atelier/index/detail/medium.hpp>
@@ -82,7 +83,7 @@ bool cache::keep(std::string_view key, std::string_view text, leftover what) {
   const auto unerased = medium_->unerased_bytes();
   std::optional<std::vector<victim>> leaving;
   {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     auto beside = unerased;
     for (const auto& [number, x] : dropped_)
       beside += x->file_bytes;
@@ -101,7 +102,7 @@ bool cache::keep(std::string_view key, std::string_view text, leftover what) {
     return false;
   }
   auto x = known_of(std::move(row), true);
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   if (auto* const shelf = copies_->shelf_of(tenant_part(x->key)))
     for (size_t i = 0; i < payloads.size(); ++i)
       shelf->put(x->number, x->parts[i].steps, payloads[i]);
@@ -125,7 +126,7 @@ bool cache::write(entry_row& row, std::span<const payload> payloads,
 bool cache::has_unwritten() const {
   constexpr size_t uses_at_once = 256;
   const bool writable = !medium_->state().writes_left_out;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   return writable && (unwritten_.size() >= uses_at_once || !dropped_.empty());
 }
 
@@ -149,7 +150,7 @@ core::result<void> cache::evict(std::span<const victim> which) {
   std::vector<entry_ptr> gone;
   std::vector<entry_ptr> thinned;
   {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     // A read may have dropped any of them meanwhile.
     for (const auto& x : which)
       if (x.steps.empty()) {
@@ -175,14 +176,14 @@ void cache::thin(const known_entry& entry) {
   if (medium_->thin(entry))
     return;
   entry_ptr gone;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   gone = drop(entry.number, &kept_counts::evicted);
 }
 
 void cache::remove_dropped() {
   std::map<uint64_t, entry_ptr> leaving;
   {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     leaving.swap(dropped_);
   }
   if (leaving.empty())
@@ -258,7 +259,7 @@ bool cache::is_there(uint64_t entry, uint32_t steps) const {
 
 std::vector<numbered_uses> cache::take_uses() {
   std::vector<numbered_uses> out;
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   for (const auto x : unwritten_) {
     const auto& from = *shares_->find(x);
     numbered_uses uses{x, from.uses};
@@ -271,7 +272,7 @@ std::vector<numbered_uses> cache::take_uses() {
 }
 
 void cache::put_back(std::span<const numbered_uses> failed) {
-  const std::lock_guard hold{lock_};
+  const std::lock_guard hold{*lock_};
   for (const auto& x : failed)
     if (by_number_.contains(x.number))
       unwritten_.insert(x.number);
@@ -285,7 +286,7 @@ core::result<uint64_t> cache::load() {
     const auto uses = row.uses;
     // No search finds entries of another scope.
     const bool is_found = row.key.starts_with(rules_.scope);
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     enter(known_of(std::move(row), is_found), overhead, uses);
   });
   if (!from)
@@ -300,7 +301,7 @@ core::result<uint64_t> cache::load() {
   for (auto& [key, all] : by_key)
     vectors_.fill(key, std::move(all));
   {
-    const std::lock_guard hold{lock_};
+    const std::lock_guard hold{*lock_};
     for (const auto number : from->damaged)
       drop(number, &kept_counts::dropped_torn);
   }

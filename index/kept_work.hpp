@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/figure.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
@@ -139,6 +140,26 @@ struct kept_counts {
   encoder_counts encoder;
 
   friend bool operator==(const kept_counts&, const kept_counts&) = default;
+};
+
+/// The counts that people see, without those that cache_status has in
+/// runtime/atelier.hpp. A counter is a member above and a row here.
+inline constexpr core::counted_figure<kept_counts> counted_figures[] = {
+  {{"cache_compared", "earlier_work", "atelier_cache_compared_total",
+    "Vectors that searches compared with theirs."},
+   &kept_counts::compared},
+  {{"cache_visited", "earlier_work", "atelier_cache_visited_total",
+    "Entries that searches looked at one by one, because the index found too "
+    "few that hold what the policy needs."},
+   &kept_counts::visited},
+  {{"cache_index_builds", "earlier_work", "atelier_cache_index_builds_total",
+    "Indexes that were built for keys with many entries.",
+    core::figure_place::metrics, "outcome=built"},
+   &kept_counts::builds},
+  {{"cache_failed_index_builds", "earlier_work",
+    "atelier_cache_index_builds_total", "", core::figure_place::metrics,
+    "outcome=failed"},
+   &kept_counts::failed_builds},
 };
 
 /// Results of earlier requests, found by the text of a later request: by the

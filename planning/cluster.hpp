@@ -21,7 +21,7 @@ inline std::string device_kind_of(std::string_view device) {
   return std::string{device.substr(0, device.find(':'))};
 }
 
-/// A row at a worker, or in the worker's own lane.
+/// A row at a worker, or in the worker's own queue.
 struct worker_row {
   /// The masked share of its image; 1 if it is no edit, or runs in full.
   double masked = 1;
@@ -51,7 +51,7 @@ struct worker_view {
   /// The remaining steps of its rows.
   uint64_t steps_left = 0;
   uint32_t level = 0;
-  /// The number of requests in its own lane.
+  /// The number of requests in its own queue.
   uint64_t waiting = 0;
   /// The variants that its rows run, by rising id.
   std::vector<core::variant_id> running = {};
@@ -116,12 +116,12 @@ struct device_group {
 struct cluster_view {
   std::vector<worker_view> workers;
   /// Variants that legs wait for and that no worker hosts or will host, longest
-  /// wait first. The hub sends them when such a wait begins.
+  /// wait first. The scheduler sends them when such a wait begins.
   std::vector<core::variant_id> unhosted = {};
   /// The last retrievals, oldest first; present if the policy requests a plan
   /// because of them.
   std::vector<retrieval_sample> retrievals = {};
-  /// By variant: legs in the lane that all its hosts serve. Present if a
+  /// By variant: legs in the queue that all its hosts serve. Present if a
   /// variant has no host, or if the plan groups and rows found no seat.
   std::vector<uint64_t> waiting = {};
   /// The last reported costs of running variants: first on devices of any kind,
@@ -130,7 +130,7 @@ struct cluster_view {
   std::vector<kind_costs> costs = {};
 };
 
-/// A leg that waits in a lane.
+/// A leg that waits in a queue.
 struct waiting {
   core::request_id request;
   core::tenant_id tenant = {};
@@ -142,8 +142,8 @@ struct waiting {
   /// The minimum time that the rest of the request will take.
   core::timespan still_needs{0};
   bool may_answer_best = false;
-  /// The lane of the leg; `lanes` sets it.
-  core::lane_id lane;
+  /// The queue of the leg; `queues` sets it.
+  core::queue_id queue;
 
   friend bool operator==(const waiting&, const waiting&) = default;
 };
@@ -201,8 +201,8 @@ struct demand {
   core::timespan period{0};
   /// By variant: legs that wait for it.
   std::vector<uint64_t> waiting;
-  /// By variant: waiting legs in the lane that all its hosts serve; 0 without
-  /// such a lane.
+  /// By variant: waiting legs in the queue that all its hosts serve; 0 without
+  /// such a queue.
   std::vector<uint64_t> waiting_shared;
 };
 

@@ -49,9 +49,9 @@ public:
       count(hosting_.back(), 1);
     }
     for (const assignment& a : made.workers)
-      for (const core::lane_id lane : a.also_serves)
-        if (!worker_of(lane))
-          at(core::variant_id{lane.value}) += 1;
+      for (const core::queue_id queue : a.also_serves)
+        if (!worker_of(queue))
+          at(core::variant_id{queue.value}) += 1;
   }
 
   bool has_host(core::variant_id v) {

@@ -35,7 +35,7 @@ void host_instead(assignment& a, std::vector<core::variant_id> hosting);
 plan only_possible(plan made, const profile& known, const cluster_view& there);
 
 /// Returns a policy's plan, changed so that every variant for which legs wait
-/// in the lane that all its hosts serve keeps a host, if there are enough
+/// in the queue that all its hosts serve keeps a host, if there are enough
 /// workers. Policies plan for future demand; when the demand for a variant
 /// ends, legs that wait for it would otherwise wait forever.
 /// A worker that will host another level of the variant's model hosts it, too,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/core/error.hpp>
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/time.hpp>
 
@@ -120,7 +121,7 @@ public:
   }
 
   static std::string shown(const json& x) {
-    auto text = x.dump(-1, ' ', true, json::error_handler_t::replace);
+    auto text = core::ascii_json_text(x);
     if (text.size() > 60)
       text = text.substr(0, 57) + "...";
     return text;

@@ -15,7 +15,7 @@ namespace {
 
 // Calls f(leg, stage's row) for each stage that a request still has to pass
 // after `from`, in order. A route without legs passes once through the stages
-// of a leg, except the stage on the devices.
+// of a leg, except that of the steps.
 template <class F>
 void each_after(const pipeline& stages, const route& along,
                 pipeline::position from, F f) {
@@ -23,7 +23,7 @@ void each_after(const pipeline& stages, const route& along,
     for (size_t i = first; i < stages.size(); ++i)
       if (const auto& row = stages.at(i).row();
           row.hook == at
-          && (leg < along.legs.size() || row.place != place::device))
+          && (leg < along.legs.size() || row.place != place::batch))
         f(leg < along.legs.size() ? &along.legs[leg] : nullptr, row);
   };
   auto first = from.stage + 1;
@@ -183,16 +183,22 @@ core::result<void> pipeline::add(stage_ptr x, std::string_view after) {
                         "and after the answer",
                         row.name, i < where ? "after" : "before",
                         stages_[i]->row().name);
-  if (row.place == place::device
+  if (row.place == place::batch
       && (row.hook != hook::each_leg || denoise_ != stages_.size()))
     return core::fail(ec::invalid_argument,
-                      "stage '{}': exactly one stage of each leg runs on the "
-                      "devices",
+                      "stage '{}': exactly one stage of each leg runs its "
+                      "steps",
+                      row.name);
+  if (row.place == place::device
+      && (row.hook == hook::before_route || row.hook == hook::after_answer))
+    return core::fail(ec::invalid_argument,
+                      "stage '{}': stages on the devices are those of each leg "
+                      "and those before the answer",
                       row.name);
   const bool counted = denoise_ == stages_.size();
   stages_.insert(stages_.begin() + static_cast<std::ptrdiff_t>(where),
                  std::move(x));
-  if (stages_[where]->row().place == place::device)
+  if (stages_[where]->row().place == place::batch)
     denoise_ = where;
   else if (counted || where <= denoise_)
     ++denoise_;
@@ -257,7 +263,7 @@ core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
              != fmt::format("{}/{}", (*mine)->row().name,
                             (*mine)->row().version))
       return differs();
-    if ((*mine)->row().place == place::device)
+    if ((*mine)->row().place == place::batch)
       on_devices = out.stages_.size();
     out.stages_.push_back(*mine++);
   }
@@ -325,7 +331,7 @@ slot_counts pipeline::least(const route& along, bool brings_image) const {
   const auto count_at = [&](size_t leg, hook at) {
     for (size_t i = 0; i < stages_.size(); ++i) {
       const auto& row = stages_[i]->row();
-      if (row.hook != at || (leg >= legs && row.place == place::device))
+      if (row.hook != at || (leg >= legs && row.place == place::batch))
         continue;
       const auto takes = granted(along, {leg, i}, brings_image);
       if (takes == slot_counts{}

@@ -4,6 +4,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/planning/stage.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,23 @@
 #include <vector>
 
 namespace atelier::planning {
+
+/// Returns the predicted duration of an order: as the profile measured the
+/// stage, otherwise as the stage itself predicts.
+/// @param px the size of the request's image
+inline core::timespan time_of(const any_stage& stage,
+                              const core::typed_body& order,
+                              const profile& costs, core::extent px) {
+  const auto measured = stage_time(costs, stage.row().name, px);
+  return measured ? *measured : stage.takes(order, costs);
+}
+
+/// Returns the longer one of both, for which a worker is not suspected.
+inline core::timespan longest_time_of(const any_stage& stage,
+                                      const core::typed_body& order,
+                                      const profile& costs, core::extent px) {
+  return std::max(time_of(stage, order, costs, px), stage.takes(order, costs));
+}
 
 /// Counts of slots by kind.
 using slot_counts = std::array<uint32_t, ipc::slot_kinds>;
@@ -25,8 +43,9 @@ public:
   /// Appends a stage, or inserts it after the one called `after`.
   /// Errors: ec::invalid_argument: it is null; its name is empty or in use, or
   /// no stage is called `after`; its hook does not allow this position, as
-  /// hooks have an order; it runs on the devices outside of legs, or in
-  /// addition to another stage on the devices.
+  /// hooks have an order; it runs on the devices before the route or after
+  /// the answer; it runs steps outside of legs, or in addition to another stage
+  /// that does.
   core::result<void> add(stage_ptr x, std::string_view after = {});
 
   size_t size() const;
@@ -50,8 +69,7 @@ public:
   /// Errors: ec::incompatible: the others differ; the text has both.
   core::result<pipeline> numbered_as(std::string_view signature) const;
 
-  // -- the slots of a request
-  // --------------------------------------------------
+  // -- the slots of a request -------------------------------------------------
 
   /// A position of a request on its route: a leg, or legs.size() when only the
   /// answer remains; and a stage of the pipeline there.

@@ -50,8 +50,8 @@ struct assignment {
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
-  /// Lanes that it serves in addition to its own and those of its hosting.
-  std::vector<core::lane_id> also_serves;
+  /// Queues that it serves in addition to its own and those of its hosting.
+  std::vector<core::queue_id> also_serves;
   /// The duration of a batch of its hosting; 0: not planned.
   core::timespan batch_time{0};
 

@@ -104,9 +104,9 @@ saved_plan saved(const plan& of, std::string_view policy,
   out.policy = policy;
   for (const auto& a : of.workers) {
     worker_group g{1, a.hosting, a.batch, a.level, a.join, {}, a.batch_time};
-    for (const auto lane : a.also_serves)
-      if (!worker_of(lane))
-        g.also_serves.emplace_back(lane.value);
+    for (const auto queue : a.also_serves)
+      if (!worker_of(queue))
+        g.also_serves.emplace_back(queue.value);
     const auto same =
       std::find_if(out.workers.begin(), out.workers.end(), [&](auto& other) {
         g.count = other.count;

@@ -26,7 +26,7 @@ struct worker_group {
   uint32_t batch = 1;
   uint32_t level = 0;
   joining join = joining::step;
-  /// Variants whose lanes they also serve.
+  /// Variants whose queues they also serve.
   std::vector<core::variant_id> also_serves;
   /// The duration of a batch; 0: not planned.
   core::timespan batch_time{0};

@@ -11,7 +11,7 @@ namespace atelier::planning {
 namespace {
 
 // The bit that separates the queues of workers from those of variants.
-constexpr uint32_t worker_lane = 1u << 31;
+constexpr uint32_t worker_queue = 1u << 31;
 
 // The strength if the client names none: that of diffusers' pipelines, or the
 // full strength if that leaves no step.
@@ -92,26 +92,26 @@ core::class_id class_of(const core::request&, const facts& known,
   return core::class_id{std::min(known.tolerated->front(), last)};
 }
 
-core::lane_id lane_of(core::worker_id worker) {
-  return core::lane_id{worker.value | worker_lane};
+core::queue_id queue_of(core::worker_id worker) {
+  return core::queue_id{worker.value | worker_queue};
 }
 
-core::lane_id lane_of(core::variant_id variant) {
-  return core::lane_id{variant.value & ~worker_lane};
+core::queue_id queue_of(core::variant_id variant) {
+  return core::queue_id{variant.value & ~worker_queue};
 }
 
-std::optional<core::worker_id> worker_of(core::lane_id lane) {
-  if ((lane.value & worker_lane) == 0)
+std::optional<core::worker_id> worker_of(core::queue_id queue) {
+  if ((queue.value & worker_queue) == 0)
     return std::nullopt;
-  return core::worker_id{lane.value & ~worker_lane};
+  return core::worker_id{queue.value & ~worker_queue};
 }
 
-std::vector<core::lane_id> lanes_of(const worker_view& worker) {
-  std::vector<core::lane_id> served{lane_of(worker.worker)};
+std::vector<core::queue_id> queues_of(const worker_view& worker) {
+  std::vector<core::queue_id> served{queue_of(worker.worker)};
   for (const core::variant_id variant : worker.hosting)
-    if (const auto lane = lane_of(variant);
-        std::find(served.begin(), served.end(), lane) == served.end())
-      served.push_back(lane);
+    if (const auto queue = queue_of(variant);
+        std::find(served.begin(), served.end(), queue) == served.end())
+      served.push_back(queue);
   return served;
 }
 

@@ -13,6 +13,7 @@
 #include <atelier/planning/reuse/needed_work.hpp>
 #include <atelier/planning/route.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,15 @@ struct need {
   std::optional<double> hit_from{};
   /// What `near` work must hold. Other entries are not found.
   needed_work holds{};
+  /// The stages before the route, by name, whose own facts it reads
+  /// (facts::own). A policy asks for a stage once: own_facts::tried says that
+  /// it did.
+  std::vector<std::string> of{};
+
+  /// Whether it wants the own facts of a stage.
+  bool wants(std::string_view stage) const {
+    return std::find(of.begin(), of.end(), stage) != of.end();
+  }
 
   friend bool operator==(const need&, const need&) = default;
 };
@@ -65,7 +75,7 @@ struct refuse {
 
 using choice = std::variant<need, go, refuse>;
 
-/// The rows that a worker takes from its lanes at one moment.
+/// The rows that a worker takes from its queues at one moment.
 struct taken {
   /// The rows to dispatch, in order; at most the worker's free seats.
   std::vector<core::request_id> join;
@@ -123,12 +133,12 @@ public:
   /// Returns the facts that the policy needs, or the route, or a rejection.
   virtual choice choose(const decision_context& by) const = 0;
 
-  /// Returns the lane for a leg of the request.
-  virtual core::lane_id place(const leg& next,
-                              const decision_context& by) const = 0;
+  /// Returns the queue for a leg of the request.
+  virtual core::queue_id place(const leg& next,
+                               const decision_context& by) const = 0;
 
-  /// Returns the rows that `worker` takes now from `queue`: rows of the lanes
-  /// it serves, in the order of lanes::best.
+  /// Returns the rows that `worker` takes now from `queue`: rows of the queues
+  /// it serves, in the order of queues::best.
   virtual taken take(const worker_view& worker, std::span<const waiting> queue,
                      const plan& in_force, core::time_point now) const = 0;
 
@@ -144,8 +154,7 @@ public:
                                          const profile& costs,
                                          const plan& in_force) const;
 
-  // -- for code that shows plans, and stores them
-  // -------------------------------
+  // -- for code that shows plans, and stores them -----------------------------
 
   /// Returns the explanation of a plan; by default nothing.
   virtual plan_reasons explain(const plan& made) const;
@@ -228,17 +237,17 @@ policy_ptr policy_remembering(std::string_view memory,
 core::class_id class_of(const core::request& wanted, const facts& known,
                         const plan& in_force);
 
-/// Returns the lane that only `worker` serves.
-core::lane_id lane_of(core::worker_id worker);
+/// Returns the queue that only `worker` serves.
+core::queue_id queue_of(core::worker_id worker);
 
-/// Returns the lane that every worker hosting `variant` serves.
-core::lane_id lane_of(core::variant_id variant);
+/// Returns the queue that every worker hosting `variant` serves.
+core::queue_id queue_of(core::variant_id variant);
 
-/// Returns the worker whose own lane that is, if it is one.
-std::optional<core::worker_id> worker_of(core::lane_id lane);
+/// Returns the worker whose own queue that is, if it is one.
+std::optional<core::worker_id> worker_of(core::queue_id queue);
 
-/// Returns the lanes that a worker serves: its own, then those of its hosting.
-std::vector<core::lane_id> lanes_of(const worker_view& worker);
+/// Returns the queues that a worker serves: its own, then those of its hosting.
+std::vector<core::queue_id> queues_of(const worker_view& worker);
 
 /// Returns the parameters of a leg on `variant`: the leg's own, then the
 /// client's pins, then the variant's defaults.

@@ -66,6 +66,30 @@ core::timespan prepare_time(const profile& p, const core::request& wanted) {
        + core::from_seconds(core::to_seconds(p.source) * megapixels);
 }
 
+core::timespan time_for(const stage_cost& of, core::extent px) {
+  return of.each
+       + core::from_seconds(core::to_seconds(of.per_megapixel)
+                            * static_cast<double>(px.pixels()) / 1e6);
+}
+
+std::optional<core::timespan> stage_time(const profile& p,
+                                         std::string_view stage,
+                                         core::extent px) {
+  for (const auto& x : p.stages)
+    if (x.name == stage)
+      return time_for(x, px);
+  return std::nullopt;
+}
+
+core::result<void> check_stages(const profile& p,
+                                std::span<const std::string_view> names) {
+  for (const auto& x : p.stages)
+    if (std::find(names.begin(), names.end(), x.name) == names.end())
+      return core::fail(core::ec::bad_config,
+                        "stages.{}: there is no stage '{}'", x.name, x.name);
+  return {};
+}
+
 core::extent image_of(const variant_profile& v, core::extent px) {
   return px.pixels() == 0 ? v.native_px : px;
 }

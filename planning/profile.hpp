@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -300,6 +301,17 @@ struct kind_profile {
   friend bool operator==(const kind_profile&, const kind_profile&) = default;
 };
 
+/// The measured time of a stage that has no field of its own in a profile.
+struct stage_cost {
+  /// stage_row::name.
+  std::string name;
+  /// Once per request, and in addition for each million pixels of its image.
+  core::timespan each{0};
+  core::timespan per_megapixel{0};
+
+  friend bool operator==(const stage_cost&, const stage_cost&) = default;
+};
+
 /// The knowledge that planning has of the work, indexed by variant_id.
 struct profile {
   std::vector<variant_profile> variants;
@@ -318,6 +330,8 @@ struct profile {
   /// The kinds of devices with costs of their own, each once; the fields above
   /// hold for all others. Empty: they hold for all. kinds.hpp reads it.
   std::vector<kind_profile> kinds{};
+  /// Each name at most once, in the order of names.
+  std::vector<stage_cost> stages{};
   /// Whether devices draw edits in full, so that a plan must not count with the
   /// time that `masked` saves. No file has it.
   bool edits_in_full = false;
@@ -353,6 +367,20 @@ core::extent drawn_px(const variant_profile& v, const core::request& wanted);
 
 /// Returns the predicted time of preparing a request.
 core::timespan prepare_time(const profile& p, const core::request& wanted);
+
+/// Returns the time of a measured stage for an image of `px`.
+core::timespan time_for(const stage_cost& of, core::extent px);
+
+/// Returns the measured time of a stage for an image of `px`; none if it was
+/// not measured.
+std::optional<core::timespan> stage_time(const profile& p,
+                                         std::string_view stage,
+                                         core::extent px);
+
+/// Checks that the profile measures only stages of these names.
+/// Errors: ec::bad_config with the first other one.
+core::result<void> check_stages(const profile& p,
+                                std::span<const std::string_view> names);
 
 /// Returns the shape of a latent of `v` for an image of `px`.
 core::latent_shape latent_of(const variant_profile& v, core::extent px);

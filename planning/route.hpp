@@ -3,7 +3,7 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
-#include <atelier/ipc/slot_ref.hpp>
+#include <atelier/planning/own_facts.hpp>
 #include <atelier/planning/reuse/hit_prediction.hpp>
 
 #include <cstdint>
@@ -159,6 +159,8 @@ struct facts {
   /// What the search for `near` showed of a prediction of it.
   std::optional<checked_prediction> prediction;
   std::optional<mask_facts> mask;
+  /// Facts of types that only a stage and a policy know.
+  own_facts own;
   /// Ended legs in order.
   std::vector<outcome> done;
   /// The index into `done` of the best image that may be answered.

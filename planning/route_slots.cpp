@@ -14,7 +14,7 @@ bool is_due(const stage_row& row, const route& along, size_t leg) {
   const bool ended = leg == along.legs.size();
   switch (row.hook) {
     case hook::each_leg:
-      return !ended || (along.legs.empty() && row.place != place::device);
+      return !ended || (along.legs.empty() && row.place != place::batch);
     case hook::before_answer:
     case hook::after_answer:
       return ended;

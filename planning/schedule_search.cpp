@@ -125,7 +125,7 @@ way way_of(const pipeline& stages, const searched_row& row,
     std::vector<size_t> due;
     for (size_t i = 0; i < stages.size(); ++i)
       if (const auto& x = stages.at(i).row();
-          x.hook == at && (leg < legs || x.place != place::device))
+          x.hook == at && (leg < legs || x.place != place::batch))
         due.push_back(i);
     const bool gated = leg < legs && row.route.legs[leg].check.has_value();
     const auto first = out.steps.size();

@@ -36,8 +36,11 @@ namespace atelier::planning {
 enum class place : uint8_t {
   /// Workers of the CPU process.
   cpu_pool,
-  /// The worker of a device, which batches by itself.
+  /// A worker in the process of each device: the work runs on the device's own
+  /// thread, between two runs of steps.
   device,
+  /// The batches of the devices, which run the steps of a leg.
+  batch,
   /// Workers of the control process, beside the scheduler: for work on
   /// remembered requests.
   background,
@@ -194,6 +197,9 @@ struct row_view {
   uint32_t skip = 0;
   /// How the row's pixels were drawn; null if the row holds none.
   const core::recipe* drawn = nullptr;
+  /// The size of the row's pixels: that in which they were drawn, unless a
+  /// stage changed it. Empty if the row holds none.
+  core::extent px = {};
   /// The request's slots, by name; the files are present only if the request
   /// has some.
   std::array<bool, held_names> holds = {};
@@ -215,6 +221,9 @@ struct worker_context {
   std::vector<core::note>& notes;
   /// The scheduler does not wait for the outcome after this time.
   core::time_point until = core::never;
+  /// Name of the device on whose thread the work runs, such as "cuda:0"; empty
+  /// for work on none.
+  std::string_view device = {};
 };
 
 /// A stage: one row of data and four functions. `work` and `done` name their
@@ -222,14 +231,17 @@ struct worker_context {
 /// - begin: returns the order, or none if there is nothing to do for the
 /// request. It runs on the scheduler's thread: it is pure and short.
 /// - takes: predicts the duration of the work, for watching and for
-/// simulations.
+/// simulations; a profile that measured the stage counts instead.
 /// - run: does the work, on a worker. An error is reported unchanged; an
 /// exception becomes ec::internal.
 /// - end: enters the outcome into the facts. It runs on the scheduler's thread:
 /// it is pure and short. An error counts as an error of `run`.
-/// A stage may have a fifth function, `is_short(w)`, which returns whether the
-/// work takes at most about 30 microseconds, so that waking another thread for
-/// it would cost more.
+/// A stage may have two more functions, which are pure and short:
+/// - is_short(w): whether the work takes at most about 30 microseconds, so that
+/// waking another thread for it would cost more.
+/// - px(w): the size of the pixels that it writes, if that is another one than
+/// that of the pixels it replaces. A size that exceeds an image slot fails the
+/// stage before it runs.
 /// Threads: its functions are const and called from several threads.
 template <class S>
 concept stage_type = requires(const S& s, const row_view& row, facts& known,
@@ -264,6 +276,13 @@ public:
   /// Returns whether the work is so short that another thread is not worth
   /// waking.
   virtual bool is_short(const core::typed_body& order) const = 0;
+
+  /// Returns the size of the pixels that the work writes; empty if it does not
+  /// change that.
+  /// Errors: those of another stage's order, and of an exception.
+  virtual core::result<core::extent> px(const core::typed_body&) const {
+    return core::extent{};
+  }
 
   /// Errors: those of the stage; ec::bad_payload for another stage's order;
   /// ec::out_of_resources, ec::internal if it threw.
@@ -325,6 +344,22 @@ public:
       return said && *said;
     } else {
       return false;
+    }
+  }
+
+  core::result<core::extent> px(const core::typed_body& order) const override {
+    if constexpr (requires(const typename S::work& w) {
+                    { stage_.px(w) } -> std::same_as<core::extent>;
+                  }) {
+      return core::guarded("stage", row_.name, "px",
+                           [&]() -> core::result<core::extent> {
+                             const auto what = order.as<typename S::work>();
+                             if (!what)
+                               return what.why();
+                             return stage_.px(**what);
+                           });
+    } else {
+      return core::extent{};
     }
   }
 

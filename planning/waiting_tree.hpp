@@ -13,7 +13,7 @@ namespace atelier::planning {
 /// must not move it while it is in a tree.
 struct waiting_node {
   waiting entry;
-  core::lane_id lane;
+  core::queue_id queue;
   /// The arrival; smaller is earlier. Unique.
   int64_t order = 0;
 

@@ -14,6 +14,7 @@ void facts::learn(facts found) {
     mask = found.mask;
   if (found.file)
     file = std::move(found.file);
+  own.learn(std::move(found.own));
 }
 
 namespace {

@@ -547,20 +547,10 @@ struct cache_status {
   uint64_t spent = 0;
   /// States that devices captured for the cache.
   uint64_t captured = 0;
-  /// States of drawn images that were not captured, since no slot of
-  /// arena.capture_slots was free; each counts once.
-  uint64_t captures_without_slot = 0;
   /// Searches of the index that were repeated by comparing all entries, and
   /// those of them whose best entry was as similar.
   uint64_t checked = 0;
   uint64_t agreed = 0;
-  /// Vectors that searches compared with theirs, and entries that they looked
-  /// at one by one because the index found too few that hold what is needed.
-  uint64_t compared = 0;
-  uint64_t visited = 0;
-  /// Indexes that were built, and builds that failed.
-  uint64_t builds = 0;
-  uint64_t failed_builds = 0;
   /// Failed operations of the disk and of the encoders.
   uint64_t failures = 0;
   /// Requests whose results wait to be stored, and those whose results were not
@@ -629,6 +619,17 @@ struct cache_query {
 /// first 32 hexadecimal digits of its SHA-256; empty for an empty name.
 std::string tenant_digits(std::string_view name);
 
+/// A figure of the engine, such as "late" (failed requests that missed their
+/// deadline); most only rise. Its texts live as long as the process.
+struct figure_status {
+  std::string_view name;
+  uint64_t value = 0;
+  /// Its name in docs/metrics.md, which says what it counts; and its label if
+  /// several figures share that, such as "outcome=built".
+  std::string_view metric = {};
+  std::string_view label = {};
+};
+
 /// A snapshot for people and dashboards.
 struct engine_status {
   /// The engine has stopped, or did not answer within a few seconds: this is
@@ -643,27 +644,9 @@ struct engine_status {
   uint32_t running = 0;
   uint32_t slots_in_use = 0;
   uint32_t slots = 0;
-  /// The number of failed requests that missed their deadline.
-  uint64_t late = 0;
-  /// Requests that continued elsewhere from a published state.
-  uint64_t resumed = 0;
-  uint64_t workers_lost = 0;
-  uint64_t steps_run = 0;
   /// Steps by their number of rows: [1] counts steps of one row; the last
   /// element counts all larger steps.
   std::vector<uint64_t> batches;
-  /// Dispatches delayed because the arena was full.
-  uint64_t slot_waits = 0;
-  /// Orders that were lost on their way to a living worker, or whose answers
-  /// were; they were sent again.
-  uint64_t orders_lost = 0;
-  /// Runs that began anew because their newest state could not be read.
-  uint64_t runs_restarted = 0;
-  /// Images whose judge failed; the next variant of the route drew each of them
-  /// again.
-  uint64_t judge_failures = 0;
-  /// The number of times that workers changed their variants.
-  uint64_t loads = 0;
   /// All stages of the requests' path, in order.
   std::vector<stage_status> stages;
   /// None if the cache is off (cache.memory_mib = 0).
@@ -713,6 +696,16 @@ struct engine_status {
   /// Reports that a process wrote in the name of another one, or that answered
   /// no order of its own; they are dropped.
   uint64_t reports_dropped = 0;
+  /// All other figures.
+  std::vector<figure_status> figures = {};
+
+  /// Returns the value of one of `figures`; 0 if it has no such name.
+  uint64_t figure(std::string_view name) const {
+    for (const auto& x : figures)
+      if (x.name == name)
+        return x.value;
+    return 0;
+  }
 };
 
 /// The settings for starting an engine.

@@ -20,6 +20,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 namespace atelier {
@@ -40,6 +41,14 @@ void add(std::vector<handler_status>& to,
     else
       to.push_back({x.actor, x.count});
   }
+}
+
+template <class Counts>
+void add(std::vector<figure_status>& to,
+         std::span<const core::counted_figure<Counts>> rows,
+         const Counts& from) {
+  for (const auto& x : rows)
+    to.push_back({x.is.name, from.*x.count, x.is.metric, x.is.label});
 }
 
 duration_status told(const actors::duration_counts& x) {
@@ -90,10 +99,10 @@ predictor_status predictor_of(const index::prediction_counts& now) {
 }
 
 cache_status cache_of(const config::cache_settings& most,
-                      const index::kept_work& kept,
+                      planning::compared compares,
+                      const index::kept_counts& now,
                       const index::prediction_counts& predictions,
                       const actors::counters& counts) {
-  const auto now = kept.counts();
   cache_status out;
   out.entries = now.entries;
   out.bytes = now.bytes;
@@ -106,20 +115,15 @@ cache_status cache_of(const config::cache_settings& most,
   out.evicted_payloads = now.evicted_payloads;
   out.spent = now.spent;
   out.captured = counts.captured;
-  out.captures_without_slot = counts.captures_without_slot;
   out.checked = now.searches_checked;
   out.agreed = now.searches_agreed;
-  out.compared = now.compared;
-  out.visited = now.visited;
-  out.builds = now.builds;
-  out.failed_builds = now.failed_builds;
   out.failures = now.failed;
   out.pending = now.pending;
   out.overflowed = now.overflowed;
   out.encoded = now.encoder.encoded;
   out.recalled = now.encoder.recalled;
   out.encoded_images = now.encoder.images;
-  if (kept.compares() == planning::compared::images)
+  if (compares == planning::compared::images)
     out.compares = "images";
   out.reads_left_out = now.reads_left_out;
   out.writes_left_out = now.writes_left_out;
@@ -180,7 +184,7 @@ std::shared_ptr<const std::vector<word_group>> vocabulary_of(
 /// Withdraws a request that the scheduler did not receive.
 class entered_request {
 public:
-  entered_request(runtime::reception& where, core::request_id id)
+  entered_request(runtime::completions& where, core::request_id id)
     : where_(&where), id_(id) {}
 
   entered_request(const entered_request&) = delete;
@@ -196,7 +200,7 @@ public:
   }
 
 private:
-  runtime::reception* where_;
+  runtime::completions* where_;
   const core::request_id id_;
 };
 
@@ -286,7 +290,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
   auto& x = *impl_;
   if (const auto why = x.belongs_elsewhere())
     return runtime::to_failure(*why);
-  const runtime::turnstile::visit inside{x.entrance};
+  const runtime::rundown::visit inside{x.entrance};
   if (!inside)
     return runtime::to_failure(
       core::fail(ec::stopping, "the engine is stopping"));
@@ -338,7 +342,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
     entered.is_received();
     return s;
   }
-  // This thread is awake: it runs the hub itself if that is idle.
+  // This thread is awake: it runs the scheduler itself if that is idle.
   const borrowed_thread host;
   actors::inline_unit here{*x.sys};
   here.deliver(x.control.scheduler, std::move(order));
@@ -349,7 +353,7 @@ result<submission> engine::submit(const generation& wanted, callbacks calls) {
 bool engine::cancel(uint64_t request) {
   if (impl_->belongs_elsewhere())
     return false;
-  const runtime::turnstile::visit inside{impl_->hall};
+  const runtime::rundown::visit inside{impl_->hall};
   if (!inside || !impl_->clients->knows(core::request_id{request}))
     return false;
   caf::anon_send(impl_->control.scheduler,
@@ -363,7 +367,7 @@ engine_status engine::status() const {
     unknown.is_stale = true;
     return unknown;
   }
-  const runtime::turnstile::visit inside{impl_->hall};
+  const runtime::rundown::visit inside{impl_->hall};
   if (!inside)
     return impl_->last_status();
   auto got =
@@ -385,23 +389,17 @@ engine_status engine::status() const {
   s.running = got->running;
   s.slots_in_use = got->slots_in_use;
   s.slots = got->slots;
-  s.late = got->counts.late;
-  s.resumed = got->counts.resumed;
-  s.workers_lost = got->counts.workers_lost;
-  s.steps_run = got->counts.steps_run;
   s.batches = got->counts.batches;
-  s.slot_waits = got->counts.slot_waits;
-  s.orders_lost = got->counts.orders_lost;
-  s.runs_restarted = got->counts.legs_restarted;
-  s.judge_failures = got->counts.judge_failures;
-  s.loads = got->counts.loads;
   s.stages = stages_of(*impl_->stages, got->counts.stages_left_out);
+  add<actors::counters>(s.figures, actors::counted_figures, got->counts);
+  const auto kept = impl_->kept ? impl_->kept->counts() : index::kept_counts{};
+  add<index::kept_counts>(s.figures, index::counted_figures, kept);
   std::optional<planning::hit_predictor> measured;
   if (impl_->kept) {
     const auto predictions = impl_->predicts->counts();
     measured = rates_of(predictions.recent);
-    s.cache =
-      cache_of(impl_->settings.cache, *impl_->kept, predictions, got->counts);
+    s.cache = cache_of(impl_->settings.cache, impl_->kept->compares(), kept,
+                       predictions, got->counts);
   }
   s.policy = impl_->policy->name();
   s.policy_is_automatic =
@@ -452,7 +450,7 @@ result<std::vector<cache_entry>> engine::cache_entries(
   const cache_query& which) const {
   if (const auto why = impl_->belongs_elsewhere())
     return runtime::to_failure(*why);
-  const runtime::turnstile::visit inside{impl_->hall};
+  const runtime::rundown::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(core::fail(ec::stopping, "the engine stops"));
   if (!impl_->kept)
@@ -473,7 +471,7 @@ result<std::vector<cache_entry>> engine::cache_entries(
 result<void> engine::host_model(const std::string& model, bool there) {
   if (const auto why = impl_->belongs_elsewhere())
     return runtime::to_failure(*why);
-  const runtime::turnstile::visit inside{impl_->hall};
+  const runtime::rundown::visit inside{impl_->hall};
   if (!inside)
     return runtime::to_failure(
       core::fail(core::ec::stopping, "the engine stops"));

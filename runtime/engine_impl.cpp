@@ -80,7 +80,7 @@ core::result<void> check_rings(const config::settings& x,
 /// whose thread fails is started again.
 /// @param actors those that run actors
 size_t later_threads(const config::settings& x, size_t actors) {
-  // CAF's clock and its printer, and the reception.
+  // CAF's clock and its printer, and the thread of callbacks.
   const size_t others = 3;
   // The spawner, and a reader of each process's ring.
   const bool split = x.processes.mode == config::process_mode::split;
@@ -104,50 +104,12 @@ core::result<void> engine::impl::begin() {
   log = std::move(*started);
   if (auto there = runtime::check_cores(settings); !there)
     return there;
-  auto read = runtime::know_variants(settings);
-  if (!read)
-    return read.why();
-  known = std::make_shared<const runtime::known_variants>(std::move(*read));
-  if (auto any = runtime::can_draw(settings, *known); !any)
-    return any;
-  if (auto there = runtime::check_deadline(settings, known->costs); !there)
-    return there;
-  profile = {known, &known->costs};
-  auto read_digests = runtime::digests_of_models(settings);
-  if (!read_digests)
-    return read_digests.why();
-  digests = std::move(*read_digests);
-  auto made_kept = runtime::kept_work_of(settings, digests);
-  if (!made_kept)
-    return made_kept.why();
-  auto used_kept = runtime::host_cache(own.cache, std::move(*made_kept));
-  if (!used_kept)
-    return used_kept.why();
-  kept = std::move(*used_kept);
-  if (kept) {
-    auto reads = runtime::part_reader_of(settings, *profile);
-    if (!reads)
-      return reads.why();
-    kept = runtime::compare_parts_read(std::move(kept), std::move(*reads));
-    predicts = runtime::match_prediction_of(settings, kept);
-  }
-  auto made_policy =
-    runtime::policy_of(settings, *profile, own.policies,
-                       kept ? std::optional{kept->compares()} : std::nullopt,
-                       static_cast<bool>(own.cache));
-  if (!made_policy)
-    return made_policy.why();
-  policy = std::move(*made_policy);
-  auto made_plan = make_first_plan();
-  if (!made_plan)
-    return made_plan.why();
-  first_plan = std::move(*made_plan);
-  if (auto there = runtime::check_classifier(settings); !there)
-    return there;
-  auto made_stages = runtime::stages_of(settings, own.stages, kept, predicts);
-  if (!made_stages)
-    return made_stages.why();
-  stages = std::move(*made_stages);
+  if (auto known_now = know_models(); !known_now)
+    return known_now;
+  if (auto opened = open_cache(); !opened)
+    return opened;
+  if (auto made = make_rules(); !made)
+    return made;
   const bool split = settings.processes.mode == config::process_mode::split;
   const auto as_toml = config::to_toml(settings);
   if (split)
@@ -171,7 +133,7 @@ core::result<void> engine::impl::begin() {
     return enough;
   actor_settings = std::make_unique<runtime::system_config>(threads);
   sys = std::make_unique<caf::actor_system>(*actor_settings);
-  clients = std::make_shared<runtime::reception>(
+  clients = std::make_shared<runtime::completions>(
     arena,
     [this](core::request_id id) {
       caf::anon_send(control.scheduler, actors::taken_answer{id});
@@ -180,59 +142,121 @@ core::result<void> engine::impl::begin() {
       caf::anon_send(control.scheduler, actors::trial_noted{id});
     },
     profile);
-  if (split) {
-    auto program = runtime::find_process_program(settings.processes.program);
-    if (!program)
-      return program.why();
-    runtime::process_spawner::options how;
-    how.host = arena;
-    how.program = std::move(*program);
-    how.settings = as_toml;
-    how.stages = stages->signature();
-    how.digests = digests;
-    how.confirm = settings.processes.confirm;
-    how.arrived = [this](ipc::process_life, actors::from_process x) {
-      // One for each thread that reads a ring, for as long as it lives.
-      thread_local std::optional<actors::inline_unit> here;
-      if (!here)
-        here.emplace(*sys);
-      std::visit(
-        [&]<class T>(T& body) {
-          if constexpr (
-            std::is_same_v<
-              T, actors::pong> || std::is_same_v<T, actors::setup_refused>)
-            caf::anon_send(control.supervisor, body);
-          else
-            hub->send(actors::report{std::move(body)}, &*here);
-          here->run();
-        },
-        x.body);
-    };
-    auto spawner = runtime::process_spawner::make(std::move(how));
-    if (!spawner)
-      return spawner.why();
-    processes = std::move(*spawner);
-    processes->connect(
-      [this](actors::process_started x) {
-        caf::anon_send(control.supervisor, std::move(x));
-      },
-      [this](actors::process_exited x) {
-        caf::anon_send(control.supervisor, std::move(x));
-      });
-  }
+  if (split)
+    if (auto made_processes = make_spawner(as_toml); !made_processes)
+      return made_processes;
   if (auto spawned = spawn(); !spawned)
     return spawned;
   return wait_until_ready();
 }
 
+core::result<void> engine::impl::know_models() {
+  auto read =
+    runtime::know_variants(settings, runtime::unreadable::refused, own.stages);
+  if (!read)
+    return read.why();
+  known = std::make_shared<const runtime::known_variants>(std::move(*read));
+  if (auto any = runtime::can_draw(settings, *known); !any)
+    return any;
+  if (auto there = runtime::check_deadline(settings, known->costs); !there)
+    return there;
+  profile = {known, &known->costs};
+  auto read_digests = runtime::digests_of_models(settings);
+  if (!read_digests)
+    return read_digests.why();
+  digests = std::move(*read_digests);
+  return {};
+}
+
+core::result<void> engine::impl::open_cache() {
+  auto made_kept = runtime::kept_work_of(settings, digests);
+  if (!made_kept)
+    return made_kept.why();
+  auto used_kept = runtime::host_cache(own.cache, std::move(*made_kept));
+  if (!used_kept)
+    return used_kept.why();
+  kept = std::move(*used_kept);
+  if (kept) {
+    auto reads = runtime::part_reader_of(settings, *profile);
+    if (!reads)
+      return reads.why();
+    kept = runtime::compare_parts_read(std::move(kept), std::move(*reads));
+    predicts = runtime::match_prediction_of(settings, kept);
+  }
+  return {};
+}
+
+core::result<void> engine::impl::make_rules() {
+  auto made_policy =
+    runtime::policy_of(settings, *profile, own.policies,
+                       kept ? std::optional{kept->compares()} : std::nullopt,
+                       static_cast<bool>(own.cache));
+  if (!made_policy)
+    return made_policy.why();
+  policy = std::move(*made_policy);
+  auto made_plan = make_first_plan();
+  if (!made_plan)
+    return made_plan.why();
+  first_plan = std::move(*made_plan);
+  if (auto there = runtime::check_classifier(settings); !there)
+    return there;
+  auto made_stages = runtime::stages_of(settings, own.stages, kept, predicts);
+  if (!made_stages)
+    return made_stages.why();
+  stages = std::move(*made_stages);
+  return {};
+}
+
+core::result<void> engine::impl::make_spawner(std::string as_toml) {
+  auto program = runtime::find_process_program(settings.processes.program);
+  if (!program)
+    return program.why();
+  runtime::process_spawner::options how;
+  how.host = arena;
+  how.program = std::move(*program);
+  how.settings = std::move(as_toml);
+  how.stages = stages->signature();
+  how.digests = digests;
+  how.confirm = settings.processes.confirm;
+  how.arrived = [this](ipc::process_life, actors::from_process x) {
+    // One for each thread that reads a ring, for as long as it lives.
+    thread_local std::optional<actors::inline_unit> here;
+    if (!here)
+      here.emplace(*sys);
+    std::visit(
+      [&]<class T>(T& body) {
+        if constexpr (std::is_same_v<
+                        T, actors::
+                             pong> || std::is_same_v<T, actors::setup_refused>)
+          caf::anon_send(control.supervisor, body);
+        else
+          scheduler->send(actors::report{std::move(body)}, &*here);
+        here->run();
+      },
+      x.body);
+  };
+  auto spawner = runtime::process_spawner::make(std::move(how));
+  if (!spawner)
+    return spawner.why();
+  processes = std::move(*spawner);
+  processes->connect(
+    [this](actors::process_started x) {
+      caf::anon_send(control.supervisor, std::move(x));
+    },
+    [this](actors::process_exited x) {
+      caf::anon_send(control.supervisor, std::move(x));
+    });
+  return {};
+}
+
 core::result<void> engine::impl::spawn() {
-  const runtime::part_context with{settings, profile, stages, arena,
-                                   workers,  hub,     {},     own.executors,
+  const runtime::part_context with{settings, profile,   stages, arena,
+                                   workers,  scheduler, {},     own.executors,
                                    false,    digests};
   runtime::control_context c;
   c.others = processes;
   c.clients = clients;
-  c.hub = hub;
+  c.scheduler = scheduler;
   c.watch = watch;
   c.processes = processes;
   c.offload = offload;
@@ -458,8 +482,10 @@ void engine::impl::end() {
     };
     for (auto& x : pools)
       kill(x);
-    for (auto& x : devices)
+    for (auto& x : devices) {
       kill(x.actor);
+      kill(x.stages);
+    }
     kill(control.supervisor);
     kill(control.planner);
     kill(control.monitor);
@@ -468,7 +494,7 @@ void engine::impl::end() {
     sys->await_all_actors_done();
     devices.clear();
     workers->clear();
-    hub->clear();
+    scheduler->clear();
     watch->clear();
     offload.reset();
     sys.reset();

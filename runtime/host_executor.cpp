@@ -246,6 +246,10 @@ public:
     news_->decoded(std::move(x));
   }
 
+  void call(std::function<void()> work) override {
+    note(called(name_, "call", [&] { own_->call(std::move(work)); }));
+  }
+
   bool load(const std::vector<core::variant_id>& variants,
             const std::vector<core::variant_id>& keep) override {
     bool there = false;

@@ -139,8 +139,8 @@ planning::choice host_policy::choose(
   }
 }
 
-core::lane_id host_policy::place(const planning::leg& next,
-                                 const planning::decision_context& by) const {
+core::queue_id host_policy::place(const planning::leg& next,
+                                  const planning::decision_context& by) const {
   return guarded(
     name_, "place", [&] { return own_->place(next, by); },
     [&] { return usual().place(next, by); });

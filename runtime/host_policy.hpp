@@ -36,8 +36,8 @@ public:
 
   planning::choice choose(const planning::decision_context& by) const override;
 
-  core::lane_id place(const planning::leg& next,
-                      const planning::decision_context& by) const override;
+  core::queue_id place(const planning::leg& next,
+                       const planning::decision_context& by) const override;
 
   planning::taken take(const planning::worker_view& worker,
                        std::span<const planning::waiting> queue,

@@ -56,6 +56,10 @@ public:
     return said && *said;
   }
 
+  core::result<core::extent> px(const core::typed_body& order) const override {
+    return asked("px", [&] { return own_->px(order); });
+  }
+
   core::result<core::typed_body> run(
     const core::typed_body& order,
     planning::worker_context& here) const override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/content_digest.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/runtime/kept_scope.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/judge/prompt_classifier_files.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_config.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 
 namespace atelier::runtime {

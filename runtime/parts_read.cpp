@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/prompt_reader.hpp>
 #include <atelier/index/forwarding.hpp>
 #include <atelier/index/key.hpp>

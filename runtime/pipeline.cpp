@@ -157,23 +157,21 @@ core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   from.test_crash_preparing = x.preprocess.test_crash_seed;
   from.test_crash_finishing = x.postprocess.test_crash_seed;
   const auto& pace = x.scheduler;
-  const auto add = [](std::vector<planning::stage_ptr>& to, auto stage) {
-    to.push_back(planning::make_stage(std::move(stage)));
-  };
+  using planning::make_stage;
   if (!x.classifier.folder.empty())
-    add(from.facts, actors::classify_stage{[x] { return make_classifier(x); },
-                                           pace.facts, pace.facts_share});
-  add(from.facts, actors::mask_stage{from.sources, from.longest_decoding,
-                                     pace.facts, pace.facts_share});
+    from.classify = make_stage(actors::classify_stage{
+      [x] { return make_classifier(x); }, pace.facts, pace.facts_share});
+  from.mask = make_stage(actors::mask_stage{from.sources, from.longest_decoding,
+                                            pace.facts, pace.facts_share});
   if (kept) {
     if (x.arena.capture_slots == 0)
       return core::fail(core::ec::bad_config,
                         "cache.memory_mib: the cache needs capture slots, but "
                         "arena.capture_slots is 0");
-    add(from.facts, actors::search_stage{kept, predicts, pace.facts,
-                                         pace.facts_share, x.cache.fresh});
-    add(from.earlier, actors::fetch_stage{kept});
-    add(from.afterwards, actors::remember_stage{kept, x.cache.depth});
+    from.search = make_stage(actors::search_stage{
+      kept, predicts, pace.facts, pace.facts_share, x.cache.fresh});
+    from.fetch = make_stage(actors::fetch_stage{kept});
+    from.remember = make_stage(actors::remember_stage{kept, x.cache.depth});
   }
   auto made = actors::standard_pipeline(from, more);
   if (!made || more.empty())
@@ -221,8 +219,9 @@ std::vector<caf::actor> spawn_pools(caf::actor_system& sys,
   for (const auto& size : pools_of(with.settings, with.stages)) {
     if (!chosen(size.of))
       continue;
-    auto some = actors::spawn_pool(sys, *with.workers, with.self, size,
-                                   {{}, 1, with.stages, with.slots, with.hub});
+    auto some =
+      actors::spawn_pool(sys, *with.workers, with.self, size,
+                         {{}, 1, with.stages, with.slots, with.scheduler});
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -236,7 +235,7 @@ std::vector<actors::pool_size> pools_of(
   using actors::role;
   // Facts that arrive later than their budget are useless.
   constexpr uint32_t classifier_seats = 64;
-  // The first remembers, too (hub::order_aside). Orders are short, and each
+  // The first remembers, too (asides::order). Orders are short, and each
   // worker processes its own one by one.
   constexpr uint32_t recall_workers = 2;
   constexpr uint32_t recall_seats = 256;
@@ -248,6 +247,9 @@ std::vector<actors::pool_size> pools_of(
     all.push_back({role::classifier, 1, classifier_seats});
   if (path.has_stage_of(role::recall))
     all.push_back({role::recall, recall_workers, recall_seats});
+  if (path.has_stage_of(role::device_stage))
+    all.push_back(
+      {role::device_stage, static_cast<uint32_t>(x.devices.size()), 1});
   return all;
 }
 
@@ -259,28 +261,30 @@ std::vector<caf::actor> spawn_recall(caf::actor_system& sys,
 
 std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with) {
-  return spawn_pools(
-    sys, with, [](actors::role of) { return of != actors::role::recall; });
+  return spawn_pools(sys, with, [](actors::role of) {
+    return of != actors::role::recall && of != actors::role::device_stage;
+  });
 }
 
 control_actors spawn_control(caf::actor_system& sys, const part_context& with,
                              const control_context& control) {
   const auto& s = with.settings;
   actors::control_config x;
-  x.reports = control.hub;
+  x.reports = control.scheduler;
   x.watch = control.watch;
   x.scheduler.tick = s.scheduler.tick;
-  auto& hub = x.scheduler.tables;
-  hub.limits = s.limits;
-  hub.pace = s.scheduler;
-  hub.processes = s.processes;
-  hub.arena = control.arena;
-  hub.slots = {s.arena.state_slots, s.arena.image_slots, s.arena.capture_slots};
-  hub.policy = control.policy;
-  hub.profile = with.profile;
-  hub.initial_plan = control.first_plan;
-  hub.stages = with.stages;
-  hub.join = joining_of(s.scheduler.batching);
+  auto& scheduling = x.scheduler.tables;
+  scheduling.limits = s.limits;
+  scheduling.pace = s.scheduler;
+  scheduling.processes = s.processes;
+  scheduling.arena = control.arena;
+  scheduling.slots = {s.arena.state_slots, s.arena.image_slots,
+                      s.arena.capture_slots};
+  scheduling.policy = control.policy;
+  scheduling.profile = with.profile;
+  scheduling.initial_plan = control.first_plan;
+  scheduling.stages = with.stages;
+  scheduling.join = joining_of(s.scheduler.batching);
   auto& ports = x.scheduler.ports;
   ports.slots = with.slots;
   ports.workers = with.workers;
@@ -344,8 +348,19 @@ core::result<device_part> spawn_device(caf::actor_system& sys,
     != with.executors.end();
   c.on_executor_thread = !hosts;
   c.device_executor = x.device;
-  c.hub = with.hub;
+  c.scheduler = with.scheduler;
+  actors::device_stage_config stages;
+  stages.self = {with.self, actors::role::device_stage, index};
+  stages.device = device.name;
+  stages.stages = with.stages;
+  stages.slots = with.slots;
+  stages.scheduler = with.scheduler;
+  stages.device_executor = x.device;
+  stages.on_executor_thread = c.on_executor_thread;
   x.actor = actors::spawn_device(sys, *with.workers, std::move(c));
+  if (actors::stage_path{with.stages}.has_stage_of(actors::role::device_stage))
+    x.stages =
+      actors::spawn_device_stage(sys, *with.workers, std::move(stages));
   return x;
 }
 
@@ -363,11 +378,11 @@ size_t control_threads(
   const std::shared_ptr<const planning::pipeline>& stages) {
   if (x.actors.threads != 0)
     return x.actors.threads;
-  const size_t hub_and_others =
+  const size_t scheduler_and_others =
     actors::stage_path{stages}.has_stage_of(actors::role::recall) ? 3 : 2;
   if (x.processes.mode == config::process_mode::split)
-    return hub_and_others;
-  return hub_and_others + cpu_threads(x);
+    return scheduler_and_others;
+  return scheduler_and_others + cpu_threads(x);
 }
 
 size_t cpu_threads(const config::settings& x) {

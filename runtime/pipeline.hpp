@@ -47,7 +47,7 @@ struct part_context {
   /// The registry of this process's workers.
   std::shared_ptr<actors::worker_directory> workers;
   /// The receiver of the workers' reports.
-  std::shared_ptr<actors::hub_port> hub;
+  std::shared_ptr<actors::scheduler_port> scheduler;
   /// This process.
   ipc::process_life self;
   /// The host's.
@@ -63,7 +63,7 @@ struct control_context {
   /// Reaches the workers of other processes; null: there are no others.
   std::shared_ptr<actors::handoff> others;
   std::shared_ptr<actors::gateway> clients;
-  std::shared_ptr<actors::mailbox_hub_port> hub;
+  std::shared_ptr<actors::mailbox_scheduler_port> scheduler;
   std::shared_ptr<actors::mailbox_supervision> watch;
   std::shared_ptr<actors::process_host> processes;
   std::shared_ptr<core::offload> offload;
@@ -76,14 +76,16 @@ struct control_context {
 
 using actors::control_actors;
 
-/// One device's actor and its executor, which must outlive the actor.
+/// One device's actors and its executor, which must outlive them.
 struct device_part {
   actors::denoise_step_actor actor;
+  /// Null: no stage runs on devices.
+  actors::stage_actor stages;
   std::shared_ptr<gpu::executor> device;
 };
 
-/// Returns the pools of workers that the stages need, those of the CPU process
-/// and that of background stages.
+/// Returns the pools of workers that the stages need: those of the CPU process,
+/// that of background stages, and that of the devices.
 /// @param stages as stages_of returned them
 std::vector<actors::pool_size> pools_of(
   const config::settings& x,
@@ -130,7 +132,7 @@ std::vector<caf::actor> spawn_cpu_pools(caf::actor_system& sys,
                                         const part_context& with);
 
 /// Spawns the denoise-step actor of one device as worker `index` of this
-/// process.
+/// process, and, if stages run on devices, the worker of these beside it.
 /// Errors: ec::not_found if its executor is not built in.
 core::result<device_part> spawn_device(caf::actor_system& sys,
                                        const part_context& with,

@@ -5,7 +5,8 @@
 #include <atelier/config/device_kind.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/text_file.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/planning/automatic.hpp>
 #include <atelier/planning/confidence.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -117,16 +118,23 @@ gpu::model_file_options file_options_of(const config::model_settings& x) {
 
 namespace {
 
-// `option`: for messages.
+// `option`: for messages. `own`: the host's stages.
 core::result<planning::profile> read_profile(std::string_view option,
-                                             const std::string& file) {
+                                             const std::string& file,
+                                             const own_stages& own) {
   if (file.empty())
     return planning::profile{};
   const auto text =
     core::read_text_file(file, planning::most_profile_bytes, file);
   if (!text)
     return core::fail(core::ec::bad_config, "{}: {}", option, text.why().text);
-  return planning::parse_profile(*text, file);
+  auto out = planning::parse_profile(*text, file);
+  if (!out)
+    return out;
+  if (auto there = actors::check_stages(*out, own); !there)
+    return core::fail(core::ec::bad_config, "{}: {}: {}", option, file,
+                      there.why().text);
+  return out;
 }
 
 /// A variant before anything is measured, on one device.
@@ -317,13 +325,14 @@ core::result<planning::kind_profile> kind_of(const config::settings& x,
                                              const std::string& kind,
                                              const planning::profile& measured,
                                              const planning::profile& known,
-                                             guesses& guessed) {
+                                             guesses& guessed,
+                                             const own_stages& own_list) {
   planning::kind_profile out;
   out.idle_watts = known.idle_watts;
   std::optional<planning::profile> own;
   if (const auto at = config::device_with_profile(x, kind)) {
     auto read = read_profile(fmt::format("devices[{}].profile", *at),
-                             x.devices[*at].profile);
+                             x.devices[*at].profile, own_list);
     if (!read)
       return read.why();
     own = std::move(*read);
@@ -351,14 +360,15 @@ core::result<planning::kind_profile> kind_of(const config::settings& x,
 // Returns the kinds of device whose costs differ from what `known` says of all.
 core::result<std::vector<planning::kind_profile>> kinds_of(
   const config::settings& x, const planning::profile& measured,
-  const planning::profile& known, guesses& guessed) {
+  const planning::profile& known, guesses& guessed,
+  const own_stages& own_list) {
   std::vector<planning::kind_profile> out;
   std::set<std::string> seen;
   for (const auto& device : x.devices) {
     const auto kind = config::device_kind(device);
     if (!seen.insert(kind).second)
       continue;
-    auto of = kind_of(x, kind, measured, known, guessed);
+    auto of = kind_of(x, kind, measured, known, guessed, own_list);
     if (!of)
       return of.why();
     bool differs = config::device_with_profile(x, kind).has_value();
@@ -397,11 +407,13 @@ core::result<void> check_judges(const planning::plan& made,
 } // namespace
 
 core::result<known_variants> know_variants(const config::settings& x,
-                                           unreadable models) {
-  const auto measured = read_profile("planner.profile", x.planner.profile);
+                                           unreadable models,
+                                           const own_stages& own) {
+  const auto measured = read_profile("planner.profile", x.planner.profile, own);
   if (!measured)
     return measured.why();
-  const auto evaluated = read_profile("planner.quality", x.planner.quality);
+  const auto evaluated =
+    read_profile("planner.quality", x.planner.quality, own);
   if (!evaluated)
     return evaluated.why();
   known_variants out;
@@ -413,6 +425,7 @@ core::result<known_variants> know_variants(const config::settings& x,
     known.prepare = measured->prepare;
     known.finish = measured->finish;
     known.source = measured->source;
+    known.stages = measured->stages;
   }
   guesses guessed{x, models};
   for (const auto& device : x.devices)
@@ -430,7 +443,7 @@ core::result<known_variants> know_variants(const config::settings& x,
       out.text_layers.push_back(v->text_layers);
     }
   take_sections(*measured, known);
-  auto kinds = kinds_of(x, *measured, known, guessed);
+  auto kinds = kinds_of(x, *measured, known, guessed, own);
   if (!kinds)
     return kinds.why();
   known.kinds = std::move(*kinds);
@@ -440,8 +453,9 @@ core::result<known_variants> know_variants(const config::settings& x,
 }
 
 core::result<planning::profile> profile_of(const config::settings& x,
-                                           unreadable models) {
-  auto known = know_variants(x, models);
+                                           unreadable models,
+                                           const own_stages& own) {
+  auto known = know_variants(x, models, own);
   if (!known)
     return known.why();
   return std::move(known->costs);

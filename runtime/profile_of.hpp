@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/actors/stages/standard.hpp>
 #include <atelier/config/settings.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
@@ -36,19 +37,26 @@ enum class unreadable : uint8_t {
   named,
 };
 
+/// The stages that a host adds.
+using own_stages = std::vector<actors::added_stage>;
+
 /// Returns the facts of the variants that the devices of `x` host, in the order
 /// of their first mention: the same in every process that reads the same
 /// settings, so that variant_id means the same everywhere. Models are opened
 /// for their configurations; no weights are read. Kinds of device whose costs
 /// differ, by `devices[].profile` or by the estimate, are listed with them.
 /// @pre `x` is valid (config::validate)
-/// Errors: those of gpu::open_model and gpu::facts_of, with the model's name.
+/// @param own the host's stages, which profiles may name
+/// Errors: those of gpu::open_model and gpu::facts_of, with the model's name;
+/// ec::bad_config if a profile measures a stage that does not exist.
 core::result<known_variants> know_variants(
-  const config::settings& x, unreadable models = unreadable::refused);
+  const config::settings& x, unreadable models = unreadable::refused,
+  const own_stages& own = {});
 
 /// Returns the variants' profile for planning: see know_variants.
 core::result<planning::profile> profile_of(
-  const config::settings& x, unreadable models = unreadable::refused);
+  const config::settings& x, unreadable models = unreadable::refused,
+  const own_stages& own = {});
 
 /// Returns the policy that settings name: one of planning::all_policies, a
 /// host's own, `fixed` by the plan in `planner.plan`, or for "auto" the choice

@@ -77,9 +77,8 @@ answer to_public(actors::answer x, const ipc::slot_store& slots,
       p.*member = x.recipe.*at.used;
   });
   p.steps_run = x.steps_run;
-  const auto px = core::answered_px(x.recipe);
-  p.width = px.width;
-  p.height = px.height;
+  p.width = x.px.width;
+  p.height = x.px.height;
   p.drawn_width = x.recipe.px.width;
   p.drawn_height = x.recipe.px.height;
   p.sha256 = std::move(x.sha256);

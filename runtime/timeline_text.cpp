@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/runtime/timeline_text.hpp>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ constexpr uint32_t workers_pid = 2;
 
 std::string json_text(std::string_view x) {
   using json = nlohmann::json;
-  return json(x).dump(-1, ' ', true, json::error_handler_t::replace);
+  return core::ascii_json_text(json(x));
 }
 
 std::string micros(core::timespan x) {

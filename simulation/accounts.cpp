@@ -265,8 +265,9 @@ void accounts::book_end(const core::request& of, const open_request& x,
       (mask->ratio - out_.masked_mean) / static_cast<double>(out_.edits);
 }
 
-void accounts::look(const actors::hub& tables, const planning::plan& in_force,
-                    core::time_point now, const simulated_cache* cache) {
+void accounts::look(const actors::scheduler& tables,
+                    const planning::plan& in_force, core::time_point now,
+                    const simulated_cache* cache) {
   const auto seconds = core::to_seconds(now - begin_);
   // The state now belongs to the interval that just ended.
   auto& here = at(std::max(0.0, seconds - of_.interval_seconds / 2));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/hub.hpp>
 #include <atelier/actors/ports.hpp>
+#include <atelier/actors/scheduler/scheduler.hpp>
 #include <atelier/planning/policies/diffserve/quality.hpp>
 #include <atelier/simulation/outcome.hpp>
 #include <atelier/simulation/scenario.hpp>
@@ -48,9 +48,9 @@ public:
   /// request.
   void book(const actors::answer& what, core::time_point now);
 
-  /// Records the hub's state at the end of an interval, and the cache's if one
-  /// is simulated.
-  void look(const actors::hub& tables, const planning::plan& in_force,
+  /// Records the scheduler's state at the end of an interval, and the cache's
+  /// if one is simulated.
+  void look(const actors::scheduler& tables, const planning::plan& in_force,
             core::time_point now, const simulated_cache* cache);
 
   /// Returns the number of images that ended.

@@ -13,6 +13,7 @@ namespace atelier::runtime {
 namespace {
 
 using knowledge_ptr = std::shared_ptr<simulated_knowledge>;
+using planning::held;
 using planning::place;
 
 /// Source: Argus, section 4.1: its classifier answers in a few milliseconds.
@@ -191,12 +192,77 @@ private:
   knowledge_ptr from_;
 };
 
+class simulated_fetch {
+public:
+  struct work {
+    uint64_t entry = 0;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
+      return f(x.entry);
+    }
+  };
+
+  struct done {
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, done&) {
+      return f();
+    }
+  };
+
+  explicit simulated_fetch(knowledge_ptr from) : from_(std::move(from)) {}
+
+  planning::stage_row row() const {
+    planning::stage_row row;
+    row.name = "fetch";
+    row.place = place::background;
+    row.hook = planning::hook::each_leg;
+    row.slots = uses;
+    row.otherwise = planning::if_failed::choose_again;
+    return row;
+  }
+
+  /// Only images that are the answer are fetched: devices take the states.
+  std::optional<work> begin(const planning::row_view& of) const {
+    if (of.from == nullptr || of.leg != nullptr
+        || of.holds[static_cast<size_t>(held::pixels)])
+      return std::nullopt;
+    return work{of.from->entry};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return {};
+  }
+
+  core::result<done> run(const work& x, planning::worker_context& here) const {
+    if (!from_->take_image(x.entry))
+      return core::fail(core::ec::not_found, "the image is gone");
+    if (auto told = here.slots.publish(here.writes[held::pixels], 1, 0); !told)
+      return told.why();
+    return done{};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  static constexpr planning::slot_use uses[] = {
+    {held::pixels, planning::access::writes,
+     [](const planning::leg* in, bool) { return in == nullptr; }}};
+
+  knowledge_ptr from_;
+};
+
 } // namespace
 
-std::vector<planning::stage_ptr> fact_stages(const knowledge_ptr& from) {
-  return {planning::make_stage(simulated_classify{from}),
-          planning::make_stage(simulated_mask{from}),
-          planning::make_stage(simulated_search{from})};
+actors::standard_stages fact_stages(const knowledge_ptr& from) {
+  actors::standard_stages out;
+  out.classify = planning::make_stage(simulated_classify{from});
+  out.mask = planning::make_stage(simulated_mask{from});
+  out.search = planning::make_stage(simulated_search{from});
+  out.fetch = planning::make_stage(simulated_fetch{from});
+  return out;
 }
 
 } // namespace atelier::runtime

@@ -89,16 +89,13 @@ simulated_knowledge::simulated_knowledge(const scenario& of, unmeasured& lacks)
   stored_.assign(steps.begin(), steps.end());
 }
 
-void simulated_knowledge::begin(std::shared_ptr<core::timers> timers,
-                                std::shared_ptr<ipc::slot_store> slots) {
+void simulated_knowledge::begin(std::shared_ptr<core::timers> timers) {
   timers_ = std::move(timers);
-  slots_ = std::move(slots);
   begin_ = timers_->now();
 }
 
 void simulated_knowledge::end() {
   timers_ = nullptr;
-  slots_ = nullptr;
 }
 
 bool simulated_knowledge::strikes(fault_kind kind, double& factor) const {
@@ -222,19 +219,11 @@ bool simulated_knowledge::lost() const {
   return strikes(fault_kind::lost_cache, factor);
 }
 
-bool simulated_knowledge::give_image(uint64_t entry, core::extent,
-                                     ipc::slot_ref into) {
+bool simulated_knowledge::take_image(uint64_t entry) {
   if (lost())
     return false;
-  if (cache_ != nullptr
-      && !cache_->use(entry, 0, core::to_seconds(timers_->now() - begin_)))
-    return false;
-  return static_cast<bool>(slots_->publish(into, 1, 0));
-}
-
-bool simulated_knowledge::give_state(uint64_t, uint32_t steps,
-                                     ipc::slot_ref into) {
-  return static_cast<bool>(slots_->publish(into, uint64_t{steps} + 1, 0));
+  return cache_ == nullptr
+      || cache_->use(entry, 0, core::to_seconds(timers_->now() - begin_));
 }
 
 simulated_scores::simulated_scores(const scenario& of, unmeasured& lacks)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/actors/ports.hpp>
 #include <atelier/core/timers.hpp>
-#include <atelier/ipc/slot_store.hpp>
 #include <atelier/planning/policies/diffserve/deferral.hpp>
 #include <atelier/simulation/scenario.hpp>
 
@@ -41,18 +39,17 @@ struct unmeasured {
 /// ones: drawn from the scenario, by seed and request, or from a cache that
 /// fills. The stages of fact_stages.hpp answer from it.
 /// Threads: one at a time.
-class simulated_knowledge : public actors::found_work {
+class simulated_knowledge {
 public:
   /// @pre `of` and `lacks` outlive this
   simulated_knowledge(const scenario& of, unmeasured& lacks);
 
-  /// Starts the simulation: faults strike by this clock, and found work is
-  /// published in these slots. No question is asked before.
-  void begin(std::shared_ptr<core::timers> timers,
-             std::shared_ptr<ipc::slot_store> slots);
+  /// Starts the simulation: faults strike by this clock. No question is asked
+  /// before.
+  void begin(std::shared_ptr<core::timers> timers);
 
-  /// Ends the simulation: releases clock and slots, since the clock's actor
-  /// must end before its system. No question is asked afterwards.
+  /// Ends the simulation: releases the clock, since its actor must end before
+  /// its system. No question is asked afterwards.
   void end();
 
   /// From now on near work comes from `cache`, which outlives this.
@@ -84,12 +81,9 @@ public:
   /// Whether searches currently return nothing, not even that no work is near.
   bool lost() const;
 
-  /// Publishes the near image, unless the cache has lost it since the search:
-  /// every simulated image has the requested size.
-  bool give_image(uint64_t entry, core::extent px, ipc::slot_ref into) override;
-
-  /// Publishes the found state, with the requested number of steps.
-  bool give_state(uint64_t entry, uint32_t steps, ipc::slot_ref into) override;
+  /// Uses the near image as an answer. Returns false if the cache has lost it
+  /// since the search, or is lost itself.
+  bool take_image(uint64_t entry);
 
 private:
   bool strikes(fault_kind kind, double& factor) const;
@@ -97,7 +91,6 @@ private:
   const scenario& of_;
   unmeasured& lacks_;
   std::shared_ptr<core::timers> timers_;
-  std::shared_ptr<ipc::slot_store> slots_;
   core::time_point begin_;
   simulated_cache* cache_ = nullptr;
   /// The numbers of steps after which a latent is stored, ascending.

@@ -64,8 +64,8 @@ public:
     return chosen;
   }
 
-  core::lane_id place(const planning::leg& next,
-                      const planning::decision_context& by) const override {
+  core::queue_id place(const planning::leg& next,
+                       const planning::decision_context& by) const override {
     return what_->place(next, by);
   }
 

@@ -268,6 +268,9 @@ core::result<void> validate(const scenario& x) {
                         f.worker, x.workers);
   if (auto sound = stages_of(x, nullptr); !sound)
     return sound.why();
+  if (auto there = actors::check_stages(*x.profile, x.stages); !there)
+    return core::fail(ec::invalid_argument, "the profile: {}",
+                      there.why().text);
   return {};
 }
 

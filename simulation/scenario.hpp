@@ -147,7 +147,8 @@ struct scenario {
   std::vector<fault> faults;
   /// Width of the intervals of the series.
   double interval_seconds = 5;
-  /// Checks every invariant of the hub after this many messages; 0: never.
+  /// Checks every invariant of the scheduler after this many messages; 0:
+  /// never.
   uint32_t check_every = 0;
 };
 

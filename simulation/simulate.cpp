@@ -11,6 +11,7 @@
 
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/actors/wiring.hpp>
+#include <atelier/core/log.hpp>
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/planning/grouping.hpp>
 #include <atelier/planning/kinds.hpp>
@@ -97,10 +98,10 @@ struct last_messages {
 
 /// Port for the reports of the pools' workers: each stage's work takes the time
 /// that the stage predicts, in parallel with all others.
-class timed_pools : public actors::hub_port {
+class timed_pools : public actors::scheduler_port {
 public:
   timed_pools(std::shared_ptr<virtual_timers> timers,
-              std::shared_ptr<actors::hub_port> to)
+              std::shared_ptr<actors::scheduler_port> to)
     : timers_(std::move(timers)), to_(std::move(to)) {}
 
   void send(actors::report what) override {
@@ -121,7 +122,7 @@ private:
   std::shared_ptr<std::set<core::ticket>> under_way_ =
     std::make_shared<std::set<core::ticket>>();
   std::shared_ptr<virtual_timers> timers_;
-  std::shared_ptr<actors::hub_port> to_;
+  std::shared_ptr<actors::scheduler_port> to_;
 };
 
 /// What a request will leave in the cache: latents after these steps, or its
@@ -171,7 +172,7 @@ public:
     policy_ = std::make_shared<measured_policy>(of.policy, times_);
     const auto slots = slots_of(of);
     store_ = std::make_shared<ipc::heap_store>(1, slots);
-    knowledge_->begin(timers_, store_);
+    knowledge_->begin(timers_);
     if (of.cache.entries > 0)
       make_cache();
     make_host();
@@ -275,7 +276,7 @@ private:
     }
   }
 
-  const actors::hub& tables() {
+  const actors::scheduler& tables() {
     return *state_of<actors::scheduler_state>(scheduler_).tables;
   }
 
@@ -332,18 +333,20 @@ private:
                        actors::cancel_request{core::request_id{i + 1}});
   }
 
-  /// Counts the orders of fact stages: the duration of steps must not depend on
-  /// them.
+  /// Gives devices the states of earlier work, and counts the orders of fact
+  /// stages and of fetching: the duration of steps must not depend on them.
   struct workers_port : actors::handoff {
     explicit workers_port(simulation& x) : of(x) {}
 
     core::result<void> send(const actors::worker_address& to,
                             actors::work what) override {
-      if (const auto* x = std::get_if<actors::run_stage>(&what);
-          x != nullptr
-          && of.stages_->at(x->stage).row().hook
-               == planning::hook::before_route)
-        ++of.asides_[x->ticket.id];
+      if (const auto* x = std::get_if<actors::run_stage>(&what)) {
+        const auto& row = of.stages_->at(x->stage).row();
+        if (row.hook == planning::hook::before_route || row.name == "fetch")
+          ++of.asides_[x->ticket.id];
+      } else if (const auto* d = std::get_if<actors::denoise>(&what)) {
+        of.give_state(*d);
+      }
       return of.host_->send(to, std::move(what));
     }
 
@@ -353,6 +356,20 @@ private:
 
     simulation& of;
   };
+
+  /// Puts the state of earlier work with which an order begins in place of the
+  /// noise.
+  void give_state(const actors::denoise& x) {
+    const auto seq = uint64_t{x.steps_done} + 1;
+    const auto last = store_->published(x.from);
+    if (!last || *last == seq)
+      return;
+    // A slot's publications only rise, but another worker may skip less.
+    store_->open(x.from);
+    if (auto told = store_->publish(x.from, seq, 0); !told)
+      core::log_error("request {}: {}", x.ticket.id.value,
+                      core::to_string(told.why()));
+  }
 
   struct clients_port : actors::gateway {
     explicit clients_port(simulation& x) : of(x) {}
@@ -447,7 +464,7 @@ private:
   void make_host() {
     simulated_host_config c;
     c.timers = timers_;
-    c.hub = reports_;
+    c.scheduler = reports_;
     c.script = [this](ipc::process_life who) {
       process_script script;
       script.start_delay = outage(who);
@@ -458,14 +475,15 @@ private:
         caf::anon_send(supervisor_, x);
     };
     c.spawn = [this](ipc::process_life who, const std::string& part,
-                     const std::shared_ptr<actors::hub_port>& port) {
+                     const std::shared_ptr<actors::scheduler_port>& port) {
       return part == "cpu" ? spawn_pools(who, port) : spawn_device(who, port);
     };
     host_ = std::make_shared<simulated_host>(std::move(c));
   }
 
-  process_body spawn_pools(ipc::process_life who,
-                           const std::shared_ptr<actors::hub_port>& reports) {
+  process_body spawn_pools(
+    ipc::process_life who,
+    const std::shared_ptr<actors::scheduler_port>& reports) {
     process_body body;
     const auto port = std::make_shared<timed_pools>(timers_, reports);
     const actors::stage_path path{stages_};
@@ -481,8 +499,9 @@ private:
     return body;
   }
 
-  process_body spawn_device(ipc::process_life who,
-                            const std::shared_ptr<actors::hub_port>& port) {
+  process_body spawn_device(
+    ipc::process_life who,
+    const std::shared_ptr<actors::scheduler_port>& port) {
     process_body body;
     const auto device = who.process.value - process_of(0).value;
     const auto* group = planning::group_of(of_.devices, device);
@@ -528,7 +547,7 @@ private:
     d.publish_every = tells ? 1 : most_steps_;
     d.memory_bytes = of_.memory_bytes;
     d.device_executor = executor;
-    d.hub = port;
+    d.scheduler = port;
     body.devices.push_back(executor);
     body.actors.push_back(caf::actor_cast<caf::actor>(
       actors::spawn_device(sys_, *body.workers, std::move(d))));
@@ -550,23 +569,23 @@ private:
     actors::control_config c;
     c.reports = reports_;
     c.watch = watch_;
-    auto& hub = c.scheduler.tables;
-    hub.limits.requests = UINT32_MAX;
-    hub.limits.sources_bytes = UINT64_MAX;
-    hub.processes = processes;
-    hub.slots = slots;
-    hub.seed = of_.seed;
-    hub.policy = policy_;
-    hub.profile = of_.profile;
-    hub.initial_plan = std::make_shared<const planning::plan>(
+    auto& scheduling = c.scheduler.tables;
+    scheduling.limits.requests = UINT32_MAX;
+    scheduling.limits.sources_bytes = UINT64_MAX;
+    scheduling.processes = processes;
+    scheduling.slots = slots;
+    scheduling.seed = of_.seed;
+    scheduling.policy = policy_;
+    scheduling.profile = of_.profile;
+    scheduling.initial_plan = std::make_shared<const planning::plan>(
       policy_->replan({}, *of_.profile, {}, {}));
-    hub.stages = stages_;
-    hub.join = of_.join;
+    scheduling.stages = stages_;
+    scheduling.devices_take_found_work = true;
+    scheduling.join = of_.join;
     auto& ports = c.scheduler.ports;
     ports.slots = store_;
     ports.workers = std::make_shared<workers_port>(*this);
     ports.clients = std::make_shared<clients_port>(*this);
-    ports.found = knowledge_;
     c.monitor.window = of_.window;
     c.monitor.windows = of_.windows;
     c.planner.offload = offload_;
@@ -704,16 +723,16 @@ private:
   std::shared_ptr<decision_times> times_ = std::make_shared<decision_times>();
   std::shared_ptr<const planning::policy> policy_;
   std::shared_ptr<ipc::heap_store> store_;
-  std::shared_ptr<actors::mailbox_hub_port> reports_ =
-    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_scheduler_port> reports_ =
+    std::make_shared<actors::mailbox_scheduler_port>();
   std::shared_ptr<simulated_host> host_;
   std::shared_ptr<actors::mailbox_supervision> watch_ =
     std::make_shared<actors::mailbox_supervision>();
   std::unique_ptr<synthetic_prompts> prompts_;
   std::unique_ptr<simulated_cache> cache_;
   std::unordered_map<core::request_id, leftover> leaves_;
-  /// How often stages before a route were ordered, by request; kept after its
-  /// end, since a device may still run it.
+  /// How often stages before a route, and fetching, were ordered, by request;
+  /// kept after its end, since a device may still run it.
   std::unordered_map<core::request_id, uint32_t> asides_;
   actors::scheduler_actor scheduler_;
   actors::planner_actor planner_;

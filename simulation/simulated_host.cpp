@@ -36,7 +36,7 @@ struct simulated_host::life {
 };
 
 /// A process's end of its outbound ring.
-class simulated_host::outbox : public actors::hub_port {
+class simulated_host::outbox : public actors::scheduler_port {
 public:
   outbox(std::weak_ptr<simulated_host> host, ipc::process_life who)
     : host_(std::move(host)), who_(who) {}
@@ -48,8 +48,9 @@ public:
     auto* x = host->find(who_);
     if (x == nullptr || !x->is_up)
       return;
-    x->out.post(
-      [hub = host->config_.hub, what = std::move(what)] { hub->send(what); });
+    x->out.post([scheduler = host->config_.scheduler, what = std::move(what)] {
+      scheduler->send(what);
+    });
   }
 
 private:

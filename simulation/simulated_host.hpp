@@ -45,10 +45,10 @@ struct simulated_host_config {
   std::shared_ptr<core::timers> timers;
   /// Spawns the workers of a part; their reports are sent to the given port.
   std::function<process_body(ipc::process_life, const std::string& part,
-                             std::shared_ptr<actors::hub_port>)>
+                             std::shared_ptr<actors::scheduler_port>)>
     spawn;
   /// Where reports and signs of life are sent.
-  std::shared_ptr<actors::hub_port> hub;
+  std::shared_ptr<actors::scheduler_port> scheduler;
   std::function<void(actors::pong)> sign;
   /// Called at each start.
   std::function<process_script(ipc::process_life)> script;

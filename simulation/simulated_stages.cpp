@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/stages/standard.hpp>
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/schedule_search.hpp>
 #include <atelier/simulation/fact_stages.hpp>
@@ -18,11 +17,15 @@ planning::slot_counts slots_of(const scenario& x) {
 
 core::result<std::shared_ptr<const planning::pipeline>> stages_of(
   const scenario& x, const std::shared_ptr<simulated_knowledge>& known) {
-  actors::standard_stages from;
-  from.facts = fact_stages(known);
-  auto made = actors::standard_pipeline(from, x.stages);
+  auto made = actors::standard_pipeline(fact_stages(known), x.stages);
   if (!made || x.stages.empty())
     return made;
+  for (size_t i = 0; i < (*made)->size(); ++i)
+    if (const auto& row = (*made)->at(i).row();
+        row.place == planning::place::device)
+      return core::fail(core::ec::invalid_argument,
+                        "stage '{}': simulated devices run no stages of hosts",
+                        row.name);
   if (auto sound = planning::check(**made, slots_of(x)); !sound)
     return sound.why();
   return made;

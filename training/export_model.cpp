@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/captions/caption_words.hpp>
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/output_file.hpp>
 #include <atelier/gpu/models/files/printable.hpp>

@@ -20,6 +20,7 @@ add_library(atelier_training_torch STATIC
   ${CMAKE_CURRENT_LIST_DIR}/loops/level_store.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/optimiser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/preview_task.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/loops/sampler_run.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/scorer_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/student_task.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loops/text_task.cpp

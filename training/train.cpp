@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/loops/autoencoder_task.hpp>
 #include <atelier/training/loops/classifier_task.hpp>
 #include <atelier/training/loops/denoiser_task.hpp>

@@ -52,7 +52,7 @@ void account::reused(std::optional<reused_work> what) {
   reused_ = std::move(what);
 }
 
-bool account::counts_hit() {
+bool account::note_hit() {
   return !std::exchange(hit_counted_, true);
 }
 

@@ -52,9 +52,9 @@ public:
   /// Sets the earlier work that the request started from; none: noise.
   void reused(std::optional<reused_work> what);
 
-  /// Whether its start from earlier work was not counted yet; it is from now
-  /// on. Another choice after a failed fetch counts no second one.
-  bool counts_hit();
+  /// Notes its start from earlier work. Returns whether that is the first one:
+  /// another choice after a failed fetch counts no second one.
+  bool note_hit();
 
   /// Writes the times and the steps into an answer.
   void close(answer& into, core::time_point arrived,

@@ -47,6 +47,7 @@ void course::assume(const planning::need& asked) {
     known_.near.emplace();
   if (asked.mask && !known_.mask)
     known_.mask.emplace();
+  known_.own.note_tried(asked.of);
 }
 
 const planning::match* course::match() const {
@@ -192,7 +193,13 @@ const planning::leg* course::running_leg() const {
   return !answering_ && leg_ < legs.size() ? &legs[leg_] : nullptr;
 }
 
-const planning::stage_slots& course::slots() const {
+core::extent course::px(const holding& has) const {
+  if (const auto own = has.px(); own != core::extent{})
+    return own;
+  return answering_ || !known_.best ? recipe_.px : drawn_.px;
+}
+
+const planning::stage_slots& course::stage_slots() const {
   return route_slots_->at(route_,
                           {answering_ ? route().legs.size() : leg_, stage_},
                           wanted_->source != nullptr);
@@ -310,8 +317,10 @@ planning::row_view course::view(const holding& has,
     v.from = earlier;
     v.skip = saved_;
   }
-  if (has[held::pixels])
+  if (has[held::pixels]) {
     v.drawn = has.found() || answering_ ? &recipe_ : &drawn_;
+    v.px = has.px() != core::extent{} ? has.px() : v.drawn->px;
+  }
   return v;
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -167,8 +168,12 @@ public:
     return recipe_;
   }
 
+  /// Returns the size of its pixels: that in which they were drawn, unless a
+  /// stage changed it.
+  core::extent px(const holding& has) const;
+
   /// Returns the slots that its stage takes, and that must stay free then.
-  const planning::stage_slots& slots() const;
+  const planning::stage_slots& stage_slots() const;
 
   /// Returns the least slots of its route.
   const planning::slot_counts& least_slots() const;
@@ -245,7 +250,8 @@ private:
   /// The plan under which the route was chosen, and the slots of its routes.
   std::shared_ptr<const planning::plan> plan_;
   std::shared_ptr<const planning::route_slots> route_slots_;
-  core::route_id route_;
+  /// No plan has so many routes: none is chosen.
+  core::route_id route_{std::numeric_limits<uint32_t>::max()};
   planning::facts known_;
   /// The index into known_.near of the match from which its first leg starts.
   std::optional<uint32_t> match_;

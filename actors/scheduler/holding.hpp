@@ -40,6 +40,11 @@ public:
     return static_cast<bool>(found_);
   }
 
+  /// Returns the size that a stage gave the pixels; empty if none did.
+  core::extent px() const {
+    return found_ ? found_px_ : image_px_;
+  }
+
   /// Whether it holds any slot but captures.
   bool any() const {
     return state_ || source_ || found_ || image_ || encoded_;
@@ -55,8 +60,10 @@ private:
   ipc::slot_ref source_;
   /// Pixels of earlier work that it starts from, or that answer it.
   ipc::slot_ref found_;
+  core::extent found_px_;
   /// Pixels of the newest image. Older ones stay until the request ends.
   ipc::slot_ref image_;
+  core::extent image_px_;
   ipc::slot_ref encoded_;
   std::vector<ipc::slot_ref> captures_;
   /// Numbers of steps of this leg whose states have no slot: those that its

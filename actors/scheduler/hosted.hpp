@@ -21,17 +21,17 @@ public:
   hosted() = default;
 
   /// The worker of a device.
-  hosted(std::vector<core::variant_id> has, std::vector<core::lane_id> lanes,
+  hosted(std::vector<core::variant_id> has, std::vector<core::queue_id> served,
          uint32_t most_rows, bool loads_beside)
     : hosting_(std::move(has)),
       becoming_(hosting_),
-      lanes_(std::move(lanes)),
+      queues_(std::move(served)),
       loads_beside_(loads_beside),
       most_rows_(most_rows) {}
 
   /// A worker of a pool, which hosts nothing and serves these queues.
-  explicit hosted(std::vector<core::lane_id> lanes)
-    : lanes_(std::move(lanes)) {}
+  explicit hosted(std::vector<core::queue_id> served)
+    : queues_(std::move(served)) {}
 
   const std::vector<core::variant_id>& hosting() const {
     return hosting_;
@@ -61,12 +61,12 @@ public:
   }
 
   /// Returns the queues that it serves.
-  const std::vector<core::lane_id>& lanes() const {
-    return lanes_;
+  const std::vector<core::queue_id>& queues() const {
+    return queues_;
   }
 
-  bool serves(core::lane_id lane) const {
-    return std::find(lanes_.begin(), lanes_.end(), lane) != lanes_.end();
+  bool serves(core::queue_id queue) const {
+    return std::find(queues_.begin(), queues_.end(), queue) != queues_.end();
   }
 
   /// Whether it takes rows, rather than load without them.
@@ -115,8 +115,8 @@ private:
   std::vector<core::variant_id> becoming_;
   std::vector<core::variant_id> unloadable_;
   uint32_t level_ = 0;
-  std::vector<core::lane_id> lanes_;
-  std::vector<core::lane_id> also_serves_;
+  std::vector<core::queue_id> queues_;
+  std::vector<core::queue_id> also_serves_;
   /// The variants that the plan assigns to it, until it hosts them: meanwhile
   /// it takes no work and shows no hosting.
   std::optional<std::vector<core::variant_id>> next_;

@@ -187,10 +187,10 @@ adopt hosting::order_for(hosted& h, variants what) const {
 void hosting::serve(worker& w) const {
   auto& h = w.host;
   ++h.version_;
-  h.lanes_ = planning::lanes_of(w.view());
-  for (const auto lane : h.also_serves_)
-    if (!h.serves(lane))
-      h.lanes_.push_back(lane);
+  h.queues_ = planning::queues_of(w.view());
+  for (const auto queue : h.also_serves_)
+    if (!h.serves(queue))
+      h.queues_.push_back(queue);
 }
 
 void hosting::send_away(worker& w, const variants& leaving,
@@ -386,15 +386,15 @@ void hosting::changed() {
   changed_ = true;
 }
 
-bool hosting::seeks_anew() {
+bool hosting::take_change() {
   if (!std::exchange(changed_, false))
     return false;
   sought_.clear();
   return true;
 }
 
-bool hosting::seeks(core::lane_id lane) {
-  return sought_.insert(lane).second;
+bool hosting::begin_search(core::queue_id queue) {
+  return sought_.insert(queue).second;
 }
 
 void hosting::missing(core::variant_id v) {
@@ -405,14 +405,14 @@ void hosting::crowded() {
   crowded_ = true;
 }
 
-std::optional<hosting::news> hosting::tell(size_t waiting, bool grouped) {
+std::optional<variants> hosting::tell(size_t waiting, bool grouped) {
   const bool crowd =
     std::exchange(crowded_, false) && waiting != reported_waiting_;
   if (unhosted_.empty() && !crowd)
     return std::nullopt;
   if (grouped)
     reported_waiting_ = waiting;
-  return news{std::exchange(unhosted_, {}), crowd};
+  return std::exchange(unhosted_, {});
 }
 
 } // namespace atelier::actors

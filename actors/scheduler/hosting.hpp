@@ -105,15 +105,16 @@ public:
 
   // -- variants without a host ------------------------------------------------
 
-  /// Workers, or their hosting, changed: hosts are sought anew.
+  /// Workers, or their hosting, changed.
   void changed();
 
-  /// Whether that happened since the last call.
-  bool seeks_anew();
+  /// Returns whether that happened since the last call. If so, hosts are sought
+  /// anew for all queues.
+  bool take_change();
 
-  /// Whether a host is to be sought for the requests of a queue: none was since
-  /// the last change.
-  bool seeks(core::lane_id lane);
+  /// Begins to seek a host for the requests of a queue. Returns false if one
+  /// was sought since the last change.
+  bool begin_search(core::queue_id queue);
 
   /// Requests wait for a variant that no worker hosts or will host.
   void missing(core::variant_id v);
@@ -121,15 +122,12 @@ public:
   /// Requests found no seat under a plan that groups them.
   void crowded();
 
-  struct news {
-    std::vector<core::variant_id> unhosted;
-    /// Whether requests found no seat, and not as many waited before.
-    bool crowded = false;
-  };
-
-  /// Returns what was not reported to planners yet, if anything.
+  /// Returns the variants without a host that were not reported to planners
+  /// yet; nothing if there is no news, and no variant if the news is that
+  /// requests found no seat, and not as many waited before.
   /// @param waiting the number of requests that wait
-  std::optional<news> tell(size_t waiting, bool grouped);
+  std::optional<std::vector<core::variant_id>> tell(size_t waiting,
+                                                    bool grouped);
 
 private:
   adopt order_for(hosted& h, std::vector<core::variant_id> what) const;
@@ -159,7 +157,7 @@ private:
   std::optional<planning::joining> join_;
   failed_loads failed_;
   /// Queues for which a host was sought since hosting changed.
-  std::set<core::lane_id> sought_;
+  std::set<core::queue_id> sought_;
   bool changed_ = false;
   std::vector<core::variant_id> unhosted_;
   bool crowded_ = false;

@@ -36,18 +36,18 @@ class inspection {
 public:
   /// The parts that it reads.
   struct parts {
-    const rules& in_force;
-    const records& counted;
-    const requests& rows;
-    const questions& asked;
-    const suspicions& blamed;
-    const orders& given;
-    const workers& all;
-    const queues& waiting;
-    const slots& held;
-    const hosting& hosts;
-    const forecast& predicts;
-    const views& seen;
+    const actors::rules& rules;
+    const actors::records& records;
+    const actors::requests& requests;
+    const actors::questions& questions;
+    const actors::suspicions& suspicions;
+    const actors::orders& orders;
+    const actors::workers& workers;
+    const actors::queues& queues;
+    const actors::slots& slots;
+    const actors::hosting& hosting;
+    const actors::forecast& forecast;
+    const actors::views& views;
   };
 
   /// @pre the parts outlive it

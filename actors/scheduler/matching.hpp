@@ -14,7 +14,7 @@
 #include <atelier/actors/stage_path.hpp>
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
-#include <atelier/planning/lanes.hpp>
+#include <atelier/planning/queues.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -32,16 +32,16 @@ public:
   /// The parts that it reads.
   struct parts {
     const stage_path& path;
-    const rules& in_force;
-    const requests& rows;
-    const orders& given;
-    const workers& all;
-    const queues& waiting;
-    const suspicions& blamed;
-    const hosting& hosts;
+    const actors::rules& rules;
+    const actors::requests& requests;
+    const actors::orders& orders;
+    const actors::workers& workers;
+    const actors::queues& queues;
+    const actors::suspicions& suspicions;
+    const actors::hosting& hosting;
     const slot_shares& shares;
-    const forecast& predicts;
-    const views& seen;
+    const actors::forecast& forecast;
+    const actors::views& views;
   };
 
   /// @param known the profile of the server
@@ -51,7 +51,7 @@ public:
   // -- a row ------------------------------------------------------------------
 
   /// Returns the queue in which a row waits for its stage.
-  core::lane_id lane_of(const row& r) const;
+  core::queue_id queue_of(const row& r) const;
 
   planning::waiting entry_of(const row& r) const;
 
@@ -60,7 +60,7 @@ public:
   /// Returns the tenants that may take no seat of a worker for a queue now,
   /// sorted.
   std::vector<core::tenant_id> closed_to(const worker& w,
-                                         core::lane_id lane) const;
+                                         core::queue_id queue) const;
 
   /// Returns these and the named tenants that have rows at the worker: the
   /// others have none there, and may be behind the first rows.
@@ -72,7 +72,7 @@ public:
 
   /// Returns the first rows of these queues that a worker may take, best first.
   std::vector<planning::waiting> next_rows(
-    std::span<const core::lane_id> from, const worker& w,
+    std::span<const core::queue_id> from, const worker& w,
     std::span<const core::tenant_id> without, core::time_point now) const;
 
   /// Calls `dispatch` with the rows of these queues that are under way and may
@@ -81,25 +81,27 @@ public:
   /// At devices, rows in their first leg wait for their turn while anything
   /// runs. Returns whether it returned true.
   bool any_under_way(
-    std::span<const core::lane_id> lanes, const worker& w,
+    std::span<const core::queue_id> served, const worker& w,
     const std::function<bool(core::request_id)>& dispatch) const;
 
   // -- a worker for a row -----------------------------------------------------
 
-  /// Returns the worker that would end the next row of a queue first; nothing
-  /// if each that is offered was tried.
+  /// Returns the worker for the next row of a queue: the least loaded one if
+  /// its batch has a place and all devices are of one kind, otherwise the one
+  /// of the least loaded that would end the row first. Nothing if each that is
+  /// offered was tried.
   std::optional<core::worker_id> choose_worker(
-    core::lane_id lane, core::time_point now,
+    core::queue_id queue, core::time_point now,
     std::span<const core::worker_id> passed) const;
 
   /// Chooses under a plan that groups rows; nothing if the queue's next row
   /// waits.
-  std::optional<core::worker_id> seat_in_group(core::lane_id lane,
+  std::optional<core::worker_id> seat_in_group(core::queue_id queue,
                                                core::time_point now) const;
 
-  /// Returns the queues of a worker whose rows can join those of `lane`.
-  std::vector<core::lane_id> lanes_beside(core::lane_id lane,
-                                          const worker& w) const;
+  /// Returns the queues of a worker whose rows can join those of `queue`.
+  std::vector<core::queue_id> queues_beside(core::queue_id queue,
+                                            const worker& w) const;
 
   /// Returns how long a worker may give no sign of life for a row.
   core::timespan silence_of(const row& r, const worker& w) const;
@@ -114,14 +116,16 @@ public:
   /// nothing if one does, or may.
   std::optional<core::error> unloadable(const planning::leg& x) const;
 
-  /// The same for all legs with which a route can begin.
+  /// Returns such a reason if it holds for each leg with which a route can
+  /// begin; nothing if one of them can run.
   std::optional<core::error> unloadable(const planning::route& x) const;
 
   // -- rows that run alone ----------------------------------------------------
 
   /// Returns the suspect of a queue that was tried least, preferring those for
   /// which slots are available.
-  core::request_id next_suspect(core::lane_id lane, core::time_point now) const;
+  core::request_id next_suspect(core::queue_id queue,
+                                core::time_point now) const;
 
   /// Whether a suspect could be prepared or finished now.
   bool has_room_for(const row& r) const;
@@ -138,10 +142,14 @@ public:
   };
 
   /// Chooses for the suspects of a device's queue.
-  trial_choice device_for_trial(core::lane_id lane) const;
+  trial_choice device_for_trial(core::queue_id queue) const;
 
   /// Chooses for a suspect that a pool prepares or finishes.
   trial_choice pool_for_trial(const row& r) const;
+
+  /// Whether a worker is silent because its device does what its other worker
+  /// was ordered, which is watched instead.
+  bool waits_for_other(const worker& w) const;
 
   /// Returns the orders on which workers were working when their process died.
   std::vector<core::ticket> worked_on(std::span<const core::worker_id> gone,

@@ -25,6 +25,11 @@ void orders::report(core::ticket who, bool stepping) {
     i->second.what.stepping = stepping;
 }
 
+bool orders::any_stepping(std::span<const core::ticket> which) const {
+  return std::any_of(which.begin(), which.end(),
+                     [this](const auto who) { return at(who).stepping; });
+}
+
 uint32_t orders::progress(core::ticket who, uint32_t steps_done) {
   const auto i = open_.find(who);
   if (i == open_.end() || steps_done <= i->second.what.steps_done)

@@ -69,6 +69,9 @@ public:
   /// Its worker reported whether it is a member of its batch.
   void report(core::ticket who, bool stepping);
 
+  /// Whether one of these open orders was reported so.
+  bool any_stepping(std::span<const core::ticket> which) const;
+
   /// Its worker reported so many steps. Returns by how many fewer are left.
   uint32_t progress(core::ticket who, uint32_t steps_done);
 

@@ -15,7 +15,7 @@ constexpr uint32_t most_questions = 4;
 
 } // namespace
 
-bool questions::may_ask(core::request_id id) {
+bool questions::count_question(core::request_id id) {
   return all_[id].number++ < most_questions;
 }
 

@@ -28,7 +28,7 @@ class questions {
 public:
   /// Counts a question of a request's policy. Returns false if the policy has
   /// asked so often that it would never choose.
-  bool may_ask(core::request_id id);
+  bool count_question(core::request_id id);
 
   /// Begins the next question of a request, whose last one is over.
   void begin(core::request_id id, const planning::need& wanted,

@@ -13,8 +13,8 @@ namespace {
 
 // A count that is missing, which is a fault, becomes one that queues::check
 // finds.
-void count_down(queues::counts& of, core::lane_id lane) {
-  if (const auto i = of.try_emplace(lane, 0).first; --i->second == 0)
+void count_down(queues::counts& of, core::queue_id queue) {
+  if (const auto i = of.try_emplace(queue, 0).first; --i->second == 0)
     of.erase(i);
 }
 
@@ -24,38 +24,38 @@ queues::queues(core::timespan ageing) : ageing_(ageing) {}
 
 // -- waiting requests ---------------------------------------------------------
 
-void queues::push(core::lane_id lane, const planning::waiting& entry, end at,
+void queues::push(core::queue_id queue, const planning::waiting& entry, end at,
                   marks as) {
   if (as.held_up)
-    ++held_up_[lane];
+    ++held_up_[queue];
   if (as.under_way)
-    ++under_way_[lane];
+    ++under_way_[queue];
   if (as != marks{})
     marks_.insert_or_assign(entry.request, as);
   if (at == end::front)
-    lanes_.push_front(lane, entry);
+    queues_.push_front(queue, entry);
   else
-    lanes_.push(lane, entry);
-  dirty_.insert(lane);
+    queues_.push(queue, entry);
+  dirty_.insert(queue);
 }
 
 void queues::remove(core::request_id request) {
-  const auto lane = lanes_.remove(request);
+  const auto queue = queues_.remove(request);
   const auto counted = marks_.find(request);
-  if (!lane || counted == marks_.end())
+  if (!queue || counted == marks_.end())
     return;
   if (counted->second.held_up)
-    count_down(held_up_, *lane);
+    count_down(held_up_, *queue);
   if (counted->second.under_way)
-    count_down(under_way_, *lane);
+    count_down(under_way_, *queue);
   marks_.erase(counted);
 }
 
 void queues::hold_up(core::request_id request) {
-  const auto lane = lanes_.where(request);
-  ATELIER_EXPECTS(lane, "the request waits in a queue");
+  const auto queue = queues_.where(request);
+  ATELIER_EXPECTS(queue, "the request waits in a queue");
   if (!std::exchange(marks_[request].held_up, true))
-    ++held_up_[*lane];
+    ++held_up_[*queue];
 }
 
 queues::marks queues::marks_of(core::request_id request) const {
@@ -64,38 +64,38 @@ queues::marks queues::marks_of(core::request_id request) const {
 }
 
 std::vector<planning::waiting> queues::best(
-  std::span<const core::lane_id> served, core::time_point now, size_t most,
+  std::span<const core::queue_id> served, core::time_point now, size_t most,
   std::span<const core::tenant_id> without) const {
-  return lanes_.best(served, now, ageing_, most, without);
+  return queues_.best(served, now, ageing_, most, without);
 }
 
 void queues::charge(core::tenant_id tenant, core::timespan given,
                     core::time_point now) {
-  lanes_.charge(tenant, given, now);
+  queues_.charge(tenant, given, now);
 }
 
-std::vector<core::request_id> queues::of(core::lane_id lane) const {
-  return lanes_.of(lane);
+std::vector<core::request_id> queues::of(core::queue_id queue) const {
+  return queues_.of(queue);
 }
 
-std::optional<core::lane_id> queues::where(core::request_id request) const {
-  return lanes_.where(request);
+std::optional<core::queue_id> queues::where(core::request_id request) const {
+  return queues_.where(request);
 }
 
 bool queues::contains(core::request_id request) const {
-  return lanes_.contains(request);
+  return queues_.contains(request);
 }
 
-bool queues::empty(core::lane_id lane) const {
-  return lanes_.empty(lane);
+bool queues::empty(core::queue_id queue) const {
+  return queues_.empty(queue);
 }
 
 size_t queues::size() const {
-  return lanes_.size();
+  return queues_.size();
 }
 
-size_t queues::size(core::lane_id lane) const {
-  return lanes_.size(lane);
+size_t queues::size(core::queue_id queue) const {
+  return queues_.size(queue);
 }
 
 const queues::counts& queues::under_way() const {
@@ -106,8 +106,8 @@ const queues::counts& queues::held_up() const {
   return held_up_;
 }
 
-bool queues::delays_again(std::span<const core::lane_id> lanes) const {
-  return std::any_of(lanes.begin(), lanes.end(), [&](core::lane_id x) {
+bool queues::delays_again(std::span<const core::queue_id> served) const {
+  return std::any_of(served.begin(), served.end(), [&](core::queue_id x) {
     const auto lacks = starved_.find(x);
     return held_up_.count(x) != 0
         && (lacks == starved_.end() || lacks->second == lack::seat);
@@ -116,50 +116,55 @@ bool queues::delays_again(std::span<const core::lane_id> lanes) const {
 
 // -- queues to look at again --------------------------------------------------
 
-void queues::touch(core::lane_id lane) {
-  dirty_.insert(lane);
+void queues::touch(core::queue_id queue) {
+  dirty_.insert(queue);
 }
 
-void queues::touch_waiting(core::lane_id lane) {
-  if (!lanes_.empty(lane))
-    dirty_.insert(lane);
+void queues::touch_waiting(core::queue_id queue) {
+  if (!queues_.empty(queue))
+    dirty_.insert(queue);
 }
 
-void queues::starve(core::lane_id lane, lack of) {
-  starved_.insert_or_assign(lane, of);
+void queues::touch_untried(core::queue_id queue) {
+  if (!starved_.contains(queue))
+    touch_waiting(queue);
+}
+
+void queues::starve(core::queue_id queue, lack of) {
+  starved_.insert_or_assign(queue, of);
 }
 
 void queues::feed() {
-  for (const auto& [lane, of] : starved_)
-    dirty_.insert(lane);
+  for (const auto& [queue, of] : starved_)
+    dirty_.insert(queue);
   starved_.clear();
 }
 
-void queues::feed(core::lane_id lane) {
-  if (starved_.erase(lane) != 0)
-    dirty_.insert(lane);
+void queues::feed(core::queue_id queue) {
+  if (starved_.erase(queue) != 0)
+    dirty_.insert(queue);
 }
 
-std::optional<core::lane_id> queues::next() {
+std::optional<core::queue_id> queues::next() {
   if (dirty_.empty())
     return std::nullopt;
-  const auto lane = *dirty_.begin();
+  const auto queue = *dirty_.begin();
   dirty_.erase(dirty_.begin());
-  return lane;
+  return queue;
 }
 
 // -- workers with free seats --------------------------------------------------
 
 void queues::offer(core::worker_id worker, uint32_t taken,
-                   std::span<const core::lane_id> lanes) {
+                   std::span<const core::queue_id> served) {
   auto& last = last_[worker];
-  for (const auto lane : last.lanes)
-    open_[lane].erase({last.taken, worker});
+  for (const auto queue : last.served)
+    open_[queue].erase({last.taken, worker});
   last.taken = taken;
-  last.lanes.assign(lanes.begin(), lanes.end());
-  for (const auto lane : lanes) {
-    open_[lane].insert({taken, worker});
-    touch_waiting(lane);
+  last.served.assign(served.begin(), served.end());
+  for (const auto queue : served) {
+    open_[queue].insert({taken, worker});
+    touch_waiting(queue);
   }
 }
 
@@ -171,9 +176,9 @@ void queues::withdraw(core::worker_id worker) {
     i = i->second.empty() ? open_.erase(i) : i + 1;
 }
 
-const queues::offers& queues::offered(core::lane_id lane) const {
+const queues::offers& queues::offered(core::queue_id queue) const {
   static const auto& none = *new offers;
-  const auto i = open_.find(lane);
+  const auto i = open_.find(queue);
   return i == open_.end() ? none : i->second;
 }
 
@@ -181,14 +186,14 @@ std::string queues::check() const {
   counts held_up;
   counts under_way;
   for (const auto& [request, as] : marks_) {
-    const auto lane = lanes_.where(request);
-    if (!lane)
+    const auto queue = queues_.where(request);
+    if (!queue)
       return fmt::format("request {} is counted for a queue, but waits in none",
                          request.value);
     if (as.held_up)
-      ++held_up[*lane];
+      ++held_up[*queue];
     if (as.under_way)
-      ++under_way[*lane];
+      ++under_way[*queue];
   }
   if (held_up != held_up_)
     return "requests that were delayed are not counted";
@@ -196,12 +201,12 @@ std::string queues::check() const {
     return "requests that are under way are not counted";
   size_t offered = 0;
   for (const auto& [worker, last] : last_)
-    for (const auto lane : last.lanes)
-      if (++offered; !open_.contains(lane)
-                     || !open_.at(lane).contains({last.taken, worker}))
+    for (const auto queue : last.served)
+      if (++offered; !open_.contains(queue)
+                     || !open_.at(queue).contains({last.taken, worker}))
         return fmt::format("worker {} has no offer in queue {}", worker.value,
-                           lane.value);
-  for (const auto& [lane, workers] : open_)
+                           queue.value);
+  for (const auto& [queue, workers] : open_)
     offered -= workers.size();
   if (offered != 0)
     return "a queue has an offer that its worker did not make";

@@ -3,7 +3,7 @@
 
 #include <atelier/core/ids.hpp>
 #include <atelier/core/time.hpp>
-#include <atelier/planning/lanes.hpp>
+#include <atelier/planning/queues.hpp>
 
 #include <boost/container/flat_map.hpp>
 #include <boost/container/flat_set.hpp>
@@ -30,7 +30,7 @@ namespace atelier::actors {
 /// Threads: one at a time.
 class queues {
 public:
-  /// @param ageing as in planning::lanes::best
+  /// @param ageing as in planning::queues::best
   explicit queues(core::timespan ageing);
 
   // -- waiting requests -------------------------------------------------------
@@ -49,7 +49,7 @@ public:
   };
 
   /// Makes a request wait; its queue is looked at again.
-  void push(core::lane_id lane, const planning::waiting& entry, end at,
+  void push(core::queue_id queue, const planning::waiting& entry, end at,
             marks as);
 
   /// Removes a request from the queue in which it waits, if it does.
@@ -62,21 +62,21 @@ public:
   /// Returns how a request is counted.
   marks marks_of(core::request_id request) const;
 
-  /// These call the functions of planning::lanes.
+  /// These call the functions of planning::queues.
   std::vector<planning::waiting> best(
-    std::span<const core::lane_id> served, core::time_point now, size_t most,
+    std::span<const core::queue_id> served, core::time_point now, size_t most,
     std::span<const core::tenant_id> without = {}) const;
   void charge(core::tenant_id tenant, core::timespan given,
               core::time_point now);
-  std::vector<core::request_id> of(core::lane_id lane) const;
-  std::optional<core::lane_id> where(core::request_id request) const;
+  std::vector<core::request_id> of(core::queue_id queue) const;
+  std::optional<core::queue_id> where(core::request_id request) const;
   bool contains(core::request_id request) const;
-  bool empty(core::lane_id lane) const;
+  bool empty(core::queue_id queue) const;
   size_t size() const;
-  size_t size(core::lane_id lane) const;
+  size_t size(core::queue_id queue) const;
 
   /// Numbers of requests by queue; only queues that have some.
-  using counts = boost::container::flat_map<core::lane_id, uint32_t>;
+  using counts = boost::container::flat_map<core::queue_id, uint32_t>;
 
   /// Returns the number of requests under way, by queue.
   const counts& under_way() const;
@@ -85,30 +85,34 @@ public:
   const counts& held_up() const;
 
   /// Whether requests that can continue are held up in these queues.
-  bool delays_again(std::span<const core::lane_id> lanes) const;
+  bool delays_again(std::span<const core::queue_id> served) const;
 
   // -- queues to look at again ------------------------------------------------
 
-  void touch(core::lane_id lane);
+  void touch(core::queue_id queue);
 
   /// Marks a queue to be looked at again if it is not empty.
-  void touch_waiting(core::lane_id lane);
+  void touch_waiting(core::queue_id queue);
+
+  /// Marks one to be looked at again if its next request did not lack anything
+  /// when it was last looked at.
+  void touch_untried(core::queue_id queue);
 
   /// What a queue's next request lacks: slots or what frees them, or a seat of
   /// those left for others, which the rows in the other seats free.
   enum class lack : uint8_t { slots, seat };
 
   /// Notes that the next request of a queue cannot continue.
-  void starve(core::lane_id lane, lack of = lack::slots);
+  void starve(core::queue_id queue, lack of = lack::slots);
 
   /// Marks every queue whose next request lacked something to be looked at
   /// again.
   void feed();
   /// The same for one queue.
-  void feed(core::lane_id lane);
+  void feed(core::queue_id queue);
 
   /// Returns a queue that must be looked at, each once.
-  std::optional<core::lane_id> next();
+  std::optional<core::queue_id> next();
 
   // -- workers with free seats ------------------------------------------------
 
@@ -127,32 +131,32 @@ public:
   /// none for others. They are looked at again if they are not empty.
   /// @param taken the seats that are taken
   void offer(core::worker_id worker, uint32_t taken,
-             std::span<const core::lane_id> lanes);
+             std::span<const core::queue_id> served);
 
   /// Forgets a worker and its offers.
   void withdraw(core::worker_id worker);
 
-  const offers& offered(core::lane_id lane) const;
+  const offers& offered(core::queue_id queue) const;
 
   /// Returns the first invariant that does not hold; empty if all hold.
   std::string check() const;
 
 private:
   core::timespan ageing_;
-  planning::lanes lanes_;
-  boost::container::flat_map<core::lane_id, offers> open_;
+  planning::queues queues_;
+  boost::container::flat_map<core::queue_id, offers> open_;
 
   /// The last offer of each worker.
   struct last_offer {
     uint32_t taken = 0;
-    std::vector<core::lane_id> lanes;
+    std::vector<core::queue_id> served;
   };
 
   boost::container::flat_map<core::worker_id, last_offer> last_;
   /// The marks of waiting requests that have some.
   std::unordered_map<core::request_id, marks> marks_;
-  boost::container::flat_set<core::lane_id> dirty_;
-  boost::container::flat_map<core::lane_id, lack> starved_;
+  boost::container::flat_set<core::queue_id> dirty_;
+  boost::container::flat_map<core::queue_id, lack> starved_;
   counts held_up_;
   counts under_way_;
 };

@@ -117,10 +117,6 @@ recovery_counts records::recovery(core::time_point now) const {
 
 // -- requests -----------------------------------------------------------------
 
-void records::arrived() {
-  ++counts_.arrived;
-}
-
 void records::extra_work(core::variant_id variant, double times,
                          double pixels) {
   counts_.extra_work.resize(variants_, 0);
@@ -204,14 +200,6 @@ void records::rest() {
 
 // -- questions before the route -----------------------------------------------
 
-void records::searched() {
-  ++counts_.searched;
-}
-
-void records::facts_late() {
-  ++counts_.facts_late;
-}
-
 void records::retrieved(const planning::retrieval_sample& x) {
   auto& kept = counts_.retrievals;
   if (kept.size() >= most_retrievals)
@@ -274,26 +262,6 @@ void records::waited(core::request_id request, core::phase before,
   drawing_->add(std::move(e));
 }
 
-void records::slot_wait() {
-  ++counts_.slot_waits;
-}
-
-void records::dispatched() {
-  ++counts_.dispatched;
-}
-
-void records::order_lost() {
-  ++counts_.orders_lost;
-}
-
-void records::leg_restarted() {
-  ++counts_.legs_restarted;
-}
-
-void records::stale_reply() {
-  ++counts_.stale_replies;
-}
-
 void records::returned(core::request_id request, core::phase at,
                        core::time_point since,
                        const std::optional<timeline_track>& worker,
@@ -354,18 +322,6 @@ void records::stage_left_out(size_t stage) {
   ++all[stage];
 }
 
-void records::captured(uint64_t states) {
-  counts_.captured += states;
-}
-
-void records::captures_without_slot(uint64_t states) {
-  counts_.captures_without_slot += states;
-}
-
-void records::resumed() {
-  ++counts_.resumed;
-}
-
 void records::fell_back(core::request_id request, bool resumes,
                         uint32_t steps_done, const core::error& why,
                         core::time_point now) {
@@ -379,10 +335,6 @@ void records::fell_back(core::request_id request, bool resumes,
   drawing_->add(std::move(e));
 }
 
-void records::steps_run(uint64_t steps) {
-  counts_.steps_run += steps;
-}
-
 void records::ran(const std::optional<timeline_track>& worker, const stepped& x,
                   std::span<const core::ticket> batch) {
   if (x.batch != 0) {
@@ -393,6 +345,8 @@ void records::ran(const std::optional<timeline_track>& worker, const stepped& x,
   }
   if (!drawing_ || !worker || x.ended_ns == 0)
     return;
+  // Rows in decoding come first.
+  const auto stepped_on = batch.last(std::min(size_t{x.batch}, batch.size()));
   const auto add = [&](std::string_view name, core::time_point from,
                        core::timespan took) {
     timeline_event e;
@@ -403,7 +357,7 @@ void records::ran(const std::optional<timeline_track>& worker, const stepped& x,
     e.numbers.emplace_back("batch", x.batch);
     if (x.steps > 0)
       e.numbers.emplace_back("steps", x.steps);
-    name_rows(e, batch);
+    name_rows(e, stepped_on);
     drawing_->add(std::move(e));
   };
   const auto began = at(x.ended_ns) - x.took;
@@ -435,10 +389,6 @@ void records::encoded(core::time_point now) {
 
 // -- workers and processes ----------------------------------------------------
 
-void records::loads() {
-  ++counts_.loads;
-}
-
 void records::ready(core::process_id who, core::time_point now) {
   recovery_.ready(who, now);
 }
@@ -450,10 +400,6 @@ void records::down(core::process_id who, core::time_point now) {
 void records::lost(core::process_id who, std::vector<core::request_id> denoised,
                    bool open, core::time_point now) {
   recovery_.lost(who, std::move(denoised), open, now);
-}
-
-void records::worker_lost() {
-  ++counts_.workers_lost;
 }
 
 void records::died(const timeline_track& worker,

@@ -36,9 +36,12 @@ public:
     return drawing_ != nullptr;
   }
 
-  // -- requests ---------------------------------------------------------------
+  /// Raises a count that nothing is drawn for.
+  void count(uint64_t counters::*which, uint64_t times = 1) {
+    counts_.*which += times;
+  }
 
-  void arrived();
+  // -- requests ---------------------------------------------------------------
 
   /// Notes the extra work and the extra pixels of a request compared with a
   /// variant's usual image.
@@ -68,9 +71,6 @@ public:
 
   // -- questions before the route ---------------------------------------------
 
-  void searched();
-  void facts_late();
-
   /// Notes a search that ended, and keeps the last ones.
   void retrieved(const planning::retrieval_sample& x);
 
@@ -99,15 +99,6 @@ public:
 
   void waited(core::request_id request, core::phase before,
               core::time_point since, core::time_point now);
-  void slot_wait();
-  void dispatched();
-  void stale_reply();
-
-  /// Notes an order that its worker does not have, and never answered.
-  void order_lost();
-
-  /// Notes a leg that begins anew because its state is lost.
-  void leg_restarted();
 
   /// Notes a dispatch that ended.
   /// @param worker none if it is gone or no timeline is drawn
@@ -126,27 +117,19 @@ public:
               std::string_view name, core::request_id request, int64_t began_ns,
               core::timespan took);
 
-  void resumed();
-
   /// Notes a stage that was left out because it failed, found no free worker or
   /// was late.
   void stage_left_out(size_t stage);
-
-  /// Notes states that a device kept for later requests.
-  void captured(uint64_t states);
-
-  /// Notes states of a drawn image that no device kept, since no slot was free.
-  void captures_without_slot(uint64_t states);
 
   /// Notes a request that waits again after its dispatch ended without a
   /// result.
   void fell_back(core::request_id request, bool resumes, uint32_t steps_done,
                  const core::error& why, core::time_point now);
 
-  void steps_run(uint64_t steps);
-
-  /// Notes a run of steps of these requests.
+  /// Notes a run of steps.
   /// @param worker none if no timeline is drawn
+  /// @param batch the rows that the worker reported: those in decoding, then
+  ///        those of the run
   void ran(const std::optional<timeline_track>& worker, const stepped& x,
            std::span<const core::ticket> batch);
 
@@ -161,8 +144,6 @@ public:
 
   // -- workers and processes --------------------------------------------------
 
-  void loads();
-
   /// A worker of the process announced itself.
   void ready(core::process_id who, core::time_point now);
   void down(core::process_id who, core::time_point now);
@@ -171,8 +152,6 @@ public:
   /// @param open whether any request is open
   void lost(core::process_id who, std::vector<core::request_id> denoised,
             bool open, core::time_point now);
-
-  void worker_lost();
 
   /// Draws into the timeline the death of a worker that ran these requests.
   void died(const timeline_track& worker, std::span<const core::ticket> had,

@@ -51,6 +51,14 @@ std::optional<core::error> requests::too_much(const core::request& x) const {
   return std::nullopt;
 }
 
+void requests::stop() {
+  stopping_ = true;
+}
+
+bool requests::stopping() const {
+  return stopping_;
+}
+
 row& requests::accept(std::shared_ptr<const core::request> what) {
   const auto id = what->id;
   auto& r = rows_[id];

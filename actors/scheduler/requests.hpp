@@ -43,6 +43,12 @@ public:
   /// planning::is_granted.
   std::optional<core::error> too_much(const core::request& x) const;
 
+  /// No request is accepted from now on.
+  void stop();
+
+  /// Whether no more requests are accepted.
+  bool stopping() const;
+
   /// Creates a request's row.
   /// @pre no row has that number
   row& accept(std::shared_ptr<const core::request> what);
@@ -136,6 +142,7 @@ private:
   using times = std::set<std::pair<core::time_point, core::request_id>>;
 
   core::limits limits_;
+  bool stopping_ = false;
   std::unordered_map<core::request_id, row> rows_;
   times deadlines_;
   uint32_t ahead_ = 0;

@@ -35,7 +35,7 @@ public:
   }
 
   /// Returns the slots of the plan's routes.
-  const std::shared_ptr<const planning::route_slots>& slots() const {
+  const std::shared_ptr<const planning::route_slots>& route_slots() const {
     return slots_;
   }
 

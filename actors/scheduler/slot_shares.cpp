@@ -64,7 +64,7 @@ slot_counts slot_shares::left_for_waiting(const row& r) const {
 }
 
 slot_needs slot_shares::needs_of(const row& r) const {
-  const auto& at = r.course.slots();
+  const auto& at = r.course.stage_slots();
   slot_needs out{at.granted, at.reserve};
   if (r.course.phase() != phase::preparing)
     return out;
@@ -85,7 +85,7 @@ slot_needs slot_shares::needs_of(const row& r) const {
 }
 
 slot_counts slot_shares::left_at(const worker& w, const row& r) const {
-  auto out = r.course.slots().reserve;
+  auto out = r.course.stage_slots().reserve;
   add(out, left_for_others(r, [&] { return tenants_at(w, orders_); }));
   add(out, left_for_waiting(r));
   return out;
@@ -93,7 +93,7 @@ slot_counts slot_shares::left_at(const worker& w, const row& r) const {
 
 bool slot_shares::has_slots(const row& r) const {
   const auto needs = needs_of(r);
-  if (needs.takes == slot_counts{} && !r.course.slots().reads_files)
+  if (needs.takes == slot_counts{} && !r.course.stage_slots().reads_files)
     return true;
   for (size_t kind = 0; kind < needs.takes.size(); ++kind)
     if (slots_.free(static_cast<ipc::slot_kind>(kind))

@@ -287,44 +287,13 @@ ipc::slot_ref holding::operator[](planning::held name) const {
   return {};
 }
 
-ipc::slot_ref slots::fill(core::ticket dispatch, ipc::slot_kind kind,
-                          const slot_counts& reserve, const filler& fill) {
-  const std::array kinds{kind};
-  const auto opened = open(dispatch, control_life, kinds, reserve);
-  if (!opened)
-    return {};
-  const auto slot = opened->front();
-  const bool filled = fill(slot);
-  keeper_.release(slot, dispatch);
-  if (filled)
-    return slot;
-  keeper_.supersede(slot);
-  return {};
-}
-
-bool slots::fill_state(holding& of, core::ticket dispatch, uint32_t steps,
-                       const filler& with) {
-  const auto state = fill(dispatch, ipc::slot_kind::state, {}, with);
-  if (!state)
-    return false;
-  drop(of.state_);
-  of.state_ = state;
+void slots::begin_with(holding& of, uint32_t steps) {
   of.steps_ = steps;
-  return true;
-}
-
-bool slots::fill_image(holding& of, core::ticket dispatch,
-                       const slot_counts& reserve, const filler& with) {
-  const auto image = fill(dispatch, ipc::slot_kind::image, reserve, with);
-  if (!image)
-    return false;
-  of.image_ = image;
-  return true;
 }
 
 core::result<void> slots::keep(holding& of, const held_slots& wrote,
                                core::phase at, std::string_view stage,
-                               uint32_t most_steps) {
+                               uint32_t most_steps, core::extent px) {
   using planning::held;
   const auto& given = wrote.granted;
   uint64_t steps = 0;
@@ -348,7 +317,9 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
     const auto& slot = given[name];
     if (!slot)
       return;
-    drop(wrote.reading[name]);
+    // The newest image stays while its leg's start is made of it.
+    if (wrote.reading[name] != of.image_ || &into == &of.image_)
+      drop(wrote.reading[name]);
     into = slot;
   };
   if (given[held::state])
@@ -358,8 +329,10 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
   take(held::encoded, of.encoded_);
   // Before a leg ended with an image, pixels are those that it starts from, or
   // that answer a route without legs.
-  take(held::pixels,
-       at == core::phase::finishing && of.image_ ? of.image_ : of.found_);
+  const bool newest = at == core::phase::finishing && of.image_;
+  take(held::pixels, newest ? of.image_ : of.found_);
+  if (given[held::pixels] && px != core::extent{})
+    (newest ? of.image_px_ : of.found_px_) = px;
   if (wrote.reads_files)
     drop(wrote.reading[held::files]);
   return {};
@@ -404,10 +377,12 @@ void slots::end_leg(holding& of, const held_slots& wrote, bool with_image) {
   drop(wrote.granted[held::state]);
   keep_captures(of, wrote);
   of.state_ = {};
-  if (with_image)
+  if (with_image) {
     of.image_ = wrote.granted[held::pixels];
-  else
+    of.image_px_ = {};
+  } else {
     drop(wrote.granted[held::pixels]);
+  }
   drop_source(of);
   drop_found(of);
 }
@@ -431,6 +406,7 @@ void slots::drop_source(holding& of) {
 
 void slots::drop_found(holding& of) {
   drop_and_forget(of.found_);
+  of.found_px_ = {};
 }
 
 void slots::drop_captures(holding& of) {
@@ -441,6 +417,7 @@ void slots::drop_captures(holding& of) {
 void slots::take_found(holding& of) {
   ATELIER_EXPECTS(of.found_, "the request holds pixels of earlier work");
   of.image_ = std::exchange(of.found_, {});
+  of.image_px_ = std::exchange(of.found_px_, {});
 }
 
 void slots::drop(const ipc::slot_ref& slot) {

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -157,25 +156,19 @@ public:
 
   // -- what requests hold -----------------------------------------------------
 
-  using filler = std::function<bool(const ipc::slot_ref&)>;
-
-  /// Makes the control process fill a slot with a state after `steps` steps, in
-  /// place of the request's state. Returns false, and changes nothing, if no
-  /// slot is free or `fill` fails.
-  bool fill_state(holding& of, core::ticket dispatch, uint32_t steps,
-                  const filler& fill);
-
-  /// Makes the control process fill a slot with the request's image, if so many
-  /// stay free; otherwise like `fill_state`.
-  bool fill_image(holding& of, core::ticket dispatch,
-                  const slot_counts& reserve, const filler& fill);
+  /// The request's state counts as one after `steps` steps: its device begins
+  /// with earlier work of so many.
+  static void begin_with(holding& of, uint32_t steps);
 
   /// Keeps what a stage wrote in the phase `at` for its request; what it
   /// replaced, and the files that it read, are freed. Fails, and changes
   /// nothing, if the stage left a slot empty that it was to write, or a state
   /// with more than `most_steps` steps.
+  /// @param px the size that the stage gave the pixels; empty: that of those
+  ///        that it replaced
   core::result<void> keep(holding& of, const held_slots& wrote, core::phase at,
-                          std::string_view stage, uint32_t most_steps);
+                          std::string_view stage, uint32_t most_steps,
+                          core::extent px = {});
 
   /// What became of the state of a denoising order that ended without its
   /// result.
@@ -241,8 +234,6 @@ public:
 private:
   void waits_no_more(core::request_id request);
   uint32_t images_count() const;
-  ipc::slot_ref fill(core::ticket dispatch, ipc::slot_kind kind,
-                     const slot_counts& reserve, const filler& fill);
   void drop(const ipc::slot_ref& slot);
   void drop_and_forget(ipc::slot_ref& slot);
   void keep_captures(holding& of, const held_slots& wrote);

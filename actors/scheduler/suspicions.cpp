@@ -65,7 +65,7 @@ uint32_t suspicions::strikes(core::request_id id) const {
   return x == nullptr ? 0 : x->strikes;
 }
 
-suspicions::permission suspicions::may_try(core::request_id id) {
+suspicions::permission suspicions::ask_for_trial(core::request_id id) {
   auto* x = find(id);
   if (x == nullptr || !x->records || x->next_trial == trial::noted)
     return permission::granted;
@@ -145,11 +145,11 @@ uint32_t suspicions::reached(core::request_id id) const {
   return x == nullptr ? 0 : x->reached;
 }
 
-uint32_t suspicions::unanswered(core::request_id id) {
+uint32_t suspicions::count_unanswered(core::request_id id) {
   return ++all_[id].unanswered;
 }
 
-bool suspicions::may_restart(core::request_id id) {
+bool suspicions::count_restart(core::request_id id) {
   auto& x = all_[id];
   if (x.restarts >= most_restarts)
     return false;
@@ -175,7 +175,7 @@ core::error suspicions::poison_of(core::request_id id, const place& at,
 
 // -- delays -------------------------------------------------------------------
 
-bool suspicions::delay(core::request_id id) {
+bool suspicions::note_delay(core::request_id id) {
   return !std::exchange(all_[id].delayed, true);
 }
 

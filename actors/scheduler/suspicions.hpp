@@ -69,7 +69,7 @@ public:
 
   /// Asks whether a suspect may be tried. If the answer is `wanted`, the client
   /// must record what `next_record` returns.
-  permission may_try(core::request_id id);
+  permission ask_for_trial(core::request_id id);
 
   /// The client recorded the trial. Returns whether that was awaited.
   bool recorded(core::request_id id);
@@ -117,11 +117,11 @@ public:
 
   /// Counts an order of this stage that was lost, or whose answer was; returns
   /// their number.
-  uint32_t unanswered(core::request_id id);
+  uint32_t count_unanswered(core::request_id id);
 
   /// Counts a leg that must begin anew because its state is lost. Returns false
   /// if that was often enough.
-  bool may_restart(core::request_id id);
+  bool count_restart(core::request_id id);
 
   /// Whether a request has caused so many deaths that it is not tried again.
   bool is_poison(core::request_id id) const;
@@ -135,7 +135,7 @@ public:
 
   /// A death that another request caused delays a request. Returns false if one
   /// had already delayed it.
-  bool delay(core::request_id id);
+  bool note_delay(core::request_id id);
 
   /// Whether a request was delayed so, and is not a suspect itself.
   bool is_held_up(core::request_id id) const;

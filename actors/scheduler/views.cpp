@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/hub_lanes.hpp>
+#include <atelier/actors/scheduler/queue_ids.hpp>
 #include <atelier/actors/scheduler/views.hpp>
 #include <atelier/planning/policy.hpp>
 
@@ -38,9 +38,9 @@ void views::write(planning::worker_view& out, const worker& w) const {
     out.rows.push_back(
       {x.masked, x.steps - std::min(x.steps, x.steps_done), true});
   }
-  const auto own = planning::lane_of(w.id());
-  for (const auto lane : {own, alone_lane(own)})
-    for (const auto id : queues_.of(lane)) {
+  const auto own = planning::queue_of(w.id());
+  for (const auto queue : {own, alone_queue(own)})
+    for (const auto id : queues_.of(queue)) {
       const auto& r = requests_.at(id);
       out.rows.push_back({r.course.masked_as_it_runs(), steps_left(r), false});
     }

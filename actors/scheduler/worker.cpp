@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/hub_lanes.hpp>
+#include <atelier/actors/scheduler/queue_ids.hpp>
 #include <atelier/actors/scheduler/worker.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/planning/policy.hpp>
@@ -12,14 +12,16 @@ namespace atelier::actors {
 namespace {
 
 // A classifier's work waits in no queue.
-std::vector<core::lane_id> lanes_of_pool(role x) {
+std::vector<core::queue_id> queues_of_pool(role x) {
   switch (x) {
     case role::preprocess:
-      return {prepare_lane};
+      return {prepare_queue};
     case role::postprocess:
-      return {finish_lane};
+      return {finish_queue};
     case role::recall:
-      return {recall_lane};
+      return {recall_queue};
+    case role::device_stage:
+      return {device_stage_queue};
     case role::classifier:
     case role::denoise_step:
       break;
@@ -76,9 +78,9 @@ worker::worker(core::worker_id id, const worker_ready& x,
   view_.may_host = variants_of(x.may_host, known);
   view_.memory_bytes = x.memory_bytes;
   view_.hosting = variants_of(x.variants, known);
-  host = on_device() ? hosted{view_.hosting, planning::lanes_of(view_),
+  host = on_device() ? hosted{view_.hosting, planning::queues_of(view_),
                               view_.max_batch, x.loads_beside}
-                     : hosted{lanes_of_pool(address.role)};
+                     : hosted{queues_of_pool(address.role)};
 }
 
 bool worker::takes_more() const {

@@ -171,6 +171,17 @@ public:
 
   void drain() {
     draining_ = true;
+    lacks_slots_ = false;
+  }
+
+  /// The row that waits lacks slots, which the device's other worker may free.
+  void lack_slots() {
+    lacks_slots_ = true;
+  }
+
+  /// Whether the device's other worker takes no work either.
+  bool keeps_device() const {
+    return exclusive_ || (draining_ && !lacks_slots_);
   }
 
   /// Returns whether it was draining.
@@ -195,6 +206,7 @@ public:
 
 private:
   bool draining_ = false;
+  bool lacks_slots_ = false;
   bool exclusive_ = false;
 };
 
@@ -227,12 +239,18 @@ public:
     return view_.max_batch;
   }
 
-  /// Whether it runs on a device; otherwise it belongs to a CPU pool.
+  /// Whether it runs steps; otherwise it belongs to a pool.
   bool on_device() const {
     return address.role == role::denoise_step;
   }
 
-  /// Whether it may be given another row now.
+  /// Whether its orders wait for a device's thread, so that it cannot tell by
+  /// itself whether they continue.
+  bool waits_for_device() const {
+    return on_device() || address.role == role::device_stage;
+  }
+
+  /// Whether it may be given another row now, as far as it alone is concerned.
   bool takes_more() const;
 
   /// Its process may be dead.

@@ -98,16 +98,16 @@ bool workers::is_seen(const worker& w) const {
   return w.on_device() && !w.suspected() && !left_out(w);
 }
 
-bool workers::others_serve(core::lane_id lane) const {
+bool workers::others_serve(core::queue_id queue) const {
   return std::any_of(all_.begin(), all_.end(), [&](const auto& x) {
     const worker& w = x.second;
-    return !w.slow() && !w.suspected() && w.host.serves(lane);
+    return !w.slow() && !w.suspected() && w.host.serves(queue);
   });
 }
 
-bool workers::anyone_serves(core::lane_id lane) const {
+bool workers::anyone_serves(core::queue_id queue) const {
   return std::any_of(all_.begin(), all_.end(), [&](const auto& x) {
-    return !x.second.suspected() && x.second.host.serves(lane);
+    return !x.second.suspected() && x.second.host.serves(queue);
   });
 }
 
@@ -132,6 +132,22 @@ void workers::count_waiting(core::worker_id id, bool comes) {
   else
     --w->waiting_;
   view_changed(*w);
+}
+
+const worker* workers::beside(const worker& w) const {
+  if (!w.waits_for_device())
+    return nullptr;
+  auto there = w.address;
+  there.role = w.on_device() ? role::device_stage : role::denoise_step;
+  const auto i = addresses_.find(there);
+  return i == addresses_.end() ? nullptr : &all_.at(i->second);
+}
+
+bool workers::takes_more(const worker& w) const {
+  if (!w.takes_more())
+    return false;
+  const auto* const other = beside(w);
+  return other == nullptr || !other->trial.keeps_device();
 }
 
 void workers::each_beside(const worker& w,

@@ -71,10 +71,18 @@ public:
   bool is_seen(const worker& w) const;
 
   /// Whether a worker that is not slow serves a queue.
-  bool others_serve(core::lane_id lane) const;
+  bool others_serve(core::queue_id queue) const;
 
   /// Whether a worker that is not suspected serves a queue.
-  bool anyone_serves(core::lane_id lane) const;
+  bool anyone_serves(core::queue_id queue) const;
+
+  /// Returns the other worker of its device: the one of stages beside that of
+  /// steps, or the reverse; null if it has none.
+  const worker* beside(const worker& w) const;
+
+  /// Whether a worker may be given another row now. A row that runs alone, or
+  /// waits for that, has the whole device.
+  bool takes_more(const worker& w) const;
 
   // -- changes of workers -----------------------------------------------------
 

@@ -31,7 +31,7 @@ class denoise_by_row final : public planning::any_stage {
 public:
   denoise_by_row() {
     row_.name = "denoise";
-    row_.place = planning::place::device;
+    row_.place = planning::place::batch;
     row_.hook = planning::hook::each_leg;
     row_.slots = denoise_uses;
   }

@@ -48,14 +48,14 @@ image::pixel_view drawn_pixels(core::extent px,
 // Returns the image in the requested size, with the parts of the source that an
 // edit keeps; none if it stays as it was drawn.
 core::result<std::optional<image::bitmap>> scaled_pixels(
-  const core::recipe& how, std::span<const std::byte> slot) {
-  if (how.scaled_to == core::extent{})
+  core::extent px, core::extent scaled_to, std::span<const std::byte> slot) {
+  if (scaled_to == core::extent{})
     return std::optional<image::bitmap>{};
-  const auto kept = gpu::parse_kept(slot, how.px, how.scaled_to);
+  const auto kept = gpu::parse_kept(slot, px, scaled_to);
   if (!kept)
     return kept.why();
-  auto out = image::cover(
-    drawn_pixels(how.px, slot.first(gpu::drawn_bytes(how.px))), how.scaled_to);
+  auto out =
+    image::cover(drawn_pixels(px, slot.first(gpu::drawn_bytes(px))), scaled_to);
   if (!out)
     return out.why();
   image::keep_unmasked(*out, kept->pixels, kept->mask);
@@ -75,9 +75,13 @@ finish_stage::finish_stage(uint32_t test_crash_seed)
 std::optional<finish_stage::work> finish_stage::begin(
   const planning::row_view& row) const {
   const auto& v = row.costs.variants[row.recipe->variant.value];
-  return work{*row.recipe,       row.wanted.text,
-              v.model,           v.name,
-              row.wanted.output, {row.notes.begin(), row.notes.end()}};
+  return work{*row.recipe,
+              row.wanted.text,
+              v.model,
+              v.name,
+              row.wanted.output,
+              row.px,
+              {row.notes.begin(), row.notes.end()}};
 }
 
 core::timespan finish_stage::takes(const work&,
@@ -102,11 +106,16 @@ core::result<finish_stage::done> finish_stage::run(
   const auto pixels = here.slots.view(here.reads[held::pixels]);
   if (!pixels)
     return pixels.why();
-  const auto scaled = scaled_pixels(x.recipe, *pixels);
+  if (pixels->size() < gpu::drawn_bytes(x.px))
+    return core::fail(core::ec::internal,
+                      "an image of {}x{} pixels has {} bytes, its slot has {}",
+                      x.px.width, x.px.height, gpu::drawn_bytes(x.px),
+                      pixels->size());
+  const auto scaled = scaled_pixels(x.px, x.recipe.scaled_to, *pixels);
   if (!scaled)
     return scaled.why();
   const image::pixel_view view =
-    *scaled ? (*scaled)->view() : drawn_pixels(x.recipe.px, *pixels);
+    *scaled ? (*scaled)->view() : drawn_pixels(x.px, *pixels);
   const auto about =
     image::describe(x.text, x.recipe, x.model, told_of(x.notes));
   const auto file = image::encode(view, x.output, image::to_text(about));

@@ -20,6 +20,8 @@ public:
     std::string model;
     std::string variant;
     core::encoding output;
+    /// The size of the pixels.
+    core::extent px;
     /// Notes that the file's metadata contain in addition to the parameters.
     std::vector<core::note> notes;
 
@@ -27,7 +29,7 @@ public:
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.recipe, x.text, x.model, x.variant, x.output, x.notes);
+      return f(x.recipe, x.text, x.model, x.variant, x.output, x.px, x.notes);
     }
   };
 

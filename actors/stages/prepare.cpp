@@ -243,7 +243,7 @@ std::optional<prepare_stage::work> prepare_stage::begin(
                                  row.recipe->px);
   x.is_fetched = row.holds[static_cast<size_t>(held::source)];
   if (row.recipe->from_image && row.drawn != nullptr) {
-    x.drawn_px = row.drawn->px;
+    x.drawn_px = row.px;
     x.drawn_scaled_to = row.drawn->scaled_to;
   }
   return x;

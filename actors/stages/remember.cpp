@@ -129,7 +129,9 @@ std::optional<remember_stage::work> remember_stage::begin(
     order.states = false;
     order.depth = std::max(order.depth, 1u);
   }
-  if (of.recipe->px != whole.px || of.recipe->scaled_to != whole.scaled_to)
+  // Pixels of another size are no image that a device drew.
+  if (of.px != of.recipe->px || of.recipe->px != whole.px
+      || of.recipe->scaled_to != whole.scaled_to)
     order.image = false;
   if (!order.states && !order.image)
     return std::nullopt;

@@ -127,7 +127,7 @@ diffserve_comparison_rules rules(const std::string& name) {
   ATELIER_EXPECTS(found != all.end(), "rules of that name");
   // The artifact draws workers at random. The specification's figures use the
   // least loaded worker, for all policies.
-  found->worker_lanes = false;
+  found->worker_queues = false;
   return *found;
 }
 

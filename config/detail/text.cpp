@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/text.hpp>
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/utf8.hpp>
 
 #include <fmt/format.h>
@@ -37,8 +38,7 @@ void append_escaped(std::string_view x, std::string& text) {
 }
 
 bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  return core::is_alphanumeric(c) || c == '_' || c == '-';
 }
 
 } // namespace
@@ -74,12 +74,8 @@ std::string quote_key(std::string_view x) {
 }
 
 std::string shorten(std::string_view x) {
-  if (x.size() <= most_shown_bytes)
-    return std::string{x};
-  size_t end = most_shown_bytes;
-  while (end > 0 && (static_cast<unsigned char>(x[end]) & 0xC0) == 0x80)
-    --end;
-  return std::string{x.substr(0, end)} + "…";
+  std::string shown{core::beginning_of(x, most_shown_bytes)};
+  return shown.size() < x.size() ? shown + "…" : shown;
 }
 
 } // namespace atelier::config::detail

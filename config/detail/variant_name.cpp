@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/detail/number.hpp>
 #include <atelier/config/detail/variant_name.hpp>
+#include <atelier/core/ascii.hpp>
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@ constexpr size_t most_name_bytes = 64;
 
 bool is_name(std::string_view x) {
   const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-        || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return core::is_alphanumeric(c) || c == '_' || c == '-' || c == '.';
   };
   return !x.empty() && x.size() <= most_name_bytes
       && std::all_of(x.begin(), x.end(), allowed);

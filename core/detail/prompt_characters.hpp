@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/ascii.hpp>
+
 namespace atelier::core::detail {
 
 // What the web UI's prompt parser takes for white space and for a part of a
@@ -11,8 +13,7 @@ constexpr bool is_space(char c) {
 }
 
 constexpr bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || c == '_'
+  return is_alphanumeric(c) || c == '_'
       || static_cast<unsigned char>(c) >= 0x80;
 }
 

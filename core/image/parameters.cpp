@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/image/parameters.hpp>
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/version.hpp>
 
 #include <fmt/format.h>
@@ -25,8 +27,7 @@ constexpr bool is_space(char c) {
 /// Returns whether `c` may be in a word. Letters of other scripts are several
 /// bytes of UTF-8.
 constexpr bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-      || (c >= '0' && c <= '9') || c == '_'
+  return core::is_alphanumeric(c) || c == '_'
       || static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -35,11 +36,7 @@ constexpr bool is_name(char c) {
 }
 
 std::string_view strip(std::string_view x) {
-  while (!x.empty() && is_space(x.front()))
-    x.remove_prefix(1);
-  while (!x.empty() && is_space(x.back()))
-    x.remove_suffix(1);
-  return x;
+  return core::trim(x, is_space);
 }
 
 template <class Predicate>
@@ -52,8 +49,7 @@ size_t skip(std::string_view x, size_t at, Predicate wanted) {
 std::string quote(std::string_view value) {
   if (value.find_first_of(",\n:") == std::string_view::npos)
     return std::string{value};
-  return nlohmann::json(value).dump(-1, ' ', false,
-                                    nlohmann::json::error_handler_t::replace);
+  return core::json_text(nlohmann::json(value));
 }
 
 std::string unquote(std::string_view value) {

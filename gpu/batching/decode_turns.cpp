@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/batching/decode_share.hpp>
 #include <atelier/gpu/batching/decode_turns.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <atelier/gpu/captions/parse_caption.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
-#include <atelier/gpu/models/tokenizer/detail/word_characters.hpp>
+#include <atelier/gpu/models/files/word_characters.hpp>
 
 #include <fmt/format.h>
 

@@ -130,7 +130,7 @@ struct executor_events {
 ///
 /// Jobs run in the order of their calls, except for decodings: a decoding may
 /// continue in parts between the steps of runs requested after it, so that none
-/// of those steps waits for long (batching/decode_share.hpp). At most one run
+/// of those steps waits for long (batching/decode_turns.hpp). At most one run
 /// is pending at a time; opening, closing and decoding may be queued behind it.
 /// Threads: calls from one owner; none blocks.
 class executor {
@@ -158,6 +158,14 @@ public:
   /// Turns a row's latent into pixels in its image slot, then calls `decoded`
   /// unless the row is closed before.
   virtual void decode(core::ticket who) = 0;
+
+  /// Runs `work` once, on the device's thread after the jobs requested before
+  /// it and never during a run of steps; a stage of a host uses the device
+  /// there (planning/stage.hpp). Work that is dropped counts as failed. An
+  /// executor without an own way runs it at once, on the caller's thread.
+  virtual void call(std::function<void()> work) {
+    work();
+  }
 
   /// Loads these variants; others may be unloaded. Returns true if they are
   /// already loaded. Otherwise calls `loaded` later, once for each call, in the

@@ -5,9 +5,10 @@
 #include <atelier/gpu/device/detail/torch_rows.hpp>
 #include <atelier/gpu/device/detail/torch_threads.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/content_digest.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
 

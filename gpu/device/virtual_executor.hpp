@@ -65,6 +65,7 @@ public:
   void run(const run_job& job) override;
   void interrupt() override;
   void decode(core::ticket who) override;
+  void call(std::function<void()> work) override;
   void close(core::ticket who) override;
   bool load(const std::vector<core::variant_id>& variants,
             const std::vector<core::variant_id>& keep) override;

@@ -3,6 +3,8 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/core/samplers.hpp>
+#include <atelier/core/shape.hpp>
+#include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -19,10 +21,7 @@
 
 namespace atelier::gpu {
 
-struct component;
 class model;
-struct model_files;
-struct model_file_options;
 struct placement;
 class safetensors_file;
 
@@ -52,6 +51,8 @@ struct model_pipeline {
   /// Whether it obeys the default of its autoencoder's class, which is to
   /// compute in float32 where float16 is requested.
   bool upcasts_vae = false;
+  /// What an autoencoder in a single file does not say of itself.
+  vae_traits single_file_vae = {};
   /// What a strength does to the steps of LCM.
   core::share_steps lcm_steps = core::share_steps::cut;
   /// Another pipeline whose models lend parts to this one's; may be null.
@@ -140,5 +141,19 @@ found_pipeline find_pipeline(std::string_view class_name);
 
 /// Returns the family whose denoisers have that class; null if none has.
 const family* find_denoiser(std::string_view class_name);
+
+/// Returns a setting of the model's family.
+/// @pre the family has a setting of that name
+bool setting_of(const model_files& x, std::string_view name);
+
+/// Returns the image size that a denoiser was made for.
+/// @param factor pixels of a side per element of the latent's side
+core::extent native_extent(const denoiser_facts& denoiser, uint32_t factor);
+
+/// Returns the facts of a model's denoiser, as reported by its family, and
+/// checks that its parts fit each other.
+/// Errors: those of family::facts; ec::internal if it threw; ec::bad_config if
+///         the autoencoder's latents have other channels.
+core::result<denoiser_facts> facts_by_family(const model_files& model);
 
 } // namespace atelier::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/prompt_syntax.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/family.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 

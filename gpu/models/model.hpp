@@ -8,8 +8,8 @@
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/placement.hpp>
-#include <atelier/gpu/models/prompt_text.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
+#include <atelier/gpu/models/tokenizer/prompt_text.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/vae/latent_preview.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>

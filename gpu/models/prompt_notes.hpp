@@ -7,7 +7,7 @@
 #include <atelier/core/shape.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/model_traits.hpp>
-#include <atelier/gpu/models/prompt_text.hpp>
+#include <atelier/gpu/models/tokenizer/prompt_text.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
-#include <atelier/gpu/models/files/detail/part_checks.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
 #include <atelier/gpu/models/prompt_reader.hpp>
 
@@ -22,7 +21,7 @@ core::result<prompt_reader> prompt_reader::load(const model_files& from) {
   for (const auto& [network, files] : parts) {
     if (!network || !files)
       continue;
-    auto words = detail::load_words(*files, &*network);
+    auto words = load_words(*files, &*network);
     if (!words)
       return words.why();
     const auto config = read_clip_text_config(*network);

@@ -3,7 +3,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/prompt_text.hpp>
+#include <atelier/gpu/models/tokenizer/prompt_text.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace atelier::gpu {
 /// Threads: any; it does not change.
 class prompt_reader {
 public:
-  /// Errors: those of detail::load_words and read_clip_text_config.
+  /// Errors: those of load_words and read_clip_text_config.
   static core::result<prompt_reader> load(const model_files& from);
 
   /// Returns a positive text without what the model ignores: phrases without a

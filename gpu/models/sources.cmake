@@ -4,45 +4,43 @@ set(model_sources
   models/bert/bert_config.cpp
   models/bert/detail/bert_names.cpp
   models/bert/sentence_folder.cpp
+  models/catalog/detail/folder_links.cpp
+  models/catalog/detail/model_folder.cpp
+  models/catalog/expected_tensors.cpp
+  models/catalog/families.cpp
+  models/catalog/model_check.cpp
+  models/catalog/model_facts.cpp
+  models/catalog/model_import.cpp
+  models/catalog/open_model.cpp
   models/clip/clip_text_config.cpp
   models/clip/clip_vision_config.cpp
-  models/clip/detail/text_names.cpp
   models/clip/image_preparation.cpp
   models/clip/prompt_chunks.cpp
-  models/families.cpp
+  models/clip/text_file.cpp
+  models/family.cpp
   models/files/content_digest.cpp
-  models/files/detail/float_types.cpp
-  models/files/detail/folder_links.cpp
-  models/files/detail/foreign_json.cpp
-  models/files/detail/inferred_config.cpp
-  models/files/detail/inferred_part.cpp
+  models/files/float_types.cpp
   models/files/detail/json_cursor.cpp
-  models/files/detail/model_folder.cpp
-  models/files/detail/network_fields.cpp
-  models/files/detail/part_checks.cpp
   models/files/detail/safetensors_header.cpp
-  models/files/detail/tensor_collection.cpp
-  models/files/detail/transformers_records.cpp
   models/files/detail/weight_files.cpp
-  models/files/expected_tensors.cpp
+  models/files/foreign_json.cpp
+  models/files/inferred_part.cpp
   models/files/json_file.cpp
   models/files/known_words.cpp
-  models/files/model_check.cpp
-  models/files/model_facts.cpp
-  models/files/model_files.cpp
-  models/files/model_import.cpp
   models/files/model_traits.cpp
+  models/files/network_fields.cpp
   models/files/output_file.cpp
+  models/files/part_folder.cpp
   models/files/printable.cpp
   models/files/safetensors.cpp
   models/files/safetensors_write.cpp
   models/files/staging_folder.cpp
+  models/files/tensor_collection.cpp
   models/files/tensor_source.cpp
   models/judge/judge_config.cpp
   models/judge/judge_folder.cpp
   models/judge/prompt_classifier_config.cpp
-  models/judge/prompt_classifier_files.cpp
-  models/layers/detail/norm_kernels.cpp
+  models/layers/norm_kernels.cpp
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp
   models/prompt_notes.cpp
@@ -63,7 +61,7 @@ set(model_sources
   models/tokenizer/detail/vocabulary_json.cpp
   models/tokenizer/detail/word_pieces.cpp
   models/tokenizer/tokenizer.cpp
-  models/unet/detail/expected_unet.cpp
+  models/unet/detail/inferred_unet.cpp
   models/unet/detail/prediction_type.cpp
   models/unet/detail/single_file.cpp
   models/unet/detail/unet_inputs.cpp
@@ -72,12 +70,12 @@ set(model_sources
   models/unet/unet_family.cpp
   models/vae/autoencoder_config.cpp
   models/vae/coder_memory.cpp
-  models/vae/detail/vae_file.cpp
-  models/vae/detail/vae_names.cpp)
+  models/vae/vae_file.cpp)
 
 # The sources that include LibTorch.
 set(model_torch_sources
   models/bert/bert_text.cpp
+  models/catalog/family_loaders.cpp
   models/clip/clip_encoder.cpp
   models/clip/clip_text.cpp
   models/clip/clip_vision.cpp
@@ -85,35 +83,34 @@ set(model_torch_sources
   models/denoiser.cpp
   models/embedding/detail/bert_embedder.cpp
   models/embedding/detail/clip_embedder.cpp
-  models/embedding/detail/unit_vectors.cpp
   models/embedding/image_embedder.cpp
   models/embedding/text_embedder.cpp
-  models/family_loaders.cpp
   models/judge/clip_layers.cpp
   models/judge/discriminator_net.cpp
+  models/judge/image_judge.cpp
+  models/judge/image_scorer.cpp
   models/judge/judge_input.cpp
   models/judge/layers.cpp
   models/judge/module_state.cpp
-  models/judge/image_judge.cpp
-  models/judge/image_scorer.cpp
   models/judge/prompt_classifier.cpp
   models/judge/prompt_classifier_net.cpp
   models/judge/scorer_net.cpp
   models/judge/text_encoder_net.cpp
-  models/layers/detail/attention.cpp
-  models/layers/detail/conv_layer.cpp
-  models/layers/detail/dense.cpp
-  models/layers/detail/embeddings.cpp
-  models/layers/detail/group_norm_silu.cpp
-  models/layers/detail/host_weights.cpp
-  models/layers/detail/norms.cpp
-  models/layers/detail/stripes.cpp
-  models/layers/detail/upsample_conv.cpp
+  models/layers/attention.cpp
+  models/layers/conv_layer.cpp
+  models/layers/dense.cpp
+  models/layers/host_weights.cpp
+  models/layers/embeddings.cpp
+  models/layers/group_norm_silu.cpp
+  models/layers/norms.cpp
+  models/layers/placement.cpp
+  models/layers/stripes.cpp
+  models/layers/upsample_conv.cpp
+  models/layers/weights.cpp
   models/mmdit/detail/joint_block.cpp
   models/mmdit/mmdit.cpp
   models/mmdit/mmdit_model.cpp
   models/model.cpp
-  models/placement.cpp
   models/unet/detail/unet_attention.cpp
   models/unet/detail/unet_embedding.cpp
   models/unet/detail/unet_levels.cpp
@@ -127,5 +124,4 @@ set(model_torch_sources
   models/vae/detail/tile_canvas.cpp
   models/vae/detail/tiny_coder.cpp
   models/vae/detail/vae_blocks.cpp
-  models/vae/latent_preview.cpp
-  models/weights.cpp)
+  models/vae/latent_preview.cpp)

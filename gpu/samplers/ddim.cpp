@@ -12,7 +12,7 @@ namespace atelier::gpu {
 
 namespace {
 
-std::vector<double> timesteps_of(const planning& from) {
+std::vector<double> timesteps_of(const planner_input& from) {
   const uint32_t train = from.config.num_train_timesteps;
   const uint32_t n = from.choice.steps;
   switch (from.spacing) {
@@ -50,7 +50,7 @@ predicted_noise noise_of(prediction predicts, double alpha) {
   }
 }
 
-void set_next(step_rule& rule, const planning& from, double alpha,
+void set_next(step_rule& rule, const planner_input& from, double alpha,
               double alpha_next) {
   const double variance =
     (1 - alpha_next) / (1 - alpha) * (1 - alpha / alpha_next);
@@ -66,7 +66,7 @@ void set_next(step_rule& rule, const planning& from, double alpha,
 
 } // namespace
 
-core::result<sampler_plan> plan_ddim(const planning& from) {
+core::result<sampler_plan> plan_ddim(const planner_input& from) {
   const auto timesteps = timesteps_of(from);
   if (auto ok = check_timesteps(from, timesteps); !ok)
     return ok.why();

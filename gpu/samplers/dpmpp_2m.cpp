@@ -14,7 +14,7 @@ namespace atelier::gpu {
 
 namespace {
 
-std::vector<double> timesteps_of(const planning& from) {
+std::vector<double> timesteps_of(const planner_input& from) {
   const uint32_t train = from.config.num_train_timesteps;
   const uint32_t n = from.choice.steps;
   if (from.spacing == timestep_spacing::trailing)
@@ -32,7 +32,7 @@ std::vector<double> timesteps_of(const planning& from) {
 }
 
 std::pair<std::vector<double>, std::vector<double>> karras_schedule(
-  const planning& from, const sigma_curve& curve) {
+  const planner_input& from, const sigma_curve& curve) {
   auto sigmas =
     karras_sigmas(curve.largest(), curve.smallest(), from.choice.steps);
   std::vector<double> timesteps;
@@ -94,7 +94,7 @@ void set_second_order(step_rule& rule, const half_snr& before,
 
 } // namespace
 
-core::result<sampler_plan> plan_dpmpp_2m(const planning& from) {
+core::result<sampler_plan> plan_dpmpp_2m(const planner_input& from) {
   const uint32_t n = from.choice.steps;
   const uint32_t train = from.config.num_train_timesteps;
   const bool sgm = from.spacing == timestep_spacing::sgm_uniform;

@@ -10,12 +10,12 @@ namespace atelier::gpu {
 
 namespace {
 
-bool is_continuous(const planning& from) {
+bool is_continuous(const planner_input& from) {
   return from.config.timestep_type == timestep_kind::continuous
       && from.config.predicts == prediction::v_prediction;
 }
 
-std::vector<double> interpolated_sigmas(const planning& from,
+std::vector<double> interpolated_sigmas(const planner_input& from,
                                         const sigma_curve& curve,
                                         const std::vector<double>& timesteps) {
   std::vector<double> sigmas;
@@ -37,7 +37,7 @@ std::vector<double> interpolated_sigmas(const planning& from,
   return sigmas;
 }
 
-euler_schedule schedule_of(const planning& from) {
+euler_schedule schedule_of(const planner_input& from) {
   const sigma_curve curve{from.alphas};
   euler_schedule at;
   at.timesteps = euler_timesteps(from);
@@ -74,7 +74,7 @@ void set_rule(step_rule& rule, prediction predicts, double sigma, double next) {
 
 } // namespace
 
-core::result<sampler_plan> plan_euler(const planning& from) {
+core::result<sampler_plan> plan_euler(const planner_input& from) {
   const auto at = schedule_of(from);
   if (!is_continuous(from))
     if (auto ok = check_timesteps(from, at.timesteps); !ok)

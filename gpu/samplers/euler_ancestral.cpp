@@ -8,7 +8,7 @@
 
 namespace atelier::gpu {
 
-core::result<sampler_plan> plan_euler_ancestral(const planning& from) {
+core::result<sampler_plan> plan_euler_ancestral(const planner_input& from) {
   if (from.config.predicts == prediction::sample)
     return core::fail(
       core::ec::invalid_argument,

@@ -12,7 +12,7 @@ double shifted(double sigma, double shift) {
   return shift * sigma / (1 + (shift - 1) * sigma);
 }
 
-std::vector<double> sigmas_of(const planning& from) {
+std::vector<double> sigmas_of(const planner_input& from) {
   const uint32_t n = from.choice.steps;
   const double train = from.config.num_train_timesteps;
   const double shift = from.config.shift;
@@ -30,7 +30,7 @@ std::vector<double> sigmas_of(const planning& from) {
 
 } // namespace
 
-core::result<sampler_plan> plan_flow_match_euler(const planning& from) {
+core::result<sampler_plan> plan_flow_match_euler(const planner_input& from) {
   if (!(from.config.shift > 0 && from.config.shift <= 1000))
     return core::fail(core::ec::invalid_argument, "shift {} outside 0..1000",
                       from.config.shift);

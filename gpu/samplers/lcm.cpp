@@ -14,7 +14,7 @@ using core::ec;
 using core::fail;
 
 /// Chooses steps from those that the model was distilled on.
-core::result<std::vector<double>> timesteps_of(const planning& from) {
+core::result<std::vector<double>> timesteps_of(const planner_input& from) {
   const uint32_t train = from.config.num_train_timesteps;
   const uint32_t original = from.config.original_inference_steps;
   const uint32_t n = from.choice.steps;
@@ -48,7 +48,7 @@ core::result<std::vector<double>> timesteps_of(const planning& from) {
 
 } // namespace
 
-core::result<sampler_plan> plan_lcm(const planning& from) {
+core::result<sampler_plan> plan_lcm(const planner_input& from) {
   const auto timesteps = timesteps_of(from);
   if (!timesteps)
     return timesteps.why();

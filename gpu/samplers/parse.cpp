@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys and their meaning: diffusers 0.42, the __init__ of the schedulers named
 // in schedule.hpp.
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>
 

@@ -127,10 +127,10 @@ std::optional<timestep_spacing> wanted_spacing(const sampler_choice& choice) {
 }
 
 /// Returns a config with the defaults of the sampler's diffusers class.
-planning with_defaults(const scheduler_config& config,
-                       const sampler_choice& choice) {
+planner_input with_defaults(const scheduler_config& config,
+                            const sampler_choice& choice) {
   const auto& own = planner_of(choice.sampler);
-  planning out{config, choice};
+  planner_input out{config, choice};
   out.spacing =
     wanted_spacing(choice).value_or(config.spacing.value_or(own.spacing));
   out.set_alpha_to_one = config.set_alpha_to_one.value_or(true);
@@ -169,7 +169,7 @@ double least_strength(uint32_t steps) {
   return std::ceil(1e6 / steps) / 1e6;
 }
 
-core::result<void> check_timesteps(const planning& from,
+core::result<void> check_timesteps(const planner_input& from,
                                    std::span<const double> timesteps) {
   const double last = from.config.num_train_timesteps - 1.0;
   if (timesteps.front() <= last && timesteps.back() >= 0)
@@ -181,7 +181,7 @@ core::result<void> check_timesteps(const planning& from,
               last);
 }
 
-core::result<void> check_falling_sigmas(const planning& from,
+core::result<void> check_falling_sigmas(const planner_input& from,
                                         std::span<const double> sigmas) {
   for (size_t i = from.first; i + 1 < from.choice.steps; ++i)
     if (!(sigmas[i + 1] < sigmas[i]))

@@ -324,9 +324,53 @@ void read_masked(json_reader& r, const json& x, const std::string& at,
 
 } // namespace
 
+namespace {
+
+constexpr size_t most_stages = 256;
+
+// The stages whose times have fields of their own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3>
+  measured_elsewhere{{{"prepare", "prepare_ms"},
+                      {"denoise", "variants[].step"},
+                      {"finish", "finish_ms"}}};
+
+void read_stages(json_reader& r, const json& x, profile& into) {
+  const std::string top = "stages";
+  if (!is_object(r, x, top))
+    return;
+  if (x.size() > most_stages)
+    return r.complain(top, fmt::format("has more than {} stages", most_stages));
+  for (const auto& [name, cost] : x.items()) {
+    const auto at = fmt::format("{}.{}", top, name);
+    const auto* own =
+      std::find_if(measured_elsewhere.begin(), measured_elsewhere.end(),
+                   [&](const auto& known) { return known.first == name; });
+    if (own != measured_elsewhere.end()) {
+      r.complain(at, fmt::format("its time is {}", own->second));
+      continue;
+    }
+    if (!is_object(r, cost, at))
+      continue;
+    r.expect_keys(cost, at, {"ms", "ms_per_mpx"});
+    if (cost.empty()) {
+      r.complain(at, "has neither ms nor ms_per_mpx");
+      continue;
+    }
+    stage_cost out;
+    out.name = name;
+    r.span(cost, at, "ms", out.each);
+    r.span(cost, at, "ms_per_mpx", out.per_megapixel);
+    into.stages.push_back(std::move(out));
+  }
+  std::sort(into.stages.begin(), into.stages.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+}
+
+} // namespace
+
 bool has_sections(const profile& x) {
   return x.idle_watts != 0 || !x.ladders.empty() || !x.cascades.empty()
-      || x.reuse || !x.masked.empty()
+      || x.reuse || !x.masked.empty() || !x.stages.empty()
       || std::any_of(x.variants.begin(), x.variants.end(),
                      [](const auto& v) { return v.busy_watts != 0; });
 }
@@ -411,6 +455,12 @@ void write_sections(const profile& x, json& into) {
     if (m.published_plan)
       masked.back()["published_plan"] = true;
   }
+  if (x.stages.empty())
+    return;
+  auto& stages = into["stages"] = json::object();
+  for (const auto& cost : x.stages)
+    stages[cost.name] = {{"ms", ms_of(cost.each)},
+                         {"ms_per_mpx", ms_of(cost.per_megapixel)}};
 }
 
 void read_sections(json_reader& r, const json& document, profile& into) {
@@ -428,6 +478,8 @@ void read_sections(json_reader& r, const json& document, profile& into) {
   each(r, document, top, "masked", [&](const json& x, const std::string& at) {
     read_masked(r, x, at, into);
   });
+  if (const auto* stages = r.find(document, top, "stages", false))
+    read_stages(r, *stages, into);
 }
 
 } // namespace atelier::planning::detail

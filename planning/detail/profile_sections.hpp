@@ -10,8 +10,8 @@
 namespace atelier::planning::detail {
 
 /// The keys of a profile file that version 2 added.
-inline constexpr std::array<std::string_view, 5> section_keys{
-  "idle_watts", "ladders", "cascades", "reuse", "masked"};
+inline constexpr std::array<std::string_view, 6> section_keys{
+  "idle_watts", "ladders", "cascades", "reuse", "masked", "stages"};
 
 /// Returns whether a profile has anything that version 1 cannot express.
 bool has_sections(const profile& x);

@@ -50,15 +50,8 @@ std::string title_of(const bench_plan& plan) {
 CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   auto* sub =
     app.add_subcommand("bench", "Measure how a load is served: bench serve");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
-  const auto group = [sub](const char* name) {
-    sub->option_defaults()->group(name);
-  };
-  group("Load");
+  const text_options add{*sub};
+  add.group("Load");
   add("--rate", into.rate, "R", "Requests a second, with Poisson arrivals");
   add("--trace", into.trace, "FILE",
       "Arrivals instead: milliseconds,NUMBER on each line; equal numbers have "
@@ -79,13 +72,13 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   add("--seed", into.seed, "S", "Seed of all random choices (default: 1)");
   add("--warm-up", into.warm_up, "N",
       "Requests to send first, one by one, that are not counted (default: 0)");
-  group("Output");
+  add.group("Output");
   add("--slo-ms", into.slo_ms, "MS",
       "Time limit in milliseconds of a request without a deadline");
   add("--records", into.records, "FILE",
       "Write the outcome of each request, one per line (CSV)");
   sub->add_flag("--force", into.force, "Replace that file if it exists");
-  group("Where it runs");
+  add.group("Where it runs");
   add("--server", into.server, "URL",
       "A running server (default: an engine of its own)");
   add("--key", into.key, "KEY",
@@ -102,7 +95,7 @@ CLI::App* add_bench(CLI::App& app, bench_arguments& into) {
   add("--processes", into.processes, "MODE",
       list_choices(choices_of("--processes"))
         + ": one process, or several (default: split)");
-  group("Expert");
+  add.group("Expert");
   add("--policy", into.policy, "P", policy_help("How requests are answered"));
   add("--batching", into.batching, "HOW",
       list_choices(choices_of("--batching"))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
 
 #include <CLI/CLI.hpp>
@@ -16,8 +17,7 @@ void print(const finding& x, bool json, std::ostream& out) {
                                         {"state", to_string(x.severity)},
                                         {"found", x.found},
                                         {"advice", x.advice}};
-    out << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-        << '\n';
+    out << core::json_text(object) << '\n';
     return;
   }
   out << fmt::format("{:8} {:14} {}\n", to_string(x.severity), x.subject,

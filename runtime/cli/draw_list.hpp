@@ -1,23 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/runtime/cli/answers.hpp>
+#include <atelier/atelier.hpp>
 #include <atelier/runtime/cli/console.hpp>
 #include <atelier/runtime/cli/exit_status.hpp>
 #include <atelier/runtime/cli/interruption.hpp>
 #include <atelier/runtime/cli/progress_bar.hpp>
 #include <atelier/runtime/cli/service.hpp>
+#include <atelier/runtime/cli/wakeup.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace atelier::runtime::cli {
+
+/// Carries the service's callbacks from its thread to the thread that writes
+/// the images. Holds at most as many answers as images were submitted.
+/// Threads: `put` may be called from any thread; `take` is called from one, the
+/// waker's.
+class answers {
+public:
+  struct batch {
+    /// Answers by image, in the order of arrival.
+    std::vector<std::pair<uint64_t, answer>> finished;
+    /// The latest progress of each image.
+    std::map<uint64_t, progress> running;
+  };
+
+  explicit answers(wakeup& waker) : waker_(waker) {}
+
+  void put(uint64_t image, answer x) {
+    {
+      const std::lock_guard guard{mutex_};
+      waiting_.finished.emplace_back(image, std::move(x));
+    }
+    waker_.wake();
+  }
+
+  /// Does not wake: a display is redrawn at its own pace.
+  void put(uint64_t image, const progress& x) {
+    const std::lock_guard guard{mutex_};
+    waiting_.running[image] = x;
+  }
+
+  batch take() {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(waiting_, {});
+  }
+
+private:
+  wakeup& waker_;
+  std::mutex mutex_;
+  batch waiting_;
+};
 
 /// How the requests of a list are drawn.
 struct draw_pace {

@@ -10,11 +10,7 @@ namespace atelier::runtime::cli {
 CLI::App* add_evaluate(CLI::App& app, evaluate_arguments& into) {
   auto* sub = app.add_subcommand(
     "evaluate", "Measure what models of the shipped family draw");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
+  const text_options add{*sub};
   add("--models", into.models, "DIR",
       "Folder of the models and the scorer (default: the shipped models)");
   add("--variants", into.variants, "MODEL@STEPS,...",

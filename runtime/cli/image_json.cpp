@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/runtime/cli/image_json.hpp>
 #include <atelier/runtime/http/note_json.hpp>
 #include <atelier/runtime/http/prompt_class_json.hpp>
@@ -38,7 +39,7 @@ std::string to_json(const generated_image& x,
   http::add_prompt_class(object, x);
   http::add_reuse(object, x);
   // A path may be any bytes; JSON may not.
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return core::json_text(object);
 }
 
 } // namespace atelier::runtime::cli

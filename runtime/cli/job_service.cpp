@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long, because one class owns the way of an image, from its submission to its
 // file or its cancellation.
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/core/time.hpp>
 #include <atelier/runtime/cli/console.hpp>
@@ -258,8 +259,7 @@ private:
   /// Submits a job and returns its name.
   std::variant<std::string, failure> hand_in(const task& x) {
     const auto began = steady_clock::now();
-    const auto body =
-      to_json(x.wanted).dump(-1, ' ', false, json::error_handler_t::replace);
+    const auto body = core::json_text(to_json(x.wanted));
     // The key keeps a repeated call whose reply was lost from starting another
     // job.
     const http::fields headers{{"Idempotency-Key", draw_key()}};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/jobs.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -33,8 +34,7 @@ bool is_job_id(std::string_view x) {
   constexpr std::string_view marks = "_.()-";
   return !x.empty() && x.size() <= 128
       && std::all_of(x.begin(), x.end(), [&](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-               || (c >= '0' && c <= '9') || marks.find(c) != marks.npos;
+           return core::is_alphanumeric(c) || marks.find(c) != marks.npos;
          });
 }
 

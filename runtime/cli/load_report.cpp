@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/runtime/cli/load_report.hpp>
 
 #include <fmt/format.h>
@@ -207,7 +208,7 @@ std::string to_json(const load_summary& x,
   };
   for (const auto& [name, value] : about)
     out[name] = value;
-  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return core::json_text(out);
 }
 
 } // namespace atelier::runtime::cli

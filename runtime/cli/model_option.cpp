@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/load.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/core/ascii.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/planning/profile.hpp>
 #include <atelier/runtime/cli/model_option.hpp>
 #include <atelier/runtime/cli/model_store.hpp>
@@ -47,8 +49,7 @@ std::string name_for(const fs::path& path) {
   auto name = at.extension() == ".safetensors" ? at.stem().string()
                                                : at.filename().string();
   for (auto& c : name)
-    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
-        && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.')
+    if (!core::is_alphanumeric(c) && c != '_' && c != '-' && c != '.')
       c = '-';
   constexpr size_t longest = 64;
   name.resize(std::min(name.size(), longest));
@@ -69,13 +70,6 @@ std::optional<fs::path> find_path(const std::string& model,
     if (fs::exists(at, ignored))
       return at;
   return std::nullopt;
-}
-
-std::string lower(std::string text) {
-  for (auto& c : text)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return text;
 }
 
 // Returns the steps with which a device runs the model; absent if no device
@@ -103,7 +97,7 @@ core::error unknown_model(const std::string& word,
       for (const auto& x : *stored)
         names.insert(name_from(x.path));
   const std::vector<std::string> all{names.begin(), names.end()};
-  auto close = near(lower(word), all);
+  auto close = near(core::lower_case(word), all);
   if (close.empty())
     close = near(word, all);
   return fail(

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/gpu/captions/scene_vocabulary.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
+#include <atelier/gpu/models/family.hpp>
 #include <atelier/runtime/cli/model_report.hpp>
 
 #include <fmt/ranges.h>
@@ -224,8 +227,7 @@ std::string to_text(const model_outline& x) {
                        part.part, part.class_name, part.tensors,
                        part.parameters, show_bytes(part.bytes), part.precision);
     const auto config = json_object::parse(part.config, nullptr, false);
-    out += indented(
-      config.dump(2, ' ', false, json_object::error_handler_t::replace));
+    out += indented(core::json_text(config, 2));
   }
   return out;
 }
@@ -266,7 +268,7 @@ std::string show_bytes(uint64_t bytes) {
 
 std::string to_line(const json_object& x) {
   // A path may be any bytes; JSON may not.
-  return x.dump(-1, ' ', false, json_object::error_handler_t::replace);
+  return core::json_text(x);
 }
 
 } // namespace atelier::runtime::cli

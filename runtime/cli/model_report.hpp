@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
 #include <atelier/runtime/cli/model_store.hpp>
 
 #include <nlohmann/json.hpp>

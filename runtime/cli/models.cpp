@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/model_check.hpp>
-#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_import.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/model_report.hpp>
 #include <atelier/runtime/cli/model_store.hpp>
@@ -282,15 +283,8 @@ private:
 CLI::App* add_models(CLI::App& app, models_arguments& into) {
   auto* sub = app.add_subcommand(
     "models", "List models; show NAME, import FILE, check NAME or DIR");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
-  const auto group = [sub](const char* name) {
-    sub->option_defaults()->group(name);
-  };
-  group("Import");
+  const text_options add{*sub};
+  add.group("Import");
   add("--name", into.name, "NAME", "Its name (default: the file's)");
   add("--dtype", into.dtype, "TYPE",
       "Write numbers as " + list_choices(choices_of("--dtype"))
@@ -299,12 +293,12 @@ CLI::App* add_models(CLI::App& app, models_arguments& into) {
   add("--vocabulary", into.vocabulary, "DIR",
       "CLIP's vocab.json and merges.txt, which single files lack (default: "
       "what the set-up fetched)");
-  group("Check");
+  add.group("Check");
   sub->add_flag("--scan", into.scan,
                 "Read every number; report NaN and infinite ones");
   sub->add_flag("--checksums", into.checksums,
                 "Print the SHA-256 digest of every file");
-  group("Show, import and check");
+  add.group("Show, import and check");
   add("--vae", into.vae, "NAME|DIR|FILE",
       "A model or file whose autoencoder is used instead");
   add("--parts-from", into.parts_from, "NAME|DIR|FILE",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/runtime/cli/output_path.hpp>
 #include <atelier/runtime/cli/parse.hpp>
 
@@ -48,9 +49,7 @@ core::result<std::string> format_of_file(const std::string& file,
 } // namespace
 
 std::optional<std::string> format_of(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  for (char& c : extension)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto extension = core::lower_case(file.extension().string());
   if (extension == ".png" || extension == ".jpeg" || extension == ".webp")
     return extension.substr(1);
   if (extension == ".jpg")

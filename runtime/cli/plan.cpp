@@ -240,15 +240,8 @@ core::result<void> write_plan(const std::string& path,
 CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
   auto* sub = app.add_subcommand(
     "plan", "Print the plan that a policy makes for a demand");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
-  const auto group = [sub](const char* name) {
-    sub->option_defaults()->group(name);
-  };
-  group("Demand and devices");
+  const text_options add{*sub};
+  add.group("Demand and devices");
   add("--profiles", into.profiles, "FILE", "Cost and quality of the variants");
   add("--demand", into.demand, "FILE|QPS",
       "Demand, or a rate in requests a second");
@@ -263,7 +256,7 @@ CLI::App* add_plan(CLI::App& app, plan_arguments& into) {
                       "For the policy 'fixed': a plan that -o wrote; "
                       "repeatable")
     ->type_name("FILE");
-  group("Output");
+  add.group("Output");
   add("-o,--output", into.output, "FILE",
       "Write the plan, for --plan and planner.plan");
   sub->add_flag("--force", into.force, "Replace a file that exists");

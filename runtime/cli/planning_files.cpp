@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/actors/stages/standard.hpp>
 #include <atelier/core/philox.hpp>
 #include <atelier/core/text_file.hpp>
 #include <atelier/planning/automatic.hpp>
@@ -71,6 +72,9 @@ core::result<planning::profile> read_profile(std::string_view argument,
   auto out = planning::parse_profile(*text, path);
   if (!out)
     return as_input(out.why());
+  if (auto there = actors::check_stages(*out); !there)
+    return fail(ec::invalid_argument, "{}: {}: {}", argument, show_value(path),
+                there.why().text);
   return planning::beyond_chance(std::move(*out));
 }
 

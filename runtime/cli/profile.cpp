@@ -116,11 +116,7 @@ void print_table(const planning::profile& x, std::ostream& to) {
 CLI::App* add_profile(CLI::App& app, profile_arguments& into) {
   auto* sub =
     app.add_subcommand("profile", "Measure what a model costs on this machine");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
+  const text_options add{*sub};
   add("--model", into.model, "NAME|DIR|FILE",
       "Model (default: what the first device hosts)");
   add("--device", into.device, "D", "cpu, cuda or cuda:N (default: cpu)");

@@ -75,6 +75,11 @@ void print(const std::string& url, const json& x, std::ostream& out) {
   table("workers", "device", "running", "");
   // A device's process has the device's name.
   table("processes", "role", "restarts", "process ");
+  if (const auto counts = x.find("counts");
+      counts != x.end() && counts->is_object())
+    for (const auto& [name, value] : counts->items())
+      out << fmt::format("  {:<20} {}\n", without_controls(name),
+                         without_controls(value.dump()));
 }
 
 /// Waits for the end of a process; false where the user wants to wait no

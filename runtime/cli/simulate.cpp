@@ -66,15 +66,8 @@ result<void> write_text(const std::filesystem::path& to,
 CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   auto* sub =
     app.add_subcommand("simulate", "Run policies over a trace in virtual time");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
-  const auto group = [sub](const char* name) {
-    sub->option_defaults()->group(name);
-  };
-  group("Load");
+  const text_options add{*sub};
+  add.group("Load");
   add("--trace", into.trace, "FILE",
       "Arrivals: milliseconds,NUMBER on each line (equal numbers have equal "
       "prompts), or columns that the first line names: "
@@ -95,7 +88,7 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   add("--masks", into.masks, "FILE",
       "Measured masked shares of edits, one per line, instead of a mean");
   add("--seed", into.seed, "S", "Seed of all random choices (default: 1)");
-  group("Policies and devices");
+  add.group("Policies and devices");
   add("--policy", into.policies, "P,P,...",
       policy_help("Policies, side by side"));
   add("--profiles", into.profiles, "FILE", "Cost and quality of the variants");
@@ -118,11 +111,11 @@ CLI::App* add_simulate(CLI::App& app, simulate_arguments& into) {
   sub->add_flag("--strict", into.strict,
                 "With --reproduce: exit status 1 if a result is not "
                 "reproduced");
-  group("Output");
+  add.group("Output");
   add("-o,--output", into.output, "DIR",
       "Write summary.json, series.csv and report.html there");
   sub->add_flag("--force", into.force, "Replace files that exist");
-  group("Expert");
+  add.group("Expert");
   add("--max-batch", into.max_batch, "N",
       "Maximum rows of a step (default: the profile's largest batch)");
   add("--batching", into.batching, "HOW",

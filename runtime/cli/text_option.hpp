@@ -17,6 +17,27 @@ CLI::Option* add_text_option(CLI::App& app, const std::string& names,
                              std::optional<std::string>& value,
                              const std::string& text);
 
+/// Adds options with one value to a subcommand.
+class text_options {
+public:
+  explicit text_options(CLI::App& to) : to_(to) {}
+
+  /// Adds an option as add_text_option does.
+  /// @param kind the value's placeholder in the help
+  void operator()(const std::string& names, std::optional<std::string>& value,
+                  const std::string& kind, const std::string& text) const {
+    add_text_option(to_, names, value, text)->type_name(kind);
+  }
+
+  /// Puts the options that follow under a heading of the help.
+  void group(const char* name) const {
+    to_.option_defaults()->group(name);
+  }
+
+private:
+  CLI::App& to_;
+};
+
 /// Adds an option with one value that may be given many times.
 CLI::Option* add_repeated_option(CLI::App& app, const std::string& names,
                                  std::vector<std::string>& values,

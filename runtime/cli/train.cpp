@@ -10,11 +10,7 @@ namespace atelier::runtime::cli {
 CLI::App* add_train(CLI::App& app, train_arguments& into) {
   auto* sub = app.add_subcommand(
     "train", "Train the networks of the shipped family from drawn scenes");
-  const auto add = [sub](const std::string& names,
-                         std::optional<std::string>& value,
-                         const std::string& kind, const std::string& text) {
-    add_text_option(*sub, names, value, text)->type_name(kind);
-  };
+  const text_options add{*sub};
   add("--minutes", into.minutes, "M",
       "Training time in minutes, shared by all networks with 'all' (default: "
       "30); setup and evaluation add one or two");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/parameters.hpp>
 #include <atelier/core/shape.hpp>
 #include <atelier/runtime/cli/parse.hpp>
@@ -104,10 +105,8 @@ public:
 private:
   static core::error wrong(const std::string& label, const json& value,
                            std::string_view what) {
-    return fail(
-      ec::invalid_argument, "{}: {} is not {}", label,
-      show_value(value.dump(-1, ' ', false, json::error_handler_t::replace)),
-      what);
+    return fail(ec::invalid_argument, "{}: {} is not {}", label,
+                show_value(core::json_text(value)), what);
   }
 
   result<void> text(const std::string& label, const json& value,

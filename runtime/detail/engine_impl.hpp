@@ -5,15 +5,15 @@
 #include <atelier/config/settings.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/completions.hpp>
 #include <atelier/runtime/host_cache.hpp>
 #include <atelier/runtime/host_extensions.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
-#include <atelier/runtime/reception.hpp>
+#include <atelier/runtime/rundown.hpp>
 #include <atelier/runtime/split/process_spawner.hpp>
 #include <atelier/runtime/thread_offload.hpp>
 #include <atelier/runtime/timeline_file.hpp>
-#include <atelier/runtime/turnstile.hpp>
 
 #include <caf/logger.hpp>
 #include <caf/scoped_actor.hpp>
@@ -54,7 +54,7 @@ struct borrowed_thread {
 } // namespace runtime::detail
 
 /// Members are in the order of their construction; `end` destroys them.
-struct engine::impl : runtime::reception_owner {
+struct engine::impl : runtime::completions_owner {
   /// Null if the level is `off`. The last to end.
   std::shared_ptr<core::started_log> log;
   config::settings settings;
@@ -74,8 +74,8 @@ struct engine::impl : runtime::reception_owner {
   std::shared_ptr<ipc::arena_owner> arena;
   std::shared_ptr<actors::worker_directory> workers =
     std::make_shared<actors::worker_directory>();
-  std::shared_ptr<actors::mailbox_hub_port> hub =
-    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_scheduler_port> scheduler =
+    std::make_shared<actors::mailbox_scheduler_port>();
   std::shared_ptr<actors::mailbox_supervision> watch =
     std::make_shared<actors::mailbox_supervision>();
   std::shared_ptr<runtime::thread_offload> offload =
@@ -83,7 +83,7 @@ struct engine::impl : runtime::reception_owner {
                                               runtime::detail::most_offloaded);
   std::unique_ptr<runtime::system_config> actor_settings;
   std::unique_ptr<caf::actor_system> sys;
-  std::shared_ptr<runtime::reception> clients;
+  std::shared_ptr<runtime::completions> clients;
   std::shared_ptr<runtime::process_spawner> processes;
   /// Null if none is wanted.
   std::shared_ptr<runtime::timeline_file> drawing;
@@ -93,9 +93,9 @@ struct engine::impl : runtime::reception_owner {
 
   std::atomic<uint64_t> next_id{1};
   /// Admits submissions until stopping begins.
-  runtime::turnstile entrance;
+  runtime::rundown entrance;
   /// Admits all other calls from outside until `end` removes the actors.
-  mutable runtime::turnstile hall;
+  mutable runtime::rundown hall;
   std::mutex ending;
   /// The profile last reported, and its text.
   mutable std::mutex telling;
@@ -128,6 +128,13 @@ struct engine::impl : runtime::reception_owner {
 
   core::result<void> begin(const engine_options& options);
   core::result<void> begin();
+  /// The steps of `begin`: the models and their profile; the cache of earlier
+  /// work; policy, first plan and stages; and with "split" what starts
+  /// processes.
+  core::result<void> know_models();
+  core::result<void> open_cache();
+  core::result<void> make_rules();
+  core::result<void> make_spawner(std::string as_toml);
   core::result<void> spawn();
   core::result<void> wait_until_ready();
   bool ready(const actors::scheduler_status& s) const;

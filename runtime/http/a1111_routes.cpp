@@ -4,13 +4,13 @@
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/a1111_routes.hpp>
 #include <atelier/runtime/http/api_error.hpp>
-#include <atelier/runtime/http/detail/a1111_call.hpp>
-#include <atelier/runtime/http/detail/a1111_lists.hpp>
-#include <atelier/runtime/http/detail/a1111_progress.hpp>
-#include <atelier/runtime/http/detail/a1111_reply.hpp>
-#include <atelier/runtime/http/detail/byte_shares.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_call.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_lists.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_progress.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_reply.hpp>
+#include <atelier/runtime/http/detail/connection/byte_shares.hpp>
 #include <atelier/runtime/http/detail/hints.hpp>
-#include <atelier/runtime/http/detail/idempotency.hpp>
+#include <atelier/runtime/http/detail/jobs/idempotency.hpp>
 
 #include <fmt/format.h>
 

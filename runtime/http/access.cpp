@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/error.hpp>
+#include <atelier/core/input_file.hpp>
 #include <atelier/core/sha256.hpp>
 #include <atelier/core/tenant.hpp>
 #include <atelier/runtime/http/access.hpp>
 
 #include <openssl/crypto.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -34,31 +32,9 @@ constexpr std::string_view images_word = "images_per_minute";
 constexpr std::string_view steps_word = "steps_per_minute";
 constexpr std::string_view share_word = "share";
 
-/// Keeps a file open for its own lifetime.
-class open_file {
-public:
-  explicit open_file(const std::filesystem::path& x)
-    : fd_(open(x.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-
-  ~open_file() {
-    if (fd_ >= 0)
-      close(fd_);
-  }
-
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-
-  int fd() const {
-    return fd_;
-  }
-
-private:
-  int fd_;
-};
-
 result<std::string> read_private_file(const std::filesystem::path& path) {
-  const open_file file{path};
-  if (file.fd() < 0) {
+  const core::opened_file file{path.string()};
+  if (file.number < 0) {
     const int why = errno;
     return fail(why == ENOENT ? ec::bad_config : ec::io_failed,
                 "http.keys: cannot read {}: {}", path.string(),
@@ -68,7 +44,7 @@ result<std::string> read_private_file(const std::filesystem::path& path) {
   struct stat about {};
 
   // This inspects the open file, so that it cannot be swapped for another one.
-  if (fstat(file.fd(), &about) != 0)
+  if (fstat(file.number, &about) != 0)
     return fail(ec::io_failed, "http.keys: cannot inspect {}: {}",
                 path.string(), std::strerror(errno));
   if (!S_ISREG(about.st_mode))
@@ -78,22 +54,14 @@ result<std::string> read_private_file(const std::filesystem::path& path) {
                 "http.keys: {} has the mode {:04o}: others may use it; make "
                 "it 0600",
                 path.string(), about.st_mode & 07777);
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const auto n = read(file.fd(), block.data(), block.size());
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return fail(ec::io_failed, "http.keys: cannot read {}: {}", path.string(),
-                  std::strerror(errno));
-    if (n == 0)
-      return text;
-    text.append(block.data(), static_cast<size_t>(n));
-    if (text.size() > most_file_bytes)
-      return fail(ec::bad_config, "http.keys: {} has more than {} bytes",
-                  path.string(), most_file_bytes);
-  }
+  auto found = core::read_bytes(file, most_file_bytes);
+  if (found.longer)
+    return fail(ec::bad_config, "http.keys: {} has more than {} bytes",
+                path.string(), most_file_bytes);
+  if (found.fault != 0)
+    return fail(ec::io_failed, "http.keys: cannot read {}: {}", path.string(),
+                std::strerror(found.fault));
+  return std::move(found.text);
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -112,14 +80,9 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 bool is_name(std::string_view x) {
-  return x.size() <= 64 && std::all_of(x.begin(), x.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  return x.size() <= 64 && std::ranges::all_of(x, [](char c) {
+           return core::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
          });
-}
-
-bool is_hexadecimal(std::string_view x) {
-  return std::all_of(x.begin(), x.end(),
-                     [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
 /// Reads a word behind the hash: a limit or the share by its name, or else the
@@ -175,13 +138,13 @@ result<access_key> read_key(const std::vector<std::string_view>& words) {
                 x.name);
   x.may = words[1] == "admin" ? scope::admin : scope::user;
   // The word is never shown: it may be the key itself, put there by mistake.
-  if (words[2].size() != digest_digits || !is_hexadecimal(words[2]))
+  if (words[2].size() != digest_digits
+      || !std::ranges::all_of(
+        words[2], [](char c) { return core::hex_digit(c).has_value(); }))
     return fail(ec::bad_config,
                 "the SHA-256 of '{}' is not {} hexadecimal digits", x.name,
                 digest_digits);
-  x.sha256 = words[2];
-  for (char& c : x.sha256)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  x.sha256 = core::lower_case(words[2]);
   for (size_t i = 3; i < words.size(); ++i) {
     if (auto good = read_limit(words[i], i == 3, x); !good)
       return good.why();
@@ -197,21 +160,6 @@ bool are_of_one_caller(const access_key& a, const access_key& b) {
   return a.may == b.may && a.per_minute == b.per_minute
       && a.images_per_minute == b.images_per_minute
       && a.steps_per_minute == b.steps_per_minute && a.share == b.share;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) {
-                      return std::tolower(x) == std::tolower(y);
-                    });
-}
-
-std::string_view trim(std::string_view x) {
-  while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
-    x.remove_prefix(1);
-  while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
-    x.remove_suffix(1);
-  return x;
 }
 
 std::string from_base64(std::string_view text) {
@@ -239,15 +187,16 @@ std::string from_base64(std::string_view text) {
 /// Returns the key that a request sends; empty if it sends none. "Basic" comes
 /// last: it may be the password of a proxy that forwards it.
 std::string key_in(const fields& headers) {
-  const auto given = trim(find_field(headers, "authorization"));
+  const auto given = core::trim(find_field(headers, "authorization"));
   const auto blank = std::min(given.find(' '), given.size());
   const auto scheme = given.substr(0, blank);
-  const auto rest = trim(given.substr(blank));
-  if (same_word(scheme, "bearer") && rest.size() <= most_key_bytes)
+  const auto rest = core::trim(given.substr(blank));
+  if (core::same_word(scheme, "bearer") && rest.size() <= most_key_bytes)
     return std::string{rest};
-  if (const auto own = trim(find_field(headers, "x-api-key")); !own.empty())
+  if (const auto own = core::trim(find_field(headers, "x-api-key"));
+      !own.empty())
     return own.size() <= most_key_bytes ? std::string{own} : std::string{};
-  if (same_word(scheme, "basic") && rest.size() <= 2 * most_key_bytes) {
+  if (core::same_word(scheme, "basic") && rest.size() <= 2 * most_key_bytes) {
     const auto text = from_base64(rest);
     const auto colon = text.find(':');
     return colon == std::string::npos ? std::string{} : text.substr(colon + 1);

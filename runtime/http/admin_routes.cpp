@@ -141,38 +141,17 @@ void admin_api::caches(const exchange_ptr& x) const {
                    {"disk_bytes", kept.disk_bytes},
                    {"most_disk_bytes", http.results_disk_bytes},
                    {"kept_s", core::to_seconds(http.results)}}}};
-  if (const auto c = context.condition->last().cache) {
-    all["earlier_work"] = {
-      {"entries", c->entries},   {"most_entries", c->most_entries},
-      {"bytes", c->bytes},       {"most_bytes", c->most_bytes},
-      {"hits", c->hits},         {"misses", c->misses},
-      {"evicted", c->evicted},   {"torn", c->torn},
-      {"captured", c->captured}, {"checked", c->checked},
-      {"agreed", c->agreed},     {"failures", c->failures},
-      {"spent", c->spent},       {"eviction", context.settings.cache.eviction},
-      {"encoded", c->encoded},   {"recalled", c->recalled}};
-    all["earlier_work"]["evicted_payloads"] = c->evicted_payloads;
-    all["earlier_work"]["compares"] = c->compares;
-    all["earlier_work"]["encoded_images"] = c->encoded_images;
-    all["earlier_work"]["pending"] = c->pending;
-    all["earlier_work"]["overflowed"] = c->overflowed;
-    all["earlier_work"]["reads_left_out"] = c->reads_left_out;
-    all["earlier_work"]["writes_left_out"] = c->writes_left_out;
-    const auto& p = c->predictor;
-    const auto measured = [](const std::optional<double>& rate) {
-      return rate ? reply_json(*rate) : reply_json(nullptr);
-    };
-    all["earlier_work"]["predictor"] = {
-      {"said_hits", p.said_hits},
-      {"said_misses", p.said_misses},
-      {"checked", p.checked},
-      {"samples", p.samples},
-      {"precision", measured(p.precision)},
-      {"recall", measured(p.recall)},
-      {"false_alarms", measured(p.false_alarms)},
-      {"trainings", p.trainings},
-      {"failures", p.failures},
-      {"trained_keys", p.trained_keys}};
+  if (const auto now = context.condition->last(); now.cache) {
+    const auto figures = detail::grouped_figures(figures_of(now));
+    auto& cache = all["earlier_work"];
+    for (const auto& [name, value] : figures.at("earlier_work").items()) {
+      cache[name] = value;
+      if (name == "spent")
+        cache["eviction"] = context.settings.cache.eviction;
+      if (name == "evicted_payloads")
+        cache["compares"] = now.cache->compares;
+    }
+    cache["predictor"] = figures.at("predictor");
   }
   x->reply(json_reply(all));
 }

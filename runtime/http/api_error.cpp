@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/core/not_loaded.hpp>
 #include <atelier/runtime/http/api_error.hpp>
@@ -155,8 +156,7 @@ reply_message error_reply(error_shape how, unsigned status,
   if (fails_again(status, code))
     reply.headers.emplace_back("x-should-retry", "false");
   // The text may contain bytes that a client sent and that are not UTF-8.
-  reply.body = body_of(how, status, code, text, param)
-                 .dump(-1, ' ', false, json::error_handler_t::replace);
+  reply.body = core::json_text(body_of(how, status, code, text, param));
   return reply;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/endpoint.hpp>
+#include <atelier/core/ascii.hpp>
 #include <atelier/runtime/http/client.hpp>
-#include <atelier/runtime/http/detail/origin.hpp>
-#include <atelier/runtime/http/detail/tls_doubt.hpp>
+#include <atelier/runtime/http/detail/connection/origin.hpp>
+#include <atelier/runtime/http/detail/connection/tls_doubt.hpp>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -73,7 +74,7 @@ result<place> read_url(const std::string& url) {
 
 bool sends_key(const client_request& x) {
   return std::any_of(x.headers.begin(), x.headers.end(), [](const auto& field) {
-    const auto name = detail::lower_case(field.first);
+    const auto name = core::lower_case(field.first);
     return name == "authorization" || name == "x-api-key";
   });
 }
@@ -230,11 +231,9 @@ private:
     client_reply out;
     out.status = got.result_int();
     for (const auto& x : got) {
-      std::string name{x.name_string()};
-      for (char& c : name)
-        if (c >= 'A' && c <= 'Z')
-          c = static_cast<char>(c - 'A' + 'a');
-      out.headers.emplace_back(std::move(name), std::string{x.value()});
+      const auto name = x.name_string();
+      out.headers.emplace_back(core::lower_case({name.data(), name.size()}),
+                               std::string{x.value()});
     }
     out.body = std::move(got.body());
     return out;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/version.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/detail/cluster_json.hpp>
@@ -44,31 +45,26 @@ json recent_json(const recent_images& recent) {
 }
 
 json cluster_json(const engine_status& e, const recent_images& recent) {
-  return {{"version", version()},
-          {"quick_build", core::is_quick_build()},
-          {"policy", e.policy},
-          {"policy_automatic", e.policy_is_automatic},
-          {"plan_version", e.plan_version},
-          {"routes", detail::routes_json(e)},
-          {"thresholds", e.thresholds},
-          {"saturated", e.saturated},
-          {"infeasible", e.infeasible},
-          {"requests",
-           {{"accepted", e.accepted},
-            {"answered", e.answered},
-            {"failed", e.failed},
-            {"cancelled", e.cancelled},
-            {"refused", e.refused},
-            {"late", e.late},
-            {"resumed", e.resumed},
-            {"waiting", e.waiting},
-            {"running", e.running}}},
-          {"arena", {{"slots", e.slots}, {"slots_used", e.slots_in_use}}},
-          {"batches", e.batches},
-          {"workers", detail::workers_json(e)},
-          {"unloadable", detail::unloadable_json(e)},
-          {"processes", detail::processes_json(e)},
-          {"recent", recent_json(recent)}};
+  json out{{"version", version()},
+           {"quick_build", core::is_quick_build()},
+           {"policy", e.policy},
+           {"policy_automatic", e.policy_is_automatic},
+           {"plan_version", e.plan_version},
+           {"routes", detail::routes_json(e)},
+           {"thresholds", e.thresholds},
+           {"saturated", e.saturated},
+           {"infeasible", e.infeasible},
+           {"batches", e.batches},
+           {"workers", detail::workers_json(e)},
+           {"unloadable", detail::unloadable_json(e)},
+           {"processes", detail::processes_json(e)},
+           {"recent", recent_json(recent)}};
+  const auto figures = detail::grouped_figures(figures_of(e));
+  // GET /v1/admin/caches has those of the cache.
+  for (const auto& [group, x] : figures.items())
+    if (group != "earlier_work" && group != "predictor")
+      out[group] = x;
+  return out;
 }
 
 route get(std::string pattern, scope needs, handler answer) {
@@ -82,7 +78,7 @@ route get(std::string pattern, scope needs, handler answer) {
 
 void reply_json(exchange& with, const json& body) {
   reply_message reply;
-  reply.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
+  reply.body = core::json_text(body);
   with.reply(std::move(reply));
 }
 

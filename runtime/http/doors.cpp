@@ -4,7 +4,7 @@
 #include <atelier/runtime/http/admin_routes.hpp>
 #include <atelier/runtime/http/cluster_routes.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
-#include <atelier/runtime/http/detail/encoded_previews.hpp>
+#include <atelier/runtime/http/detail/jobs/encoded_previews.hpp>
 #include <atelier/runtime/http/doors.hpp>
 #include <atelier/runtime/http/drained_images.hpp>
 #include <atelier/runtime/http/job_routes.hpp>

@@ -14,10 +14,6 @@ void engine_images::attach(std::unique_ptr<engine> x) {
   engine_ = std::move(x);
 }
 
-bool engine_images::attached() const {
-  return get() != nullptr;
-}
-
 std::variant<uint64_t, failure> engine_images::submit(const generation& wanted,
                                                       callbacks calls) {
   const auto x = get();

@@ -17,8 +17,6 @@ public:
   /// caller_runs_actors = false.
   void attach(std::unique_ptr<engine> x);
 
-  bool attached() const;
-
   std::variant<uint64_t, failure> submit(const generation& wanted,
                                          callbacks calls) override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/shared_text.hpp>
+#include <atelier/runtime/http/detail/connection/shared_text.hpp>
 #include <atelier/runtime/http/exchange.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/runtime/http/detail/cluster_json.hpp>
 #include <atelier/runtime/http/health.hpp>
 
 #include <nlohmann/json.hpp>
@@ -175,13 +176,13 @@ reply_message health::reply(scope to) const {
     body["policy"] = last_.policy;
     body["policy_automatic"] = last_.policy_is_automatic;
     body["infeasible"] = last_.infeasible;
-    body["accepted"] = last_.accepted;
-    body["answered"] = last_.answered;
-    body["failed"] = last_.failed;
-    body["cancelled"] = last_.cancelled;
-    body["refused"] = last_.refused;
+    const auto figures = figures_of(last_);
+    body.update(detail::figures_at(core::figure_place::health, figures));
     body["processes"] = processes_of(last_);
     body["stages_left_out"] = stages_left_out(last_);
+    if (auto counts = detail::figures_at(core::figure_place::status, figures);
+        !counts.empty())
+      body["counts"] = std::move(counts);
   }
   reply_message out;
   out.status = word == "ok" ? 200 : 503;

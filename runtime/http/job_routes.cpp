@@ -4,9 +4,9 @@
 #include <atelier/core/sha256.hpp>
 #include <atelier/runtime/http/api_error.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
-#include <atelier/runtime/http/detail/idempotency.hpp>
-#include <atelier/runtime/http/detail/job_json.hpp>
-#include <atelier/runtime/http/detail/job_stream.hpp>
+#include <atelier/runtime/http/detail/jobs/idempotency.hpp>
+#include <atelier/runtime/http/detail/jobs/job_json.hpp>
+#include <atelier/runtime/http/detail/jobs/job_stream.hpp>
 #include <atelier/runtime/http/job_routes.hpp>
 
 #include <fmt/format.h>

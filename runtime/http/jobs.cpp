@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/jobs_impl.hpp>
+#include <atelier/runtime/http/detail/jobs/jobs_impl.hpp>
 #include <atelier/runtime/http/job_journal.hpp>
 
 #include <algorithm>

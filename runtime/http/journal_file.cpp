@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/database.hpp>
 #include <atelier/core/error.hpp>
-#include <atelier/runtime/http/detail/journal_json.hpp>
+#include <atelier/runtime/http/detail/jobs/journal_json.hpp>
 #include <atelier/runtime/http/journal_file.hpp>
 
 #include <fcntl.h>

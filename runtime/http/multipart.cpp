@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/core/ascii.hpp>
 #include <atelier/core/error.hpp>
 #include <atelier/core/utf8.hpp>
 #include <atelier/runtime/http/multipart.hpp>
@@ -11,31 +12,17 @@ namespace atelier::runtime::http {
 namespace {
 
 using core::ec;
+using core::same_word;
+using core::trim;
 
 constexpr std::string_view line_end = "\r\n";
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool alike(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::string_view strip(std::string_view x) {
-  while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
-    x.remove_prefix(1);
-  while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
-    x.remove_suffix(1);
-  return x;
-}
 
 /// Takes a value that begins at `at`: a quoted string or all up to a semicolon.
 /// None where a quoted one does not end.
 std::optional<std::string> take_value(std::string_view in, size_t& at) {
   if (at >= in.size() || in[at] != '"') {
     const auto end = std::min(in.find(';', at), in.size());
-    std::string value{strip(in.substr(at, end - at))};
+    std::string value{trim(in.substr(at, end - at))};
     at = end;
     return value;
   }
@@ -63,20 +50,20 @@ std::optional<std::string> parameter(std::string_view value,
     const auto sign = value.find('=', at);
     if (sign == std::string_view::npos)
       return std::nullopt;
-    const auto key = strip(value.substr(at + 1, sign - at - 1));
+    const auto key = trim(value.substr(at + 1, sign - at - 1));
     at = sign + 1;
     while (at < value.size() && value[at] == ' ')
       ++at;
     auto found = take_value(value, at);
-    if (!found || alike(key, name))
+    if (!found || same_word(key, name))
       return found;
   }
   return std::nullopt;
 }
 
 core::result<std::string> boundary_of(std::string_view content_type) {
-  const auto kind = strip(content_type.substr(0, content_type.find(';')));
-  if (!alike(kind, "multipart/form-data"))
+  const auto kind = trim(content_type.substr(0, content_type.find(';')));
+  if (!same_word(kind, "multipart/form-data"))
     return core::fail(ec::bad_payload, "the body is not multipart/form-data");
   auto found = parameter(content_type, "boundary");
   if (!found || found->empty() || found->size() > 70)
@@ -90,18 +77,18 @@ core::result<void> read_header(std::string_view line, form_part& into) {
   if (colon == std::string_view::npos)
     return core::fail(ec::bad_payload,
                       "a part of the form has a faulty header");
-  const auto name = strip(line.substr(0, colon));
-  const auto value = strip(line.substr(colon + 1));
-  if (alike(name, "content-type")) {
+  const auto name = trim(line.substr(0, colon));
+  const auto value = trim(line.substr(colon + 1));
+  if (same_word(name, "content-type")) {
     into.content_type = value;
-  } else if (alike(name, "content-transfer-encoding")) {
-    if (!alike(value, "binary") && !alike(value, "8bit")
-        && !alike(value, "7bit"))
+  } else if (same_word(name, "content-transfer-encoding")) {
+    if (!same_word(value, "binary") && !same_word(value, "8bit")
+        && !same_word(value, "7bit"))
       return core::fail(ec::bad_payload,
                         "a part of the form has a transfer encoding; it must "
                         "be sent as it is");
-  } else if (alike(name, "content-disposition")) {
-    if (!alike(strip(value.substr(0, value.find(';'))), "form-data"))
+  } else if (same_word(name, "content-disposition")) {
+    if (!same_word(trim(value.substr(0, value.find(';'))), "form-data"))
       return core::fail(ec::bad_payload, "a part of the form is not form-data");
     into.name = parameter(value, "name").value_or("");
     into.filename = parameter(value, "filename").value_or("");
@@ -155,7 +142,7 @@ core::result<form_part> take_part(std::string_view& rest, std::string_view mark,
 
 bool is_multipart(std::string_view content_type) {
   constexpr std::string_view kind = "multipart/";
-  return alike(strip(content_type).substr(0, kind.size()), kind);
+  return same_word(trim(content_type).substr(0, kind.size()), kind);
 }
 
 core::result<std::vector<form_part>> parse_multipart(

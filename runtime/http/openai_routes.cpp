@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/api_error.hpp>
-#include <atelier/runtime/http/detail/encoded_previews.hpp>
-#include <atelier/runtime/http/detail/event_feed.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
-#include <atelier/runtime/http/detail/idempotency.hpp>
+#include <atelier/runtime/http/detail/jobs/encoded_previews.hpp>
+#include <atelier/runtime/http/detail/jobs/event_feed.hpp>
+#include <atelier/runtime/http/detail/jobs/idempotency.hpp>
 #include <atelier/runtime/http/detail/openai_call.hpp>
 #include <atelier/runtime/http/detail/openai_reply.hpp>
 #include <atelier/runtime/http/openai_routes.hpp>

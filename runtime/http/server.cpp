@@ -3,9 +3,9 @@
 #include <atelier/core/input_file.hpp>
 #include <atelier/core/log.hpp>
 #include <atelier/runtime/http/api_error.hpp>
-#include <atelier/runtime/http/detail/connection.hpp>
-#include <atelier/runtime/http/detail/open_files.hpp>
-#include <atelier/runtime/http/detail/request_id.hpp>
+#include <atelier/runtime/http/detail/connection/connection.hpp>
+#include <atelier/runtime/http/detail/connection/open_files.hpp>
+#include <atelier/runtime/http/detail/connection/request_id.hpp>
 #include <atelier/runtime/http/server.hpp>
 
 #include <boost/asio/bind_executor.hpp>

@@ -47,9 +47,10 @@ constexpr core::timespan look_up = std::chrono::seconds{1};
 
 /// Writes into the process's ring from any of its threads. If the ring is full
 /// it waits: the control process continues reading, or kills this one.
-class ring_hub_port : public actors::hub_port {
+class ring_scheduler_port : public actors::scheduler_port {
 public:
-  ring_hub_port(ipc::ring_place ring, ipc::ring_life life) : to_(ring, life) {}
+  ring_scheduler_port(ipc::ring_place ring, ipc::ring_life life)
+    : to_(ring, life) {}
 
   /// Names the stages in errors. Called before any worker exists.
   void know(std::shared_ptr<const planning::pipeline> stages) {
@@ -124,7 +125,7 @@ struct life {
   host_extensions own;
   config::settings settings;
   std::shared_ptr<ipc::arena_view> arena;
-  std::shared_ptr<ring_hub_port> hub;
+  std::shared_ptr<ring_scheduler_port> scheduler;
   std::shared_ptr<actors::worker_directory> workers;
   std::shared_ptr<const planning::profile> profile;
   std::unique_ptr<system_config> actor_settings;
@@ -153,7 +154,7 @@ core::result<void> begin(life& x, const child_options& how,
     return bound;
   // The device reports the models that it cannot load, and works with the
   // others.
-  auto known = profile_of(x.settings, unreadable::named);
+  auto known = profile_of(x.settings, unreadable::named, x.own.stages);
   if (!known)
     return known.why();
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
@@ -166,14 +167,14 @@ core::result<void> begin(life& x, const child_options& how,
     return numbered.why();
   const auto stages =
     std::make_shared<const planning::pipeline>(std::move(*numbered));
-  x.hub->know(stages);
+  x.scheduler->know(stages);
   x.workers = std::make_shared<actors::worker_directory>();
   const bool cpu = told.part == "cpu";
   x.actor_settings =
     std::make_unique<system_config>(cpu ? cpu_threads(x.settings) : 1);
   x.sys = std::make_unique<caf::actor_system>(*x.actor_settings);
   const part_context with{x.settings, x.profile,   stages,      x.arena,
-                          x.workers,  x.hub,       how.process, x.own.executors,
+                          x.workers,  x.scheduler, how.process, x.own.executors,
                           told.bare,  told.digests};
   if (cpu) {
     x.pools = spawn_cpu_pools(*x.sys, with);
@@ -208,11 +209,16 @@ void deliver(life& x, actors::to_process message, actors::inline_unit* here) {
 void end(life& x) {
   for (const auto& actor : x.pools)
     caf::anon_send_exit(actor, caf::exit_reason::kill);
-  for (const auto& device : x.devices)
+  for (const auto& device : x.devices) {
     caf::anon_send_exit(device.actor, caf::exit_reason::kill);
+    if (device.stages)
+      caf::anon_send_exit(device.stages, caf::exit_reason::kill);
+  }
   x.pools.clear();
-  for (auto& device : x.devices)
+  for (auto& device : x.devices) {
     device.actor = nullptr;
+    device.stages = nullptr;
+  }
   if (x.workers)
     x.workers->clear();
   x.sys.reset();
@@ -286,7 +292,7 @@ int run_child(const child_options& how, const extensions& own) {
     return exit_status::failed;
   }
   const ipc::ring_life ring{x.arena->host_epoch(), how.process.life};
-  x.hub = std::make_shared<ring_hub_port>(rings->outbound, ring);
+  x.scheduler = std::make_shared<ring_scheduler_port>(rings->outbound, ring);
   ipc::ring_reader from{rings->inbound, ring};
   std::optional<actors::inline_unit> here;
   std::vector<std::byte> record;
@@ -318,15 +324,15 @@ int run_child(const child_options& how, const extensions& own) {
     if (std::holds_alternative<actors::leave>(message->body))
       break;
     if (const auto* ping = std::get_if<actors::ping>(&message->body)) {
-      x.hub->send(
+      x.scheduler->send(
         actors::from_process{actors::pong{how.process, ping->number,
                                           actors::count_blocked_handlers()}},
         true);
     } else if (const auto* told = std::get_if<actors::setup>(&message->body)) {
       if (auto begun = begin(x, how, *told, own); !begun) {
-        x.hub->send(actors::from_process{actors::setup_refused{
-                      how.process, std::move(begun).why()}},
-                    true);
+        x.scheduler->send(actors::from_process{actors::setup_refused{
+                            how.process, std::move(begun).why()}},
+                          true);
         status = exit_status::failed;
         break;
       }

@@ -101,8 +101,8 @@ BOOST_AUTO_TEST_CASE(only_an_answer_with_an_image_has_notes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_hit_is_counted_once) {
-  BOOST_TEST(sut.counts_hit());
-  BOOST_TEST(!sut.counts_hit());
+  BOOST_TEST(sut.note_hit());
+  BOOST_TEST(!sut.note_hit());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -89,6 +89,16 @@ struct rig {
 
 BOOST_FIXTURE_TEST_SUITE(course_test, rig)
 
+BOOST_AUTO_TEST_CASE(no_route_is_chosen_at_first) {
+  planning::plan p;
+  p.routes.resize(1);
+  sut.begin(wanted, costs, std::make_shared<const planning::plan>(p), nullptr);
+  BOOST_TEST(!sut.has_route());
+  BOOST_TEST((sut.view(nothing, {}).route == nullptr));
+  follow({leg_of({light})});
+  BOOST_TEST(sut.has_route());
+}
+
 BOOST_AUTO_TEST_CASE(a_route_is_walked_leg_by_leg) {
   follow({leg_of({light}), leg_of({heavy}, origin::stage_image)});
   BOOST_TEST(std::get<planning::run_leg>(sut.next()).leg == 0u);
@@ -247,6 +257,19 @@ BOOST_AUTO_TEST_CASE(stages_see_the_leg_and_what_the_request_holds) {
   sut.end_leg(core::ec::none);
   sut.finish();
   BOOST_TEST(sut.view(nothing, {}).leg == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(pixels_without_a_size_have_that_of_their_recipe) {
+  follow({leg_of({light}), leg_of({heavy}, origin::stage_image)});
+  sut.begin_leg(0);
+  const auto own = sut.recipe().px;
+  sut.end_leg(core::ec::none);
+  BOOST_TEST((sut.px(nothing) == own));
+  sut.begin_leg(1);
+  BOOST_TEST((sut.px(nothing) == own));
+  sut.end_leg(core::ec::none);
+  sut.finish();
+  BOOST_TEST((sut.px(nothing) == own));
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_counts_only_for_edits) {

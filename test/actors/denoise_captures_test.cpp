@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_device_in_virtual_time_keeps_states) {
   c.run_steps = 2;
   c.publish_every = 3;
   c.device_executor = device_in_time;
-  c.hub = hub;
+  c.scheduler = scheduler;
   const auto worker = spawn(actors::denoise_step, c);
   const std::vector<actors::denoise> all{keeps(1, {2, 4}), keeps(2, {1, 2, 3}),
                                          work(3)};

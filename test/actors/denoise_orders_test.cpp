@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 struct fixture : test::denoise_step_rig {
   bool has(uint64_t id) {
     tell(sut, ask_order{row(id)});
-    const auto last = hub->of<has_order>().back();
+    const auto last = scheduler->of<has_order>().back();
     BOOST_TEST((last.ticket == row(id)));
     return last.has;
   }

@@ -21,14 +21,14 @@ struct denoise_step_rig : deterministic_system {
     if (sut)
       kill(sut);
     device = std::make_shared<scripted_executor>();
-    hub = std::make_shared<recording_hub_port>();
+    scheduler = std::make_shared<recording_scheduler_port>();
     actors::denoise_step_config c;
     c.self = me;
     c.variants = {"card@4"};
     c.seats = 8;
     c.max_batch = max_batch;
     c.device_executor = device;
-    c.hub = hub;
+    c.scheduler = scheduler;
     sut = spawn(actors::denoise_step, c);
   }
 
@@ -70,21 +70,21 @@ struct denoise_step_rig : deterministic_system {
   }
 
   std::vector<actors::denoised> replies() const {
-    return hub->of<actors::denoised>();
+    return scheduler->of<actors::denoised>();
   }
 
   std::vector<core::ticket> last_batch() const {
-    return hub->of<actors::stepping>().back().rows;
+    return scheduler->of<actors::stepping>().back().rows;
   }
 
   std::vector<core::ticket> last_run() const {
     return device->runs.back().rows;
   }
 
-  const actors::worker_address me{hub_rig::life(2), actors::role::denoise_step,
-                                  0};
+  const actors::worker_address me{scheduler_rig::life(2),
+                                  actors::role::denoise_step, 0};
   std::shared_ptr<scripted_executor> device;
-  std::shared_ptr<recording_hub_port> hub;
+  std::shared_ptr<recording_scheduler_port> scheduler;
   actors::denoise_step_actor sut;
 };
 

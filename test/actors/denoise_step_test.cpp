@@ -16,8 +16,8 @@ using rows = std::vector<core::ticket>;
 BOOST_FIXTURE_TEST_SUITE(denoise_step_test, test::denoise_step_rig)
 
 BOOST_AUTO_TEST_CASE(it_announces_itself_at_its_start) {
-  BOOST_REQUIRE(hub->all.size() == 1u);
-  const auto ready = hub->of<actors::worker_ready>().at(0);
+  BOOST_REQUIRE(scheduler->all.size() == 1u);
+  const auto ready = scheduler->of<actors::worker_ready>().at(0);
   BOOST_TEST((ready.worker == me));
   BOOST_TEST(ready.seats == 8u);
   BOOST_TEST(ready.max_batch == 2u);
@@ -46,8 +46,8 @@ BOOST_AUTO_TEST_CASE(a_row_is_opened_stepped_decoded_and_reported_once) {
   BOOST_TEST(replies()[0].steps_run == 4u);
   BOOST_TEST(replies()[0].bytes == 5u);
   BOOST_TEST((device->closed == rows{row(1)}));
-  BOOST_TEST(hub->of<actors::stepped>().size() == 4u);
-  BOOST_TEST(hub->of<actors::stepping>().size() == 1u);
+  BOOST_TEST(scheduler->of<actors::stepped>().size() == 4u);
+  BOOST_TEST(scheduler->of<actors::stepping>().size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_row_with_a_source_runs_its_share_of_the_steps) {
@@ -95,19 +95,19 @@ BOOST_AUTO_TEST_CASE(what_the_device_notes_of_a_row_is_told_with_its_end) {
 BOOST_AUTO_TEST_CASE(the_batch_is_told_before_the_device_sees_it) {
   struct order : test::scripted_executor {
     void open(const gpu::open_job& job) override {
-      told_before = !hub->of<actors::stepping>().empty();
+      told_before = !scheduler->of<actors::stepping>().empty();
       scripted_executor::open(job);
     }
 
-    std::shared_ptr<test::recording_hub_port> hub;
+    std::shared_ptr<test::recording_scheduler_port> scheduler;
     bool told_before = false;
   };
 
   auto ordered = std::make_shared<order>();
-  ordered->hub = std::make_shared<test::recording_hub_port>();
+  ordered->scheduler = std::make_shared<test::recording_scheduler_port>();
   actors::denoise_step_config c;
   c.device_executor = ordered;
-  c.hub = ordered->hub;
+  c.scheduler = ordered->scheduler;
   const auto worker = spawn(actors::denoise_step, c);
   tell(worker, work(1));
   BOOST_TEST(ordered->told_before);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(no_more_than_max_batch_rows_run_together) {
   ran(3, {4, 3});
   // One seat of the batch is free.
   BOOST_TEST((last_run() == rows{row(2), row(3)}));
-  const auto signs = hub->of<actors::stepped>();
+  const auto signs = scheduler->of<actors::stepped>();
   BOOST_TEST(signs.at(0).batch == 1u);
   BOOST_TEST(signs.at(1).batch == 2u);
   BOOST_TEST(signs.at(1).steps == 3u);
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(publications_are_told_once_and_progress_where_wanted) {
   give(work(1));
   ran(1, {1});
   ran(1, {2});
-  auto signs = hub->of<actors::stepped>();
+  auto signs = scheduler->of<actors::stepped>();
   BOOST_TEST(signs.at(0).rows.size() == 1u);
   BOOST_TEST(signs.at(0).rows.at(0).published);
   BOOST_TEST(signs.at(1).rows.empty());
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(publications_are_told_once_and_progress_where_wanted) {
   give(x);
   ran(1, {1});
   ran(1, {2});
-  signs = hub->of<actors::stepped>();
+  signs = scheduler->of<actors::stepped>();
   BOOST_TEST(signs.at(1).rows.at(0).steps_done == 2u);
 }
 
@@ -258,12 +258,12 @@ BOOST_AUTO_TEST_CASE(it_runs_a_device_in_virtual_time) {
     std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{200, 100, 0});
   auto device_in_time = std::make_shared<gpu::virtual_executor>(
     gpu::virtual_config{test::card_profile(), 0, 0}, timers, slots);
-  hub->all.clear();
+  scheduler->all.clear();
   actors::denoise_step_config c;
   c.self = me;
   c.max_batch = 2;
   c.device_executor = device_in_time;
-  c.hub = hub;
+  c.scheduler = scheduler;
   const auto worker = spawn(actors::denoise_step, c);
   for (uint64_t id = 1; id <= 3; ++id) {
     const auto x = work(id);

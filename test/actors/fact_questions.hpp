@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include "support/told_stage.hpp"
 
 #include <cstdint>
@@ -89,7 +89,18 @@ private:
   planning::stage_row row_;
 };
 
-/// The questions of a rig's hub, and the test's answers.
+/// An order to fetch an image that is the answer.
+struct fetch_order {
+  actors::run_stage order;
+  uint64_t entry = 0;
+
+  static std::optional<fetch_order> of(const actors::run_stage& x) {
+    const auto what = x.order.as<told_stage::work>();
+    return what ? std::optional{fetch_order{x, (*what)->about}} : std::nullopt;
+  }
+};
+
+/// The questions of a rig's scheduler, and the test's answers.
 class fact_questions {
 public:
   struct asked {
@@ -101,13 +112,25 @@ public:
   static std::shared_ptr<const planning::pipeline> stages(
     const config::scheduler_settings& pace = {}) {
     actors::standard_stages own;
-    own.facts = {planning::make_stage(question_stage{pace})};
+    own.search = planning::make_stage(question_stage{pace});
+    told_stage::script fetches;
+    fetches.begin =
+      [](const planning::row_view& of) -> std::optional<told_stage::work> {
+      if (of.from == nullptr || of.leg != nullptr)
+        return std::nullopt;
+      return told_stage::work{of.from->entry};
+    };
+    own.fetch =
+      told("fetch", planning::hook::each_leg, planning::if_failed::choose_again,
+           {{planning::held::pixels, planning::access::writes,
+             [](const planning::leg* in, bool) { return in == nullptr; }}},
+           fetches, planning::place::background);
     return pipeline_with(own);
   }
 
   /// Announces the worker that is asked. The process of a pool's worker may
   /// die.
-  static void add_worker(hub_rig& to) {
+  static void add_worker(scheduler_rig& to) {
     actors::worker_ready x;
     x.worker.role = actors::role::recall;
     x.seats = 64;
@@ -115,7 +138,7 @@ public:
   }
 
   /// Returns every question so far.
-  const std::vector<asked>& all(hub_rig& of) {
+  const std::vector<asked>& all(scheduler_rig& of) {
     std::erase_if(of.sent, [&](const sent_work& x) {
       const auto* order = std::get_if<actors::run_stage>(&x.what);
       if (order == nullptr)
@@ -128,7 +151,7 @@ public:
     return all_;
   }
 
-  static void answer(hub_rig& of, const asked& to, planning::facts with,
+  static void answer(scheduler_rig& of, const asked& to, planning::facts with,
                      core::error why = {}, core::timespan took = {}) {
     question_stage::done told;
     told.tells = {with.tolerated.has_value(), with.hit_likely.has_value(),

@@ -209,10 +209,10 @@ public:
   }
 
   void fill(run_stage& x) {
-    x = {ticket(),    static_cast<uint16_t>(u32()),
-         span(),      slots(),
-         slots(),     below(2) != 0,
-         body_bytes()};
+    x = {ticket(),       static_cast<uint16_t>(u32()),
+         span(),         slots(),
+         slots(),        below(2) != 0,
+         {u32(), u32()}, body_bytes()};
   }
 
   void fill(stage_done& x) {

@@ -42,13 +42,13 @@ struct fixture : test::deterministic_system {
   fixture() {
     timers = std::make_shared<runtime::virtual_timers>(sys);
     offload = std::make_shared<runtime::virtual_offload>(timers);
-    hub = spawn(test::listening_hub, heard);
+    scheduler = spawn(test::listening_scheduler, heard);
     actors::monitor_config m;
-    m.hub = hub;
+    m.scheduler = scheduler;
     m.windows = 3;
     monitor = spawn(actors::monitor, m);
     actors::planner_config& c = config;
-    c.hub = hub;
+    c.scheduler = scheduler;
     c.counts = monitor;
     c.policy = policy;
     c.profile = test::card_profile();
@@ -70,11 +70,11 @@ struct fixture : test::deterministic_system {
     return all;
   }
 
-  std::shared_ptr<test::heard_by_hub> heard =
-    std::make_shared<test::heard_by_hub>();
+  std::shared_ptr<test::heard_by_scheduler> heard =
+    std::make_shared<test::heard_by_scheduler>();
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
-  actors::scheduler_actor hub;
+  actors::scheduler_actor scheduler;
   actors::monitor_actor monitor;
   actors::planner_actor planner;
   actors::planner_config config;

@@ -29,11 +29,11 @@ struct fixture : test::deterministic_system {
   }
 
   actors::stage_worker_config config(actors::role of, uint32_t seats) const {
-    return {{test::hub_rig::life(1), of, 0},
+    return {{test::scheduler_rig::life(1), of, 0},
             seats,
             *actors::standard_pipeline(),
             slots,
-            hub};
+            scheduler};
   }
 
   static test::prepare noise(uint64_t seed = 7) {
@@ -48,7 +48,7 @@ struct fixture : test::deterministic_system {
   test::finish image() {
     test::finish x;
     x.who = {core::request_id{1}, 3};
-    x.how.px = {32, 32};
+    x.how.px = x.px = {32, 32};
     x.how.steps = 4;
     x.text.positive = "a red ball";
     x.model = "card";
@@ -72,18 +72,18 @@ struct fixture : test::deterministic_system {
   }
 
   test::prepared prepared() const {
-    return hub->of<test::prepared>().back();
+    return scheduler->of<test::prepared>().back();
   }
 
   test::finished finished() const {
-    return hub->of<test::finished>().back();
+    return scheduler->of<test::finished>().back();
   }
 
   std::shared_ptr<ipc::heap_store> slots =
     std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{1, 2, 0},
                                       std::array<uint64_t, 3>{1024, 8192, 0});
-  std::shared_ptr<test::recording_hub_port> hub =
-    std::make_shared<test::recording_hub_port>();
+  std::shared_ptr<test::recording_scheduler_port> scheduler =
+    std::make_shared<test::recording_scheduler_port>();
   actors::stage_actor preprocess;
   actors::stage_actor postprocess;
 };
@@ -93,7 +93,7 @@ struct fixture : test::deterministic_system {
 BOOST_FIXTURE_TEST_SUITE(pools_test, fixture)
 
 BOOST_AUTO_TEST_CASE(pools_announce_their_seats) {
-  const auto ready = hub->of<actors::worker_ready>();
+  const auto ready = scheduler->of<actors::worker_ready>();
   BOOST_REQUIRE(ready.size() == 2u);
   BOOST_TEST(ready[0].seats == 3u);
   BOOST_TEST((ready[1].worker.role == actors::role::postprocess));
@@ -280,31 +280,32 @@ BOOST_AUTO_TEST_CASE(a_store_without_bytes_only_counts) {
 BOOST_AUTO_TEST_CASE(a_pool_answers_a_question_after_what_came_before) {
   actors::worker_directory there;
   there.add(actors::role::preprocess, preprocess);
-  const actors::worker_address to{test::hub_rig::life(1),
+  const actors::worker_address to{test::scheduler_rig::life(1),
                                   actors::role::preprocess, 0};
   const auto who = noise().who;
   BOOST_REQUIRE(there.send(to, noise().order()));
   BOOST_REQUIRE(there.send(to, actors::ask_order{who}));
   run();
-  BOOST_REQUIRE(hub->all.size() >= 2u);
-  const auto last = hub->all.size() - 1;
-  BOOST_TEST(test::read_as<test::prepared>(hub->all[last - 1]).has_value());
+  BOOST_REQUIRE(scheduler->all.size() >= 2u);
+  const auto last = scheduler->all.size() - 1;
+  BOOST_TEST(
+    test::read_as<test::prepared>(scheduler->all[last - 1]).has_value());
   // Whatever it was asked for is done: it has no order left.
-  const auto has = test::read_as<actors::has_order>(hub->all[last]);
+  const auto has = test::read_as<actors::has_order>(scheduler->all[last]);
   BOOST_REQUIRE(has.has_value());
   BOOST_TEST((*has == actors::has_order{who, false}));
 }
 
 BOOST_AUTO_TEST_CASE(a_handler_that_throws_answers_its_order) {
-  hub->throws_once = true;
+  scheduler->throws_once = true;
   tell(preprocess, noise().order());
-  BOOST_REQUIRE(hub->of<test::prepared>().size() == 1u);
+  BOOST_REQUIRE(scheduler->of<test::prepared>().size() == 1u);
   BOOST_TEST((prepared().failure.code == ec::internal));
   BOOST_TEST((prepared().who == noise().who));
   // The worker continues.
-  const auto before = hub->of<actors::has_order>().size();
+  const auto before = scheduler->of<actors::has_order>().size();
   tell(preprocess, actors::ask_order{noise().who});
-  BOOST_TEST(hub->of<actors::has_order>().size() == before + 1);
+  BOOST_TEST(scheduler->of<actors::has_order>().size() == before + 1);
 }
 
 // -- directory ----------------------------------------------------------------
@@ -312,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_throws_answers_its_order) {
 BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {
   actors::worker_directory there;
   there.add(actors::role::preprocess, preprocess);
-  const auto life = test::hub_rig::life(1);
+  const auto life = test::scheduler_rig::life(1);
   BOOST_REQUIRE(
     there.send({life, actors::role::preprocess, 1}, noise().order()));
   BOOST_REQUIRE(
@@ -320,16 +321,16 @@ BOOST_AUTO_TEST_CASE(work_goes_to_the_worker_at_its_place_alone) {
   BOOST_REQUIRE(
     there.send({life, actors::role::preprocess, 0}, actors::cancel_work{}));
   run();
-  BOOST_TEST(hub->of<test::prepared>().empty());
+  BOOST_TEST(scheduler->of<test::prepared>().empty());
   BOOST_REQUIRE(
     there.send({life, actors::role::preprocess, 0}, noise().order()));
   run();
-  BOOST_TEST(hub->of<test::prepared>().size() == 1u);
+  BOOST_TEST(scheduler->of<test::prepared>().size() == 1u);
   there.clear();
   BOOST_REQUIRE(
     there.send({life, actors::role::preprocess, 0}, noise().order()));
   run();
-  BOOST_TEST(hub->of<test::prepared>().size() == 1u);
+  BOOST_TEST(scheduler->of<test::prepared>().size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

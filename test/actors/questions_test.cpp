@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(an_answer_counts_once_and_only_for_its_own_question) {
   BOOST_TEST(sut.answered(one, 0, search));
   BOOST_TEST(!sut.answered(one, 0, search));
   sut.end(one, now);
-  BOOST_TEST(sut.may_ask(one));
+  BOOST_TEST(sut.count_question(one));
   BOOST_TEST(sut.number(one) == 1u);
   ask(one, {search});
   BOOST_TEST(!sut.answered(one, 0, search));
@@ -106,9 +106,9 @@ BOOST_AUTO_TEST_CASE(the_time_of_a_search_is_its_own) {
 
 BOOST_AUTO_TEST_CASE(a_policy_may_ask_a_few_times) {
   for (int i = 0; i < 4; ++i)
-    BOOST_TEST(sut.may_ask(one));
-  BOOST_TEST(!sut.may_ask(one));
-  BOOST_TEST(sut.may_ask(two));
+    BOOST_TEST(sut.count_question(one));
+  BOOST_TEST(!sut.count_question(one));
+  BOOST_TEST(sut.count_question(two));
 }
 
 BOOST_AUTO_TEST_CASE(a_forgotten_request_waits_for_nothing) {

@@ -13,8 +13,8 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using actors::queues;
 
-constexpr core::lane_id left{1};
-constexpr core::lane_id right{2};
+constexpr core::queue_id left{1};
+constexpr core::queue_id right{2};
 constexpr core::request_id one{1};
 constexpr core::request_id two{2};
 constexpr core::request_id three{3};
@@ -28,18 +28,18 @@ struct rig {
   queues sut{1min};
   core::time_point now{1h};
 
-  void push(core::lane_id lane, core::request_id id, queues::marks as = {},
+  void push(core::queue_id queue, core::request_id id, queues::marks as = {},
             queues::end at = queues::end::back) {
     planning::waiting x;
     x.request = id;
     x.since = now;
-    sut.push(lane, x, at, as);
+    sut.push(queue, x, at, as);
   }
 
-  std::vector<core::lane_id> touched() {
-    std::vector<core::lane_id> out;
-    while (const auto lane = sut.next())
-      out.push_back(*lane);
+  std::vector<core::queue_id> touched() {
+    std::vector<core::queue_id> out;
+    while (const auto queue = sut.next())
+      out.push_back(*queue);
     return out;
   }
 };
@@ -48,7 +48,7 @@ struct rig {
 
 BOOST_FIXTURE_TEST_SUITE(queues_test, rig)
 
-BOOST_AUTO_TEST_CASE(a_request_waits_in_one_lane_until_it_is_removed) {
+BOOST_AUTO_TEST_CASE(a_request_waits_in_one_queue_until_it_is_removed) {
   push(left, one);
   BOOST_TEST(sut.contains(one));
   BOOST_TEST((sut.where(one) == left));
@@ -67,18 +67,18 @@ BOOST_AUTO_TEST_CASE(what_lost_its_worker_goes_to_the_front) {
   BOOST_TEST(sut.best(served, now, 5).size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lane_is_looked_at_once_after_a_change) {
+BOOST_AUTO_TEST_CASE(a_queue_is_looked_at_once_after_a_change) {
   push(right, two);
   push(left, one);
   sut.touch(left);
   BOOST_TEST((touched() == std::vector{left, right}));
   BOOST_TEST(touched().empty());
   sut.touch_waiting(left);
-  sut.touch_waiting(core::lane_id{3});
+  sut.touch_waiting(core::queue_id{3});
   BOOST_TEST((touched() == std::vector{left}));
 }
 
-BOOST_AUTO_TEST_CASE(a_starved_lane_waits_until_slots_may_be_there) {
+BOOST_AUTO_TEST_CASE(a_starved_queue_waits_until_slots_may_be_there) {
   push(left, one);
   touched();
   sut.starve(left);
@@ -119,35 +119,35 @@ BOOST_AUTO_TEST_CASE(an_offer_replaces_the_worker_s_last_one) {
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_up_is_not_delayed_again) {
-  const std::array lanes{left, right};
+  const std::array queues{left, right};
   push(left, one, {true, false});
-  BOOST_TEST(sut.delays_again(lanes));
+  BOOST_TEST(sut.delays_again(queues));
   sut.starve(left);
-  BOOST_TEST(!sut.delays_again(lanes));
+  BOOST_TEST(!sut.delays_again(queues));
   sut.feed(right);
-  BOOST_TEST(!sut.delays_again(lanes));
+  BOOST_TEST(!sut.delays_again(queues));
   sut.feed(left);
-  BOOST_TEST(sut.delays_again(lanes));
+  BOOST_TEST(sut.delays_again(queues));
   touched();
   sut.starve(left);
   sut.feed();
   BOOST_TEST((touched() == std::vector{left}));
   sut.remove(one);
-  BOOST_TEST(!sut.delays_again(lanes));
+  BOOST_TEST(!sut.delays_again(queues));
   BOOST_TEST(sut.held_up().empty());
   push(right, two);
   sut.hold_up(two);
-  BOOST_TEST(sut.delays_again(lanes));
+  BOOST_TEST(sut.delays_again(queues));
   BOOST_TEST(sut.check() == "");
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_for_a_seat_is_not_delayed_meanwhile) {
-  const std::array lanes{left, right};
+  const std::array queues{left, right};
   push(left, one, {true, false});
   sut.starve(left, actors::queues::lack::seat);
-  BOOST_TEST(sut.delays_again(lanes));
+  BOOST_TEST(sut.delays_again(queues));
   sut.starve(left, actors::queues::lack::slots);
-  BOOST_TEST(!sut.delays_again(lanes));
+  BOOST_TEST(!sut.delays_again(queues));
   touched();
   sut.starve(left, actors::queues::lack::seat);
   sut.feed();

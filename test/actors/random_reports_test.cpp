@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Random schedules in which reports are lost, doubled, late or nonsense, states
-// are damaged, and the hub does not run for a while: every request ends, and
-// every invariant holds. To run one schedule: ATELIER_TEST_SEED=<seed>
+// are damaged, and the scheduler does not run for a while: every request ends,
+// and every invariant holds. To run one schedule: ATELIER_TEST_SEED=<seed>
 // ATELIER_TEST_SCHEDULE=<number>.
 
-#include "actors/random_hub_world.hpp"
+#include "actors/random_scheduler_world.hpp"
 #include "support/scale.hpp"
 
 #include <cstdlib>
@@ -21,21 +21,32 @@ using test::random_process;
 class schedule : public test::random_world {
 public:
   explicit schedule(uint64_t number) : random_world(number) {
-    test::hub_rig::options o;
+    test::scheduler_rig::options o;
     o.slots = {2 + pick(4), 3 + pick(4), 0};
-    if (chance(40))
-      o.slots = {64, 64, 0};
+    const bool roomy = chance(40);
+    if (roomy)
+      o.slots = {128, 128, 0};
     o.limits.requests = 4 + pick(16);
     const bool finds = chance(30);
-    stages_.emplace(random_, test::random_stage_options{finds, chance(40)});
+    test::random_stage_options drawn;
+    drawn.finds = finds;
+    drawn.strays = chance(40);
+    drawn.roomy = roomy;
+    drawn.slot_bytes = chance(50) ? 4'096 : 0;
+    o.slot_bytes = {0, drawn.slot_bytes, 0};
+    stages_.emplace(random_, drawn);
     o.stages = stages_->all();
     if (finds)
       o.policy = std::make_shared<test::finding_policy>();
+    else if (chance(40))
+      o.policy = std::make_shared<test::several_legs>();
     o.profile = test::card_profile();
     if (finds)
       o.profile->reuse.emplace().full = core::variant_id{0};
+    if (chance(50))
+      o.profile->variants[1].native_px = {16, 20};
     rig_.emplace(o);
-    watched_.emplace();
+    watch(drawn.slot_bytes);
     const auto devices = 1 + pick(2);
     for (uint32_t i = 1; i <= devices + 2; ++i) {
       random_process p;
@@ -72,6 +83,10 @@ public:
     BOOST_REQUIRE_MESSAGE(rig_->sut->rows() == 0, "a request never ends");
     BOOST_REQUIRE(rig_->quiet());
     BOOST_REQUIRE_EQUAL(rig_->answers.size(), requests_.size());
+    for (const auto& [id, x] : rig_->answers)
+      if (x.failure.code == ec::none)
+        BOOST_REQUIRE(x.px == pixels_->px_of(id));
+    happened["images of another size"] += pixels_->changes();
     const auto& c = counts();
     BOOST_REQUIRE_EQUAL(c.arrived,
                         c.refused + c.answered + c.failed + c.cancelled);
@@ -93,14 +108,13 @@ private:
     return processes_[pick(processes_.size())];
   }
 
-  // -- the hub's events -------------------------------------------------------
+  // -- the scheduler's events -------------------------------------------------
 
   template <class F>
   void event(F f) {
-    rig_->event(f);
+    watched_event(f);
     for (auto& x : std::exchange(rig_->sent, {})) {
-      const auto wrong = watched_->handed_off(x.to, x.what);
-      BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
+      check_order(x);
       auto& p = process_of(x.to.process);
       BOOST_REQUIRE_MESSAGE(x.to.process == p.who() && !p.lost,
                             "work for a life that is over");
@@ -115,6 +129,7 @@ private:
   }
 
   void report(const actors::report& x) {
+    pixels_->arrives(x);
     event([&](auto& h) {
       std::visit([&](const auto& y) { h.on(y, rig_->now); }, x);
     });
@@ -159,11 +174,11 @@ private:
         leg->ticket.attempt += nobodys;
     } else if (auto* sign = std::get_if<actors::stepped>(&x)) {
       if (chance(50))
-        sign->worker = test::hub_rig::device_at(any_process().who());
+        sign->worker = test::scheduler_rig::device_at(any_process().who());
       for (auto& row : sign->rows)
         row.steps_done = chance(50) ? pick(UINT32_MAX) : row.steps_done;
     } else if (auto* batch = std::get_if<actors::stepping>(&x)) {
-      batch->worker = test::hub_rig::device_at(any_process().who());
+      batch->worker = test::scheduler_rig::device_at(any_process().who());
       batch->rows.push_back({core::request_id{1 + pick(8)}, 1 + pick(4)});
     } else if (auto* has = std::get_if<actors::has_order>(&x)) {
       // It never says "no" of an order that is there.
@@ -183,6 +198,7 @@ private:
       deliver(p);
     p.lost = true;
     watched_->gone(p.who());
+    pixels_->gone(p.who());
     event([&](auto& h) { h.lost(p.who(), true, cause, rig_->now); });
     start(p);
   }
@@ -263,9 +279,9 @@ private:
   }
 
   void pass(core::timespan later) {
-    for (; later > test::hub_rig::between_ticks;
-         later -= test::hub_rig::between_ticks)
-      jump(test::hub_rig::between_ticks);
+    for (; later > test::scheduler_rig::between_ticks;
+         later -= test::scheduler_rig::between_ticks)
+      jump(test::scheduler_rig::between_ticks);
     jump(later);
     take();
   }
@@ -312,9 +328,10 @@ BOOST_AUTO_TEST_CASE(every_request_ends_whatever_becomes_of_reports) {
     BOOST_TEST_MESSAGE(what << ": " << times);
   // The schedules contain all the situations that they test.
   if (count >= 1'000)
-    for (const auto* what : {"answered", "stale replies", "orders lost",
-                             "legs restarted", "resumed", "lost", "doubled",
-                             "garbled", "nonsense published", "suspected"})
+    for (const auto* what :
+         {"answered", "stale replies", "orders lost", "legs restarted",
+          "resumed", "lost", "doubled", "garbled", "nonsense published",
+          "suspected", "images of another size"})
       BOOST_TEST(sum[what] > 0u, what);
   BOOST_TEST(count > 0u);
 }

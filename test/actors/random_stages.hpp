@@ -2,8 +2,9 @@
 #pragma once
 
 // The stages of random schedules: our own, stages that find facts and fetch
-// images, and, if drawn, an additional one at each hook, which misbehaves.
+// images, and, if drawn, others at each hook that misbehave and resize images.
 
+#include "actors/random_sizes.hpp"
 #include "support/stage_orders.hpp"
 #include "support/told_stage.hpp"
 #include <atelier/actors/stage_path.hpp>
@@ -13,9 +14,8 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -88,7 +88,8 @@ struct finding_policy : planning::vanilla {
 };
 
 /// Vanilla, except that most requests without a source draw several images,
-/// each in the place of the one before or on it.
+/// each in the place of the one before or on it. If they are late, one of the
+/// first is the answer.
 struct several_legs : planning::vanilla {
   planning::plan replan(const planning::demand& asked,
                         const planning::profile& known,
@@ -100,6 +101,7 @@ struct several_legs : planning::vanilla {
       for (const uint32_t legs : {2u, 3u}) {
         planning::route r;
         r.name = std::to_string(legs) + " legs";
+        r.late = planning::late_rule::answer_best;
         for (uint32_t i = 0; i < legs; ++i) {
           planning::leg x;
           x.any_of = {core::variant_id{i % 2}};
@@ -121,6 +123,9 @@ struct several_legs : planning::vanilla {
   }
 };
 
+using stage_run = std::function<core::result<told_stage::done>(
+  std::string_view, const told_stage::work&, planning::worker_context&)>;
+
 /// The options from which the stages of a schedule are drawn.
 struct random_stage_options {
   /// Requests search for images, and are answered with one.
@@ -129,10 +134,13 @@ struct random_stage_options {
   bool strays = false;
   bool writes = true;
   bool background = true;
-  /// The `run` of these stages.
-  std::function<core::result<told_stage::done>(const told_stage::work&,
-                                               planning::worker_context&)>
-    run = {};
+  /// There are slots for every request at once, so that a stage may change the
+  /// image from which a leg starts.
+  bool roomy = false;
+  /// The bytes of an image slot; 0: slots keep none.
+  uint64_t slot_bytes = 0;
+  /// The `run` of these stages, whose name it gets.
+  stage_run run = {};
 };
 
 /// The pipeline of one schedule.
@@ -150,6 +158,7 @@ public:
     const auto chance = [&](uint64_t percent) {
       return strays && random.below(100) < percent;
     };
+    sizes_ = std::make_shared<random_sizes>(chance(70), o.slot_bytes);
     const auto rule = [&] { return static_cast<if_failed>(random.below(3)); };
     const auto side_rule = [&] {
       return random.below(3) == 0 ? if_failed::fail : if_failed::go_on;
@@ -158,9 +167,16 @@ public:
     const auto at_all = [](const planning::leg* in, bool) {
       return in != nullptr;
     };
+    const auto on_it = [](const planning::leg* in, bool) {
+      return in != nullptr && in->from == planning::origin::stage_image;
+    };
     const auto where = [&] {
       return o.background && random.below(3) == 0 ? planning::place::background
                                                   : planning::place::cpu_pool;
+    };
+    // Where a stage of a leg or before the answer runs.
+    const auto on_path = [&] {
+      return random.below(3) == 0 ? planning::place::device : where();
     };
     const auto budget = [&] {
       return core::timespan{std::chrono::milliseconds{random.below(2'000)}};
@@ -168,49 +184,57 @@ public:
     actors::standard_stages own;
     std::vector<actors::added_stage> more;
     if (chance(40))
-      own.facts.push_back(told("guess", hook::before_route, side_rule(),
-                               random.below(3) == 0
-                                 ? uses{{held::files, access::reads, brings}}
-                                 : uses{},
-                               stray("guess", true), where(), budget()));
+      own.classify =
+        told("guess", hook::before_route, side_rule(),
+             random.below(3) == 0 ? uses{{held::files, access::reads, brings}}
+                                  : uses{},
+             stray("guess", true), where(), budget());
     if (finds) {
-      own.facts.push_back(told("find", hook::before_route, if_failed::go_on, {},
-                               finding(), planning::place::cpu_pool, budget()));
-      own.earlier.push_back(
+      own.search = told("find", hook::before_route, if_failed::go_on, {},
+                        finding(), planning::place::cpu_pool, budget());
+      own.fetch =
         told("fetch", hook::each_leg, if_failed::choose_again,
              {{held::pixels, access::writes,
                [](const planning::leg* in, bool) { return in == nullptr; }}},
-             fetching(), planning::place::background));
+             fetching(), planning::place::background);
     }
+    // It stands before `prepare`, in the place of `fetch`.
+    if (!finds && chance(40))
+      own.fetch = told(
+        "smooth", hook::each_leg, rule(),
+        {{held::pixels, o.roomy ? access::replaces : access::reads, on_it}},
+        stray("smooth", false), where());
     if (chance(40)) {
       const std::array each{uses{}, uses{{held::files, access::reads, brings}},
                             uses{{held::state, access::reads, at_all}},
                             uses{{held::state, access::replaces, at_all}}};
       more.push_back({told("early", hook::each_leg, rule(),
                            each[random.below(o.writes ? each.size() : 3)],
-                           stray("early", false), where()),
+                           stray("early", false), on_path()),
                       "prepare"});
     }
+    const uses replaces{{held::pixels, access::replaces}};
     const std::array images{uses{}, uses{{held::pixels, access::reads}},
-                            uses{{held::pixels, access::replaces}}};
+                            replaces, replaces};
     if (chance(40))
       more.push_back({told("grade", hook::each_leg, rule(),
                            images[random.below(o.writes ? images.size() : 2)],
-                           stray("grade", false), where()),
+                           stray("grade", false), on_path()),
                       "denoise"});
     if (chance(40))
       more.push_back(
         {told("check", hook::before_answer, rule(),
               images[random.below(o.writes ? images.size() : 2)],
-              stray("check", false), where()),
+              stray("check", false), on_path()),
          more.empty() || more.back().after != "denoise" ? "denoise" : "grade"});
     if (chance(40))
-      own.afterwards.push_back(
+      own.remember =
         told("keep", hook::after_answer, side_rule(),
              random.below(2) == 0 ? uses{{held::pixels, access::reads}}
                                   : uses{{held::files, access::reads, brings}},
-             stray("keep", false), where()));
+             stray("keep", false), where());
     all_ = pipeline_with(own, more);
+    sizes_->note(*all_);
     path_.emplace(all_);
   }
 
@@ -246,9 +270,35 @@ public:
     return all_->at(stage).row().otherwise;
   }
 
-  /// Returns a number that differs between stages.
-  static uint64_t number_of(std::string_view stage) {
-    return static_cast<unsigned char>(stage[1]);
+  /// Returns the code by which a stage fails before it runs: `begin` throws, or
+  /// the size is impossible. None if it does not.
+  core::ec fault_of(size_t stage, core::request_id id) const {
+    const auto n = name(stage);
+    if (!is_stray(stage))
+      return core::ec::none;
+    if (throws(n, id))
+      return core::ec::internal;
+    return has_work(n, id) ? sizes_->refusal(n, id) : core::ec::none;
+  }
+
+  /// Returns whether such a fault of any stage fails a request by that code.
+  bool may_fail(core::request_id id, core::ec code) const {
+    for (size_t i = 0; i < all_->size(); ++i)
+      if (otherwise(i) == planning::if_failed::fail && fault_of(i, id) == code)
+        return true;
+    return false;
+  }
+
+  /// Returns whether a request that passes every stage fails so. If it is late,
+  /// it may pass no stage of its last leg.
+  bool must_fail(const core::request& what) const {
+    for (size_t i = 0; i < all_->size(); ++i)
+      if (otherwise(i) == planning::if_failed::fail && !is_side(i)
+          && fault_of(i, what.id) != core::ec::none
+          && (what.deadline == core::never
+              || all_->at(i).row().hook == planning::hook::before_answer))
+        return true;
+    return false;
   }
 
   /// Returns whether `begin` throws for a request, or has work for it.
@@ -265,10 +315,11 @@ public:
   size_t next(core::request_id id, size_t stage, bool drawn) const {
     for (size_t i = stage + 1; i < all_->size(); ++i) {
       const auto n = name(i);
-      if (n == "finish" || (n == "denoise" && drawn))
+      if (n == "finish" || (n == "denoise" && drawn)
+          || (n == "prepare" && !finds_))
         return i;
-      if (n != "prepare" && n != "fetch" && !is_side(i) && !throws(n, id)
-          && has_work(n, id))
+      if (n != "prepare" && n != "fetch" && !is_side(i)
+          && fault_of(i, id) == core::ec::none && has_work(n, id))
         return i;
     }
     return stage;
@@ -277,15 +328,24 @@ public:
 private:
   told_stage::script stray(std::string_view name, bool always) const {
     told_stage::script x;
-    x.run = run_;
+    if (run_)
+      x.run = [name, run = run_](const auto& work, auto& here) {
+        return run(name, work, here);
+      };
     x.begin =
-      [name, always](
+      [name, always, sizes = sizes_](
         const planning::row_view& of) -> std::optional<told_stage::work> {
-      if (throws(name, of.wanted.id))
+      const auto id = of.wanted.id;
+      if (throws(name, id))
         throw std::runtime_error("scripted");
-      if (!always && !has_work(name, of.wanted.id))
+      if (!always && !has_work(name, id))
         return std::nullopt;
-      return told_stage::work{of.wanted.id.value};
+      return told_stage::work{id.value, of.px, sizes->said(name, id, of.px)};
+    };
+    x.px = [name, sizes = sizes_](const told_stage::work& of) {
+      if (sizes->of(name, core::request_id{of.about}) == resizing::throws)
+        throw std::runtime_error("scripted");
+      return of.becomes;
     };
     x.end = entering;
     x.takes = std::chrono::milliseconds{2};
@@ -320,7 +380,7 @@ private:
       [](const planning::row_view& of) -> std::optional<told_stage::work> {
       if (of.from == nullptr)
         return std::nullopt;
-      return told_stage::work{asked_nothing};
+      return told_stage::work{asked_nothing, of.recipe->px};
     };
     x.end = entering;
     return x;
@@ -334,9 +394,8 @@ private:
   }
 
   bool finds_ = false;
-  std::function<core::result<told_stage::done>(const told_stage::work&,
-                                               planning::worker_context&)>
-    run_;
+  std::shared_ptr<random_sizes> sizes_;
+  stage_run run_;
   std::shared_ptr<const planning::pipeline> all_;
   std::optional<actors::stage_path> path_;
 };

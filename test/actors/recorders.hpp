@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include "support/deterministic_system.hpp"
 #include <atelier/actors/interfaces.hpp>
 #include <atelier/actors/ports.hpp>
@@ -17,7 +17,7 @@
 namespace atelier::test {
 
 /// Keeps the workers' reports.
-struct recording_hub_port : actors::hub_port {
+struct recording_scheduler_port : actors::scheduler_port {
   void send(actors::report what) override {
     if (std::exchange(throws_once, false))
       throw std::bad_alloc{};
@@ -107,7 +107,7 @@ struct scripted_executor : gpu::executor {
 };
 
 /// The messages to a scheduler that only listens.
-struct heard_by_hub {
+struct heard_by_scheduler {
   std::vector<ipc::process_life> suspected;
   std::vector<std::pair<ipc::process_life, bool>> lost;
   /// The causes of the losses, in the same order.
@@ -119,8 +119,9 @@ struct heard_by_hub {
 };
 
 /// Behaves as a scheduler that only listens.
-inline actors::scheduler_actor::behavior_type listening_hub(
-  actors::scheduler_actor::pointer self, std::shared_ptr<heard_by_hub> into) {
+inline actors::scheduler_actor::behavior_type listening_scheduler(
+  actors::scheduler_actor::pointer self,
+  std::shared_ptr<heard_by_scheduler> into) {
   using namespace actors;
   return {
     [](const submit&) {},

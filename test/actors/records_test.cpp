@@ -48,7 +48,7 @@ BOOST_FIXTURE_TEST_SUITE(records_test, rig)
 
 BOOST_AUTO_TEST_CASE(each_request_ends_once_in_the_counts) {
   for (int i = 0; i < 5; ++i)
-    sut.arrived();
+    sut.count(&actors::counters::arrived);
   core::request x;
   x.id = one;
   sut.accepted(x);
@@ -81,11 +81,11 @@ BOOST_AUTO_TEST_CASE(a_request_turned_away_is_drawn_and_counted_once) {
 
 BOOST_AUTO_TEST_CASE(nobody_looks_and_the_counts_are_the_same) {
   actors::records blind{2, nullptr};
-  blind.arrived();
+  blind.count(&actors::counters::arrived);
   blind.answered({one, "light", 3}, now);
   blind.waited(one, core::phase::preparing, now, now + 1s);
   blind.died({role::denoise_step, 0, "cpu"}, {}, now);
-  sut.arrived();
+  sut.count(&actors::counters::arrived);
   sut.answered({one, "light", 3}, now);
   BOOST_TEST((blind.counts() == counts()));
 }
@@ -174,6 +174,18 @@ BOOST_AUTO_TEST_CASE(steps_are_counted_by_batch_and_drawn_on_their_device) {
   BOOST_TEST((drawn->all[1].from == now - 300ms));
   BOOST_TEST((drawn->all[1].to == now));
   BOOST_TEST(drawn->all[1].rows.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(steps_name_no_row_that_is_only_decoded) {
+  actors::stepped x;
+  x.batch = 1;
+  x.steps = 3;
+  x.ended_ns = core::timespan{now.time_since_epoch()}.count();
+  const std::array<core::ticket, 2> rows{core::ticket{one, 1},
+                                         core::ticket{core::request_id{2}, 1}};
+  sut.ran(actors::timeline_track{role::denoise_step, 0, "cpu"}, x, rows);
+  BOOST_REQUIRE(drawn->all.size() == 1u);
+  BOOST_TEST((drawn->all[0].rows == std::vector{core::request_id{2}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_part_of_a_dispatch_lies_within_it) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include <atelier/actors/recovery_watch.hpp>
 
 #include <numeric>
@@ -111,25 +111,25 @@ BOOST_AUTO_TEST_CASE(deaths_without_end_hold_no_more) {
   BOOST_TEST(count_of(counts().until_step) == 64u);
 }
 
-BOOST_AUTO_TEST_CASE(the_hub_tells_it_of_deaths_steps_and_images) {
-  test::hub_rig hub;
-  const auto told = [&] { return hub.sut->recovery(hub.now); };
-  hub.add_cpu();
-  hub.add_device(hub.life(2));
-  hub.submit();
-  hub.done(hub.take<prepare>());
-  hub.stepped(hub.take<denoise>(), 2);
-  hub.now += 5s;
-  hub.lose(hub.life(2));
-  hub.now += 1s;
-  hub.add_device(hub.life(2, 2));
-  const auto again = hub.take<denoise>();
-  hub.now += 1s;
-  hub.stepped(again, 3, hub.life(2, 2));
+BOOST_AUTO_TEST_CASE(the_scheduler_tells_it_of_deaths_steps_and_images) {
+  test::scheduler_rig scheduler;
+  const auto told = [&] { return scheduler.sut->recovery(scheduler.now); };
+  scheduler.add_cpu();
+  scheduler.add_device(scheduler.life(2));
+  scheduler.submit();
+  scheduler.done(scheduler.take<prepare>());
+  scheduler.stepped(scheduler.take<denoise>(), 2);
+  scheduler.now += 5s;
+  scheduler.lose(scheduler.life(2));
+  scheduler.now += 1s;
+  scheduler.add_device(scheduler.life(2, 2));
+  const auto again = scheduler.take<denoise>();
+  scheduler.now += 1s;
+  scheduler.stepped(again, 3, scheduler.life(2, 2));
   BOOST_TEST((told().until_step.sum == 2s));
-  hub.done(again);
-  hub.now += 1s;
-  hub.done(hub.take<finish>());
+  scheduler.done(again);
+  scheduler.now += 1s;
+  scheduler.done(scheduler.take<finish>());
   BOOST_TEST((told().until_image.sum == 3s));
   BOOST_TEST((told().ready.at(device) == 7s));
   BOOST_TEST((told().ready.at(cpu) == 8s));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include "actors/system_rig.hpp"
 
 #include <cstddef>
@@ -105,7 +105,7 @@ public:
     BOOST_TEST(sut_->answers.size() == last_);
     BOOST_TEST(sut_->tables().rows() == 0u);
     for (const auto kind : {ipc::slot_kind::state, ipc::slot_kind::image}) {
-      const auto& slots = sut_->tables().slots();
+      const auto& slots = sut_->tables().keeper();
       BOOST_TEST(slots.census(kind).free == slots.count(kind));
     }
   }

@@ -47,11 +47,11 @@ BOOST_AUTO_TEST_CASE(only_newer_plans_are_followed) {
 }
 
 BOOST_AUTO_TEST_CASE(slots_are_computed_for_new_routes_only) {
-  const auto before = sut.slots();
+  const auto before = sut.route_slots();
   BOOST_TEST(follow(plan_of(2)));
-  BOOST_TEST(sut.slots() == before);
+  BOOST_TEST(sut.route_slots() == before);
   BOOST_TEST(follow(plan_of(3, 2)));
-  BOOST_TEST(sut.slots() != before);
+  BOOST_TEST(sut.route_slots() != before);
 }
 
 BOOST_AUTO_TEST_CASE(choices_depend_on_the_seed_and_the_request_alone) {

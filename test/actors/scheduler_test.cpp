@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include "actors/system_rig.hpp"
 
 namespace {

@@ -31,10 +31,6 @@ struct rig {
     return *sut.keeper().state_of(slot);
   }
 
-  static bool fill(const ipc::slot_ref&) {
-    return true;
-  }
-
   /// A stage writes these for a request, which keeps them.
   void write(actors::holding& into, core::ticket who,
              std::initializer_list<held> names,
@@ -44,6 +40,15 @@ struct rig {
     for (const auto name : names)
       BOOST_REQUIRE(store->publish(done.granted[name], seq, 0));
     BOOST_REQUIRE(sut.keep(into, done, at, "any", 10));
+  }
+
+  /// A stage replaces a request's pixels, by others of this size.
+  void replace(actors::holding& into, core::phase at, core::extent px) {
+    BOOST_TEST_REQUIRE(sut.grant(second, cpu, {held::pixels}, {}) != nullptr);
+    sut.read(second, cpu, held::pixels, into[held::pixels]);
+    const auto done = sut.conclude(second);
+    BOOST_REQUIRE(store->publish(done.granted[held::pixels], 1, 0));
+    BOOST_REQUIRE(sut.keep(into, done, at, "any", 10, px));
   }
 
   /// A device ends a leg, with or without an image.
@@ -58,6 +63,38 @@ struct rig {
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(slots_test, rig)
+
+BOOST_AUTO_TEST_CASE(a_size_belongs_to_the_pixels_that_a_stage_gave_it) {
+  constexpr core::extent small{64, 64};
+  constexpr core::extent large{128, 128};
+  constexpr auto after = core::phase::finishing;
+  actors::holding has;
+  draw(has, first, true);
+  BOOST_TEST((has.px() == core::extent{}));
+  replace(has, after, large);
+  BOOST_TEST((has.px() == large));
+  replace(has, after, {});
+  BOOST_TEST((has.px() == large));
+  // Another leg starts from pixels of its own, and fails.
+  replace(has, core::phase::preparing, small);
+  BOOST_TEST((has.px() == small));
+  draw(has, first, false);
+  BOOST_TEST((has.px() == large));
+  draw(has, first, true);
+  BOOST_TEST((has.px() == core::extent{}));
+}
+
+BOOST_AUTO_TEST_CASE(
+  the_newest_image_stays_while_a_leg_starts_from_a_change_of_it) {
+  actors::holding has;
+  draw(has, first, true);
+  const auto image = has[held::pixels];
+  replace(has, core::phase::preparing, {});
+  BOOST_TEST(has.found());
+  draw(has, first, false);
+  BOOST_TEST((has[held::pixels] == image));
+  BOOST_TEST(sut.holds(image));
+}
 
 BOOST_AUTO_TEST_CASE(a_dispatch_is_granted_all_or_none) {
   BOOST_TEST(sut.grant(first, device, {held::state, held::pixels}, {})
@@ -158,24 +195,16 @@ BOOST_AUTO_TEST_CASE(a_publication_replaces_what_was_read) {
   BOOST_TEST(sut.check() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_slot_that_nobody_filled_is_free_again) {
+BOOST_AUTO_TEST_CASE(a_device_begins_with_steps_of_earlier_work) {
   actors::holding has;
-  BOOST_TEST(!sut.fill_state(has, first, 3, [](const auto&) { return false; }));
-  BOOST_TEST(!has.any());
-  BOOST_TEST(sut.free(slot_kind::state) == 2u);
-  BOOST_TEST(sut.fill_state(has, first, 3, fill));
+  write(has, first, {held::state});
+  const auto noise = has[held::state];
+  actors::slots::begin_with(has, 3);
   BOOST_TEST(has.steps() == 3u);
-  BOOST_TEST((state_of(has[held::state]) == slot_state::held));
-  // The next one replaces it.
-  BOOST_TEST(sut.fill_state(has, first, 5, fill));
-  BOOST_TEST(sut.free(slot_kind::state) == 1u);
-  BOOST_TEST(!sut.fill_image(has, first, {0, 3, 0}, [](const auto&) -> bool {
-    BOOST_ERROR("there was no slot to fill");
-    return true;
-  }));
-  BOOST_TEST(!has[held::pixels]);
-  BOOST_TEST(sut.fill_image(has, first, {0, 2, 0}, fill));
-  BOOST_TEST((state_of(has[held::pixels]) == slot_state::held));
+  BOOST_TEST((has[held::state] == noise));
+  sut.begin_leg(has);
+  BOOST_TEST(has.steps() == 0u);
+  BOOST_TEST(sut.check() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_that_leaves_a_slot_empty_has_failed) {

@@ -67,6 +67,7 @@ struct fixture : test::stages_rig {
     out.leg = nullptr;
     out.holds[static_cast<size_t>(held::capture)] = true;
     out.holds[static_cast<size_t>(held::pixels)] = true;
+    out.px = out.recipe->px;
     return out;
   }
 

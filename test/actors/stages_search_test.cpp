@@ -378,8 +378,8 @@ BOOST_AUTO_TEST_CASE(a_late_answer_of_the_predictor_leads_to_a_search) {
   keep(one_state());
   hit_likely();
   wanted.text.positive = "xylophone quartet";
-  // The hub said yes in its place. The search is made, but it stands for no
-  // predicted miss, unless the request is sampled.
+  // The scheduler said yes in its place. The search is made, but it stands for
+  // no predicted miss, unless the request is sampled.
   const auto before = searches();
   size_t counted = 0;
   for (uint64_t id = 1; id <= 160; ++id) {

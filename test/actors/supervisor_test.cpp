@@ -10,8 +10,8 @@ using actors::supervisor_state;
 using core::ec;
 using stage = supervisor_state::stage;
 
-constexpr auto first = test::hub_rig::life(1);
-constexpr auto second = test::hub_rig::life(1, 2);
+constexpr auto first = test::scheduler_rig::life(1);
+constexpr auto second = test::scheduler_rig::life(1, 2);
 
 // Records the requests to the operating system.
 struct recording_host : actors::process_host {
@@ -48,7 +48,7 @@ using causes = std::vector<actors::death>;
 
 struct fixture : test::deterministic_system {
   fixture() {
-    hub = spawn(test::listening_hub, heard);
+    scheduler = spawn(test::listening_scheduler, heard);
     start({"cpu"});
   }
 
@@ -57,7 +57,7 @@ struct fixture : test::deterministic_system {
       kill(sut);
     host = std::make_shared<recording_host>();
     actors::supervisor_config c;
-    c.hub = hub;
+    c.scheduler = scheduler;
     c.host = host;
     c.parts = std::move(parts);
     sut = spawn(actors::supervisor, c);
@@ -112,10 +112,10 @@ struct fixture : test::deterministic_system {
     }
   }
 
-  std::shared_ptr<test::heard_by_hub> heard =
-    std::make_shared<test::heard_by_hub>();
+  std::shared_ptr<test::heard_by_scheduler> heard =
+    std::make_shared<test::heard_by_scheduler>();
   std::shared_ptr<recording_host> host;
-  actors::scheduler_actor hub;
+  actors::scheduler_actor scheduler;
   actors::supervisor_actor sut;
 };
 
@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(every_part_is_started_once) {
   start({"cpu", "cuda:0"});
   tell(sut, actors::start_atom::value);
   BOOST_REQUIRE(host->started.size() == 2u);
-  BOOST_TEST((host->started[0].first == test::hub_rig::life(1)));
-  BOOST_TEST((host->started[1].first == test::hub_rig::life(2)));
+  BOOST_TEST((host->started[0].first == test::scheduler_rig::life(1)));
+  BOOST_TEST((host->started[1].first == test::scheduler_rig::life(2)));
   BOOST_TEST(host->started[1].second == "cuda:0");
   BOOST_TEST((at() == stage::starting));
   up();
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(what_an_operator_must_do_is_told_until_it_is_done) {
               first, 0, core::fail(core::ec::not_found, "put it back")});
   BOOST_TEST(fault() == "put it back");
   const auto next = [&](uint32_t n) {
-    const auto who = test::hub_rig::life(1, n);
+    const auto who = test::scheduler_rig::life(1, n);
     advance(60s);
     started(who);
     return who;
@@ -438,7 +438,7 @@ BOOST_AUTO_TEST_CASE(an_exit_that_is_not_confirmed_is_told_as_such) {
 BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_it_never_comes_up) {
   std::vector<core::timespan> pauses;
   for (uint32_t life = 1; life <= 12; ++life) {
-    const auto who = test::hub_rig::life(1, life);
+    const auto who = test::scheduler_rig::life(1, life);
     started(who);
     exited(who);
     pauses.push_back(pause());
@@ -453,22 +453,22 @@ BOOST_AUTO_TEST_CASE(pauses_double_to_the_most_while_it_never_comes_up) {
 
 BOOST_AUTO_TEST_CASE(deaths_within_ten_seconds_double_the_pause) {
   for (uint32_t life = 1; life <= 4; ++life) {
-    const auto who = test::hub_rig::life(1, life);
+    const auto who = test::scheduler_rig::life(1, life);
     up(who);
     exited(who);
     BOOST_TEST((pause() == 200ms * (1 << (life - 1))));
-    live(2s, test::hub_rig::life(1, life + 1));
+    live(2s, test::scheduler_rig::life(1, life + 1));
   }
 }
 
 BOOST_AUTO_TEST_CASE(deaths_further_apart_have_the_first_pause) {
   for (uint32_t life = 1; life <= 3; ++life) {
-    const auto who = test::hub_rig::life(1, life);
+    const auto who = test::scheduler_rig::life(1, life);
     up(who);
     exited(who);
     BOOST_TEST((pause() == 200ms));
     advance(1s);
-    const auto next = test::hub_rig::life(1, life + 1);
+    const auto next = test::scheduler_rig::life(1, life + 1);
     up(next);
     live(9s + 250ms, next);
   }
@@ -476,18 +476,18 @@ BOOST_AUTO_TEST_CASE(deaths_further_apart_have_the_first_pause) {
 
 BOOST_AUTO_TEST_CASE(deaths_that_a_request_caused_have_the_first_pause) {
   for (uint32_t life = 1; life <= 5; ++life) {
-    const auto who = test::hub_rig::life(1, life);
+    const auto who = test::scheduler_rig::life(1, life);
     up(who);
     exited(who);
     tell(sut, actors::request_caused{who});
     BOOST_TEST((pause() == 200ms));
     // A message about another life is too late.
-    tell(sut, actors::request_caused{test::hub_rig::life(1, life + 1)});
+    tell(sut, actors::request_caused{test::scheduler_rig::life(1, life + 1)});
     advance(500ms);
     BOOST_TEST(host->started.size() == life + 1);
   }
   // The next death without an explanation restarts the count.
-  const auto who = test::hub_rig::life(1, 6);
+  const auto who = test::scheduler_rig::life(1, 6);
   up(who);
   exited(who);
   BOOST_TEST((pause() == 200ms));
@@ -531,15 +531,15 @@ BOOST_AUTO_TEST_CASE(a_start_that_fails_is_tried_again) {
 BOOST_AUTO_TEST_CASE(stop_asks_everybody_to_leave_and_starts_none_again) {
   start({"cpu", "cuda:0", "cuda:1"});
   up();
-  exited(test::hub_rig::life(2));
+  exited(test::scheduler_rig::life(2));
   tell(sut, actors::stop_atom::value);
-  const lives expected{first, test::hub_rig::life(3)};
+  const lives expected{first, test::scheduler_rig::life(3)};
   BOOST_TEST((host->asked == expected));
   BOOST_TEST((at(1) == stage::over));
   exited();
   BOOST_TEST((at() == stage::over));
-  up(test::hub_rig::life(3));
-  exited(test::hub_rig::life(3));
+  up(test::scheduler_rig::life(3));
+  exited(test::scheduler_rig::life(3));
   BOOST_TEST(heard->lost.size() == 3u);
   advance(1min);
   BOOST_TEST(host->started.size() == 3u);
@@ -562,7 +562,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_started_after_a_stop) {
   host->started.clear();
   kill(sut);
   actors::supervisor_config c;
-  c.hub = hub;
+  c.scheduler = scheduler;
   c.host = host;
   c.parts = {"cpu"};
   sut = spawn(actors::supervisor, c);

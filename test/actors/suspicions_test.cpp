@@ -110,21 +110,21 @@ BOOST_AUTO_TEST_CASE(a_leg_that_begins_anew_keeps_its_suspicion) {
 BOOST_AUTO_TEST_CASE(a_trial_waits_until_its_client_recorded_it) {
   sut.accept(one, {}, true);
   die(false);
-  BOOST_TEST((sut.may_try(one) == permission::wanted));
+  BOOST_TEST((sut.ask_for_trial(one) == permission::wanted));
   const core::suspicion wanted{phase::denoising, 0, 4, 1};
   BOOST_TEST((sut.next_record(one, drawing) == wanted));
-  BOOST_TEST((sut.may_try(one) == permission::awaited));
+  BOOST_TEST((sut.ask_for_trial(one) == permission::awaited));
   BOOST_TEST(sut.recorded(one));
   BOOST_TEST(!sut.recorded(one));
-  BOOST_TEST((sut.may_try(one) == permission::granted));
+  BOOST_TEST((sut.ask_for_trial(one) == permission::granted));
   sut.begin(one);
-  BOOST_TEST((sut.may_try(one) == permission::wanted));
+  BOOST_TEST((sut.ask_for_trial(one) == permission::wanted));
 }
 
 BOOST_AUTO_TEST_CASE(clients_that_record_nothing_delay_no_trial) {
   die(false);
-  BOOST_TEST((sut.may_try(one) == permission::granted));
-  BOOST_TEST((sut.may_try(two) == permission::granted));
+  BOOST_TEST((sut.ask_for_trial(one) == permission::granted));
+  BOOST_TEST((sut.ask_for_trial(two) == permission::granted));
   BOOST_TEST(!sut.recorded(one));
   BOOST_TEST(!sut.take_trial_back(one, drawing).has_value());
 }
@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(a_gain_is_recorded) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_is_delayed_once_and_a_suspect_never) {
-  BOOST_TEST(sut.delay(one));
-  BOOST_TEST(!sut.delay(one));
+  BOOST_TEST(sut.note_delay(one));
+  BOOST_TEST(!sut.note_delay(one));
   BOOST_TEST(sut.is_held_up(one));
   die(false);
   BOOST_TEST(!sut.is_held_up(one));
@@ -163,20 +163,20 @@ BOOST_AUTO_TEST_CASE(a_request_is_delayed_once_and_a_suspect_never) {
 
 BOOST_AUTO_TEST_CASE(legs_begin_anew_a_few_times) {
   for (uint32_t i = 0; i < actors::most_restarts; ++i)
-    BOOST_TEST(sut.may_restart(one));
-  BOOST_TEST(!sut.may_restart(one));
+    BOOST_TEST(sut.count_restart(one));
+  BOOST_TEST(!sut.count_restart(one));
   // Other legs count too.
   sut.enter(one, {phase::denoising, 1, 0}, true);
-  BOOST_TEST(!sut.may_restart(one));
+  BOOST_TEST(!sut.count_restart(one));
 }
 
 BOOST_AUTO_TEST_CASE(lost_orders_count_until_the_next_stage) {
-  BOOST_TEST(sut.unanswered(one) == 1u);
-  BOOST_TEST(sut.unanswered(one) == 2u);
+  BOOST_TEST(sut.count_unanswered(one) == 1u);
+  BOOST_TEST(sut.count_unanswered(one) == 2u);
   sut.enter(one, drawing, true);
-  BOOST_TEST(sut.unanswered(one) == 1u);
+  BOOST_TEST(sut.count_unanswered(one) == 1u);
   sut.forget(one);
-  BOOST_TEST(sut.unanswered(one) == 1u);
+  BOOST_TEST(sut.count_unanswered(one) == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,26 +41,29 @@ struct system_options {
 /// Every actor of a host with split processes, in virtual time.
 class system_rig {
 public:
+  /// The bytes of an image slot, if `payload` is set.
+  static constexpr uint64_t image_bytes = 16384;
+
   explicit system_rig(system_options o) : options(std::move(o)) {
     std::array<uint64_t, ipc::slot_kinds> bytes{};
     if (options.payload)
-      bytes = {4096, 16384, 0};
+      bytes = {4096, image_bytes, 0};
     store = std::make_shared<ipc::heap_store>(1, options.slots, bytes);
     timers = std::make_shared<runtime::virtual_timers>(det.sys);
     offload = std::make_shared<runtime::virtual_offload>(timers);
     make_host();
     watch = std::make_shared<actors::mailbox_supervision>();
     actors::control_config c;
-    c.reports = hub_port;
+    c.reports = scheduler_port;
     c.watch = watch;
-    auto& hub = c.scheduler.tables;
-    hub.slots = options.slots;
-    hub.processes = options.processes;
-    hub.policy = policy;
-    hub.profile = options.profile;
-    hub.initial_plan = std::make_shared<const planning::plan>(
+    auto& scheduling = c.scheduler.tables;
+    scheduling.slots = options.slots;
+    scheduling.processes = options.processes;
+    scheduling.policy = policy;
+    scheduling.profile = options.profile;
+    scheduling.initial_plan = std::make_shared<const planning::plan>(
       policy->replan({}, *options.profile, {}, {}));
-    hub.stages = stages;
+    scheduling.stages = stages;
     auto& ports = c.scheduler.ports;
     ports.slots = store;
     ports.workers = std::make_shared<watched_handoff>(*this);
@@ -93,14 +96,14 @@ public:
   ~system_rig() {
     host->clear();
     watch->clear();
-    hub_port->clear();
+    scheduler_port->clear();
     det.end();
   }
 
   system_rig(const system_rig&) = delete;
   system_rig& operator=(const system_rig&) = delete;
 
-  const actors::hub& tables() {
+  const actors::scheduler& tables() {
     return *det.state<actors::scheduler_state>(scheduler).tables;
   }
 
@@ -134,8 +137,8 @@ public:
   std::shared_ptr<ipc::heap_store> store;
   std::shared_ptr<runtime::virtual_timers> timers;
   std::shared_ptr<runtime::virtual_offload> offload;
-  std::shared_ptr<actors::mailbox_hub_port> hub_port =
-    std::make_shared<actors::mailbox_hub_port>();
+  std::shared_ptr<actors::mailbox_scheduler_port> scheduler_port =
+    std::make_shared<actors::mailbox_scheduler_port>();
   std::shared_ptr<runtime::simulated_host> host;
   std::shared_ptr<actors::mailbox_supervision> watch;
   actors::scheduler_actor scheduler;
@@ -152,28 +155,30 @@ public:
   std::function<void(const actors::denoise&)> on_denoise;
   /// Called with each order to the pools and each reply from them, which the
   /// call may change.
-  std::function<void(const actors::run_stage&)> on_pool;
+  std::function<void(const actors::worker_address&, const actors::run_stage&)>
+    on_pool;
   std::function<void(actors::stage_done&)> on_reply;
 
 private:
   void make_host() {
     runtime::simulated_host_config c;
     c.timers = timers;
-    c.hub = hub_port;
+    c.scheduler = scheduler_port;
     c.links = options.links;
     c.script = [this](ipc::process_life who) {
       return options.script ? options.script(who) : runtime::process_script{};
     };
     c.sign = [this](actors::pong x) { caf::anon_send(supervisor, x); };
     c.spawn = [this](ipc::process_life who, const std::string& part,
-                     const std::shared_ptr<actors::hub_port>& port) {
+                     const std::shared_ptr<actors::scheduler_port>& port) {
       return spawn(who, part, std::make_shared<replies_port>(*this, port));
     };
     host = std::make_shared<runtime::simulated_host>(std::move(c));
   }
 
-  runtime::process_body spawn(ipc::process_life who, const std::string& part,
-                              const std::shared_ptr<actors::hub_port>& port) {
+  runtime::process_body spawn(
+    ipc::process_life who, const std::string& part,
+    const std::shared_ptr<actors::scheduler_port>& port) {
     runtime::process_body body;
     if (part == "cpu") {
       const actors::stage_path path{stages};
@@ -204,10 +209,22 @@ private:
     d.run_steps = options.run_steps;
     d.publish_every = options.publish_every;
     d.device_executor = device;
-    d.hub = port;
+    d.scheduler = port;
     body.devices.push_back(device);
     body.actors.push_back(caf::actor_cast<caf::actor>(
       actors::spawn_device(det.sys, *body.workers, d)));
+    if (actors::stage_path{stages}.has_stage_of(actors::role::device_stage)) {
+      actors::device_stage_config x;
+      x.self = {who, actors::role::device_stage, 0};
+      x.device = d.device;
+      x.stages = stages;
+      x.slots = store;
+      x.scheduler = port;
+      x.device_executor = device;
+      x.now = [this] { return det.now(); };
+      body.actors.push_back(caf::actor_cast<caf::actor>(
+        actors::spawn_device_stage(det.sys, *body.workers, std::move(x))));
+    }
     return body;
   }
 
@@ -224,7 +241,7 @@ private:
         rig.on_denoise(*d);
       if (const auto* order = std::get_if<actors::run_stage>(&what);
           order != nullptr && rig.on_pool)
-        rig.on_pool(*order);
+        rig.on_pool(to, *order);
       return rig.host->send(to, std::move(what));
     }
 
@@ -232,8 +249,8 @@ private:
   };
 
   /// Observes the moment at which a worker releases its slots.
-  struct replies_port : actors::hub_port {
-    replies_port(system_rig& x, std::shared_ptr<actors::hub_port> n)
+  struct replies_port : actors::scheduler_port {
+    replies_port(system_rig& x, std::shared_ptr<actors::scheduler_port> n)
       : rig(x), next(std::move(n)) {}
 
     void send(actors::report what) override {
@@ -251,7 +268,7 @@ private:
     }
 
     system_rig& rig;
-    std::shared_ptr<actors::hub_port> next;
+    std::shared_ptr<actors::scheduler_port> next;
   };
 
   struct clients_port : actors::gateway {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "actors/hub_rig.hpp"
+#include "actors/scheduler_rig.hpp"
 #include "support/told_stage.hpp"
 #include <atelier/planning/policies/vanilla/vanilla.hpp>
 
@@ -27,12 +27,12 @@ struct told_policy : planning::vanilla {
   std::function<planning::choice(const planning::facts&)> choosing;
 };
 
-/// A hub with a test's own stages, a CPU process and a device.
-struct told_rig : hub_rig {
+/// A scheduler with a test's own stages, a CPU process and a device.
+struct told_rig : scheduler_rig {
   static constexpr auto cpu = life(1);
   static constexpr auto device = life(2);
 
-  explicit told_rig(options o) : hub_rig(std::move(o)) {
+  explicit told_rig(options o) : scheduler_rig(std::move(o)) {
     add_cpu(cpu);
     add_device(device);
   }
@@ -49,9 +49,9 @@ struct told_rig : hub_rig {
                            told_stage::script says = {},
                            core::timespan budget = core::timespan::max()) {
     actors::standard_stages own;
-    own.facts = {test::told("guess", planning::hook::before_route, otherwise,
-                            std::move(slots), std::move(says),
-                            planning::place::cpu_pool, budget)};
+    own.classify = test::told("guess", planning::hook::before_route, otherwise,
+                              std::move(slots), std::move(says),
+                              planning::place::cpu_pool, budget);
     return with(pipeline_with(own));
   }
 

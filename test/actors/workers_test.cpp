@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/actors/hub_lanes.hpp>
+#include <atelier/actors/scheduler/queue_ids.hpp>
 #include <atelier/actors/scheduler/workers.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_worker_that_announces_itself_is_there_once) {
   BOOST_TEST(sut.find(w->address) == w);
   BOOST_TEST(sut.find(w->id()) == w);
   BOOST_TEST(sut.device_seats() == 2u);
-  BOOST_TEST(announce(role::preprocess)->host.serves(actors::prepare_lane));
-  BOOST_TEST(announce(role::postprocess)->host.serves(actors::finish_lane));
+  BOOST_TEST(announce(role::preprocess)->host.serves(actors::prepare_queue));
+  BOOST_TEST(announce(role::postprocess)->host.serves(actors::finish_queue));
   BOOST_TEST(sut.device_seats() == 2u);
   BOOST_TEST(sut.of(life).size() == 3u);
   BOOST_TEST(sut.check() == "");
@@ -182,11 +182,11 @@ BOOST_AUTO_TEST_CASE(a_suspect_has_the_pools_of_a_process_to_itself) {
 
 BOOST_AUTO_TEST_CASE(a_slow_worker_is_left_out_where_another_is_there) {
   auto& w = *announce(role::denoise_step);
-  const auto lane = w.host.lanes().front();
+  const auto queue = w.host.queues().front();
   sut.set_slow(w, true);
   BOOST_TEST(!sut.left_out(w));
-  BOOST_TEST(!sut.others_serve(lane));
-  BOOST_TEST(sut.anyone_serves(lane));
+  BOOST_TEST(!sut.others_serve(queue));
+  BOOST_TEST(sut.anyone_serves(queue));
   announce(role::denoise_step, 1);
   BOOST_TEST(sut.left_out(w));
   BOOST_TEST(!sut.is_seen(w));

@@ -219,6 +219,20 @@ def case_long_lists_of_a_format_are_read_or_refused(program):
                                  "|more than")
 
 
+def case_a_profile_of_an_unknown_stage_is_told(program):
+    write(program, "s.json", '{"format":"atelier.profile","version":2,'
+          '"variants":[{"name":"a@1","step":[{"batch":1,"pixels":1,"ms":1}]}],'
+          '"stages":{"upscal":{"ms":1}}}')
+    told = "s.json.*stages.upscal: there is no stage 'upscal'"
+    refused(program, ["plan", "--policy", "vanilla", "--demand", "1",
+                      "--profiles", "s.json"], told)
+    refused(program, ["simulate", "--policy", "vanilla", "--load",
+                      "steady:1-1:10", "--profiles", "s.json"], told)
+    refused(program, ["simulate", "--policy", "vanilla", "--load",
+                      "steady:1-1:10", "--profiles", "p.json", "--kind",
+                      "quick=1:s.json"], told)
+
+
 def case_a_profile_without_what_is_named_is_told(program):
     write(program, "d.json", '{"format":"atelier.plan","version":1,'
           '"policy":"vanilla","workers":[{"count":1,"hosting":["b@1"],'

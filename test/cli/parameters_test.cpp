@@ -8,10 +8,10 @@
 #include <atelier/runtime/cli/choices.hpp>
 #include <atelier/runtime/cli/generate.hpp>
 #include <atelier/runtime/cli/parameter_options.hpp>
-#include <atelier/runtime/http/detail/a1111_infotext.hpp>
-#include <atelier/runtime/http/detail/a1111_sampler.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_infotext.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_sampler.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
-#include <atelier/runtime/http/detail/journal_json.hpp>
+#include <atelier/runtime/http/detail/jobs/journal_json.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 

@@ -89,12 +89,15 @@ def case_it_starts_tells_how_it_is_and_ends(program):
             status, body = ask(told["url"])
             health = json.loads(body)
             expect(status == 200 and health["status"] == "ok", body)
+            expect(health["counts"] == {"late": 0, "resumed": 0}, body)
             roles = [x["role"] for x in health["processes"]]
             expect(("cpu" in roles) == (mode == "split"), mode, roles)
             code, out, err = program.run(["status", "--json"])
             expect(code == 0 and json.loads(out)["status"] == "ok", out, err)
             code, out, err = program.run(["status"])
             expect(code == 0 and "cpu:0" in out and "ok" in out, out, err)
+            lines = [x.split() for x in out.splitlines()]
+            expect(["late", "0"] in lines and ["resumed", "0"] in lines, out)
             code, out, err = program.run(["status", "--server", told["url"]])
             expect(code == 0, out, err)
             code, out, err = program.run(["stop"])

@@ -32,10 +32,7 @@ BOOST_AUTO_TEST_CASE(names_are_read_back) {
                BOOST_TEST((parse_sampler(to_string(x)) == x));
              })
              == sampler_count);
-  BOOST_TEST(for_each_named<noise_source>([](noise_source x) {
-               BOOST_TEST((parse_noise_source(to_string(x)) == x));
-             })
-             == 2u);
+  BOOST_TEST(for_each_named<noise_source>([](noise_source) {}) == 2u);
   BOOST_TEST(for_each_named<image_format>([](image_format x) {
                BOOST_TEST((parse_image_format(to_string(x)) == x));
              })
@@ -50,7 +47,6 @@ BOOST_AUTO_TEST_CASE(names_are_read_back) {
 BOOST_AUTO_TEST_CASE(other_names_are_refused) {
   for (std::string_view name : {"", "DDIM", "ddim ", "unknown", "pn", "pngg"}) {
     BOOST_TEST(!parse_sampler(name));
-    BOOST_TEST(!parse_noise_source(name));
     BOOST_TEST(!parse_image_format(name));
     BOOST_TEST(!parse_priority(name));
   }

@@ -82,4 +82,12 @@ BOOST_AUTO_TEST_CASE(a_prefix_up_to_the_fault_is_well_formed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_beginning_ends_between_characters) {
+  BOOST_TEST(beginning_of("plain", 5) == "plain");
+  BOOST_TEST(beginning_of("plain", 4) == "plai");
+  BOOST_TEST(beginning_of("a\xE2\x82\xAC", 4) == "a\xE2\x82\xAC");
+  BOOST_TEST(beginning_of("a\xE2\x82\xAC", 3) == "a");
+  BOOST_TEST(beginning_of("\xE2\x82\xAC", 2) == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,6 +14,7 @@ import traceback
 import cases
 import image_cases
 import images
+import includes
 import machine
 import names
 import places
@@ -115,7 +116,31 @@ def case_counts_are_read_beside_comments():
     found = names.read_counts("# a\nstage x 3\n\npolicy y 4\n")
     expect(found == {"stage x": 3, "policy y": 4}, found)
     expect(set(names.read_counts(places.COUNTS.read_text()))
-           == set(names.THINGS))
+           == set(names.THINGS) | set(includes.THINGS))
+
+
+def case_entries_into_detail_and_circles_of_folders_are_counted():
+    with tempfile.TemporaryDirectory(prefix="guards-") as folder:
+        root = pathlib.Path(folder)
+        for name, headers in (
+                ("gpu/a/detail/x.hpp", ["gpu/a/y.hpp"]),
+                ("gpu/a/y.hpp", []),
+                ("gpu/a/below/z.cpp", ["gpu/a/detail/x.hpp"]),
+                ("gpu/b/u.hpp", ["gpu/a/y.hpp"]),
+                ("gpu/v.cpp", ["gpu/b/u.hpp"]),
+                ("test/t.cpp", ["gpu/a/detail/x.hpp"])):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"#include <atelier/{x}>\n" for x in headers))
+        found = includes.find(names.sources(root))
+        expect(found == {includes.ENTRIES: [], includes.CIRCLE: []}, found)
+        (root / "gpu/b/u.hpp").write_text("#include <atelier/gpu/a/detail/x.hpp>\n")
+        (root / "gpu/a/y.hpp").write_text("#include <atelier/gpu/b/u.hpp>\n")
+        found = includes.find(names.sources(root))
+        expect(found[includes.ENTRIES] == ["gpu/b/u.hpp -> gpu/a/detail/x.hpp"], found)
+        expect(found[includes.CIRCLE] == ["gpu/a", "gpu/b"], found)
+        expect("1, recorded 0" in includes.judge(found[includes.ENTRIES], 0)[0])
+        expect(includes.judge(found[includes.CIRCLE], 2) == [])
 
 
 def case_content_of_boost_has_full_names():

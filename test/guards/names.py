@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the files that name one sampler, one parameter, one stage, two policies and
 two families of models, in any spelling: the files that adding another one would touch.
+Counts wrong includes too (includes.py).
 
 Usage: names.py [--report FILE]
 
@@ -13,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import includes
 import places
 import suite
 
@@ -84,6 +86,13 @@ def main():
         if known is not None and len(files) < known:
             print(f"{name}: fewer than recorded: record.py counts")
         out.add(name, judge(files, known))
+    for name, found in includes.find(sources(places.ROOT)).items():
+        known = recorded.get(name)
+        print(f"{name}: {len(found)}, recorded {known}")
+        print("".join(f"  {x}\n" for x in found), end="")
+        if known is not None and len(found) < known:
+            print(f"{name}: fewer than recorded: record.py counts")
+        out.add(name, includes.judge(found, known))
     return out.end(options.report)
 
 

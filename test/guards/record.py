@@ -16,6 +16,7 @@ import tempfile
 
 import image_cases
 import images
+import includes
 import machine
 import names
 import places
@@ -77,14 +78,15 @@ def record_counts():
     text = places.COUNTS.read_text()
     recorded = names.read_counts(text)
     higher = False
-    for name, files in names.find(places.ROOT).items():
+    found = names.find(places.ROOT) | includes.find(names.sources(places.ROOT))
+    for name, files in found.items():
         before = recorded[name]
         if len(files) < before:
             print(f"{name}: {before} -> {len(files)}")
             text = text.replace(f"{name} {before}\n", f"{name} {len(files)}\n")
         elif len(files) > before:
             higher = True
-            print(f"{name}: is named in {len(files)} files and stays {before}")
+            print(f"{name}: {len(files)} places now, and stays {before}")
     places.COUNTS.write_text(text)
     return 1 if higher else 0
 

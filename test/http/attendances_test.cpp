@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/attendances.hpp>
+#include <atelier/runtime/http/detail/jobs/attendances.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/byte_shares.hpp>
+#include <atelier/runtime/http/detail/connection/byte_shares.hpp>
 
 #include <boost/test/unit_test.hpp>
 

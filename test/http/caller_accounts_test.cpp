@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/caller_accounts.hpp>
+#include <atelier/runtime/http/detail/jobs/caller_accounts.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/client_stream.hpp>
+#include <atelier/runtime/http/detail/connection/client_stream.hpp>
 
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>

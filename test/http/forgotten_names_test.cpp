@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/forgotten_names.hpp>
+#include <atelier/runtime/http/detail/jobs/forgotten_names.hpp>
 
 #include <boost/test/unit_test.hpp>
 

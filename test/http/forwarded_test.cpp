@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/forwarded.hpp>
+#include <atelier/runtime/http/detail/connection/forwarded.hpp>
 
 #include <boost/test/unit_test.hpp>
 

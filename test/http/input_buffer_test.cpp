@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/input_buffer.hpp>
+#include <atelier/runtime/http/detail/connection/input_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
 

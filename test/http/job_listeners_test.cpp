@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/job_listeners.hpp>
-#include <atelier/runtime/http/detail/job_stream.hpp>
+#include <atelier/runtime/http/detail/jobs/job_listeners.hpp>
+#include <atelier/runtime/http/detail/jobs/job_stream.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/job_queries.hpp>
+#include <atelier/runtime/http/detail/jobs/job_queries.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/job_table.hpp>
+#include <atelier/runtime/http/detail/jobs/job_table.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <support/scale.hpp>

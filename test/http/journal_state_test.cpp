@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/journal_state.hpp>
+#include <atelier/runtime/http/detail/jobs/journal_state.hpp>
 
 #include <boost/test/unit_test.hpp>
 

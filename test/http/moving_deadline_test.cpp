@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/moving_deadline.hpp>
+#include <atelier/runtime/http/detail/connection/moving_deadline.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/output_queue.hpp>
+#include <atelier/runtime/http/detail/connection/output_queue.hpp>
 
 #include <boost/test/unit_test.hpp>
 

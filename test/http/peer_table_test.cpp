@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/peer_table.hpp>
+#include <atelier/runtime/http/detail/connection/peer_table.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/reply_text.hpp>
+#include <atelier/runtime/http/detail/connection/reply_text.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/request_id.hpp>
+#include <atelier/runtime/http/detail/connection/request_id.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox.hpp>
-#include <atelier/runtime/http/detail/request_reader.hpp>
+#include <atelier/runtime/http/detail/connection/request_reader.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <support/scale.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/restored_jobs.hpp>
+#include <atelier/runtime/http/detail/jobs/restored_jobs.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/open_files.hpp>
+#include <atelier/runtime/http/detail/connection/open_files.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>

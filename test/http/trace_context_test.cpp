@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/trace_context.hpp>
+#include <atelier/runtime/http/detail/connection/trace_context.hpp>
 
 #include <boost/test/unit_test.hpp>
 

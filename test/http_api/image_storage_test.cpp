@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/log.hpp>
-#include <atelier/runtime/http/detail/image_storage.hpp>
+#include <atelier/runtime/http/detail/jobs/image_storage.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cli/scratch_folder.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fake_journal.hpp"
-#include <atelier/runtime/http/detail/journal_notes.hpp>
+#include <atelier/runtime/http/detail/jobs/journal_notes.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/runtime/http/detail/mask_work.hpp>
+#include <atelier/runtime/http/detail/a1111/mask_work.hpp>
 
 #include <boost/test/unit_test.hpp>
 

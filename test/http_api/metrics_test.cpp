@@ -109,8 +109,7 @@ BOOST_AUTO_TEST_CASE(the_engine_is_shown_as_it_is) {
   now.engine.processes = {{"cpu", 1, 2, true}};
   now.engine.blocked_handlers = {{"preprocess", 3}};
   now.engine.reports_dropped = 6;
-  now.engine.orders_lost = 8;
-  now.engine.runs_restarted = 10;
+  now.engine.figures = {{"orders_lost", 8}, {"runs_restarted", 10}};
   now.open_jobs = 9;
   runtime::http::server_counts served;
   served.open_streams = 11;
@@ -142,13 +141,8 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.torn = 13;
   c.evicted_payloads = 14;
   c.captured = 17;
-  c.captures_without_slot = 41;
   c.checked = 23;
   c.agreed = 19;
-  c.compared = 67;
-  c.visited = 71;
-  c.builds = 73;
-  c.failed_builds = 79;
   c.failures = 29;
   c.pending = 3;
   c.overflowed = 21;
@@ -165,6 +159,11 @@ BOOST_AUTO_TEST_CASE(what_is_remembered_and_left_out_is_counted) {
   c.predictor.trainings = 59;
   c.predictor.failures = 61;
   now.engine.cache = c;
+  now.engine.figures = {{"cache_captures_without_slot", 41},
+                        {"cache_compared", 67},
+                        {"cache_visited", 71},
+                        {"cache_index_builds", 73},
+                        {"cache_failed_index_builds", 79}};
   const auto all = text();
   for (const auto* const line :
        {"atelier_stages_left_out_total{stage=\"classify\"} 3",

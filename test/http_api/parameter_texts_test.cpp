@@ -2,7 +2,7 @@
 #include "support/api_rig.hpp"
 #include <atelier/core/parameters.hpp>
 #include <atelier/runtime/http/description_routes.hpp>
-#include <atelier/runtime/http/detail/a1111_lists.hpp>
+#include <atelier/runtime/http/detail/a1111/a1111_lists.hpp>
 #include <atelier/runtime/http/detail/parameter_texts.hpp>
 #include <atelier/runtime/http/page_routes.hpp>
 

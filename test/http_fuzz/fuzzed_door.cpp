@@ -4,8 +4,8 @@
 #include <atelier/core/sha256.hpp>
 #include <atelier/core/utf8.hpp>
 #include <atelier/runtime/http/api_error.hpp>
-#include <atelier/runtime/http/detail/reply_text.hpp>
-#include <atelier/runtime/http/detail/request_reader.hpp>
+#include <atelier/runtime/http/detail/connection/reply_text.hpp>
+#include <atelier/runtime/http/detail/connection/request_reader.hpp>
 #include <atelier/runtime/http/metrics.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -175,9 +175,10 @@ fuzzed_door::fuzzed_door(bool keys) {
     all.push_back({"bob", core::sha256_hex("pear"), scope::admin, 600});
     all.push_back({"cid", core::sha256_hex("plum"), scope::admin, 0});
   }
-  gate_ = std::make_unique<detail::gatekeeper>(detail::gatekeeper::options{
-    doors_.routes, std::make_shared<access>(std::move(all)),
-    settings_.http.origins, !keys, [this] { return ++count_; }});
+  gate_ =
+    std::make_unique<detail::authentication>(detail::authentication::options{
+      doors_.routes, std::make_shared<access>(std::move(all)),
+      settings_.http.origins, !keys, [this] { return ++count_; }});
 }
 
 fuzzed_door::outcome fuzzed_door::say(std::string_view bytes, mutator& cuts) {
@@ -203,7 +204,7 @@ fuzzed_door::outcome fuzzed_door::have_answered(std::string_view bytes,
       chore();
   detail::request_reader reader{
     {settings_.http.header_bytes, settings_.http.body_bytes}};
-  detail::gatekeeper::entry to;
+  detail::authentication::entry to;
   bool judged = false;
   std::string waiting;
   while (reader.where() != stage::done) {
@@ -240,8 +241,8 @@ fuzzed_door::outcome fuzzed_door::have_answered(std::string_view bytes,
   return hand_over(to, std::move(reader.message()));
 }
 
-fuzzed_door::outcome fuzzed_door::hand_over(const detail::gatekeeper::entry& to,
-                                            request_message asked) {
+fuzzed_door::outcome fuzzed_door::hand_over(
+  const detail::authentication::entry& to, request_message asked) {
   const auto x = std::make_shared<waiting_exchange>(std::move(asked));
   to.to->answer(x);
   outcome out;

@@ -4,7 +4,7 @@
 #include "mutator.hpp"
 #include "strict_images.hpp"
 #include <atelier/config/settings.hpp>
-#include <atelier/runtime/http/detail/gatekeeper.hpp>
+#include <atelier/runtime/http/detail/connection/authentication.hpp>
 #include <atelier/runtime/http/doors.hpp>
 
 #include <memory>
@@ -56,13 +56,13 @@ private:
   outcome have_answered(std::string_view bytes, mutator& cuts,
                         std::string& method, std::string& pattern);
 
-  outcome hand_over(const runtime::http::detail::gatekeeper::entry& to,
+  outcome hand_over(const runtime::http::detail::authentication::entry& to,
                     runtime::http::request_message asked);
 
   const config::settings settings_ = settings();
   std::shared_ptr<runtime::http::health> condition_;
   runtime::http::doors doors_;
-  std::unique_ptr<runtime::http::detail::gatekeeper> gate_;
+  std::unique_ptr<runtime::http::detail::authentication> gate_;
   uint64_t count_ = 0;
 };
 

@@ -121,14 +121,13 @@ struct fixture {
   fixture() {
     // Long for a call that waits for no disk, also on a busy machine.
     how.read_wait = how.write_wait = 100ms;
-    how.now = [this] { return core::time_point{} + seconds.load() * 1s; };
+    // A call that has not ended may use the clock after the fixture's end.
+    how.now = [at = seconds] { return core::time_point{} + at->load() * 1s; };
     sut = make();
   }
 
   ~fixture() {
     release();
-    // The last call may use the clock.
-    sut.reset();
   }
 
   std::unique_ptr<index::timely_work> make() const {
@@ -152,7 +151,8 @@ struct fixture {
     return sut->near(key, text, {1}).size();
   }
 
-  std::atomic<int> seconds = 0;
+  std::shared_ptr<std::atomic<int>> seconds =
+    std::make_shared<std::atomic<int>>(0);
   index::queue_bounds queue{0};
   index::disk_pace how;
   std::promise<void> let_go;
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_on_a_disk_that_does_not_answer) {
   BOOST_TEST(sut->counts().failed == 3u);
   BOOST_TEST(test::eventually([&] { return keep(); }));
   // It is tried once after a while.
-  seconds = 31;
+  *seconds = 31;
   BOOST_TEST(!sut->counts().reads_left_out);
   BOOST_TEST(found() == 1u);
   BOOST_TEST((read() == ec::io_failed));
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_on_a_disk_that_does_not_answer) {
   disk->reads_stick = false;
   release();
   BOOST_TEST(test::eventually([&] {
-    seconds += 31;
+    *seconds += 31;
     return read() == ec::none;
   }));
   BOOST_TEST(found() == 1u);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_on_a_disk_that_does_not_answer) {
   disk->writes_stick = false;
   release();
   BOOST_TEST(test::eventually([&] {
-    seconds += 31;
+    *seconds += 31;
     return keep();
   }));
   BOOST_TEST(!sut->counts().writes_left_out);

@@ -70,7 +70,7 @@ inline runtime::link_options options_of(uint32_t self) {
   return x;
 }
 
-constexpr actors::node_id hub{0};
+constexpr actors::node_id scheduler{0};
 constexpr actors::node_id far{1};
 
 /// Returns a process with node 1 that sends each record back, until it is

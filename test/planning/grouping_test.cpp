@@ -12,9 +12,9 @@ using namespace atelier;
 using namespace atelier::planning;
 using namespace std::chrono_literals;
 
-waiting row(uint32_t lane, core::timespan deadline, core::timespan needs) {
+waiting row(uint32_t queue, core::timespan deadline, core::timespan needs) {
   waiting x;
-  x.lane = core::lane_id{lane};
+  x.queue = core::queue_id{queue};
   x.deadline = core::time_point{deadline};
   x.still_needs = needs;
   return x;

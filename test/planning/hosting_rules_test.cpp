@@ -116,9 +116,9 @@ BOOST_AUTO_TEST_CASE(what_waited_before_the_last_report_keeps_no_host) {
   BOOST_TEST((hosting_waiting(made, asking({1, 0}), known, there) == made));
 }
 
-BOOST_AUTO_TEST_CASE(a_lane_that_another_serves_has_its_host) {
+BOOST_AUTO_TEST_CASE(a_queue_that_another_serves_has_its_host) {
   auto made = plan_of({light, light});
-  made.workers[1].also_serves = {lane_of(heavy)};
+  made.workers[1].also_serves = {queue_of(heavy)};
   BOOST_TEST(
     (hosting_waiting(made, asking({0, 2}), known, hosting_now({light, light}))
      == made));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/stage_rows.hpp"
+#include "planning/listed_stages.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
@@ -34,8 +34,8 @@ uint32_t image_slots_from(const route& along, size_t leg, int stage,
   if (stage == 2)
     return needs;
   for (size_t i = leg; i < along.legs.size(); ++i)
-    needs += has_source(&along.legs[i], brings_image) ? 2u : 1u;
-  if (stage == 1 && has_source(&along.legs[leg], brings_image))
+    needs += has_source(along.legs[i], brings_image) ? 2u : 1u;
+  if (stage == 1 && has_source(along.legs[leg], brings_image))
     --needs;
   return needs;
 }
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_SUITE(pipeline_test)
 // -- order --------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(stages_stand_in_the_order_in_which_they_were_added) {
-  const auto sut = capturing_rows();
+  const auto sut = capturing_list();
   BOOST_TEST_REQUIRE(sut.size() == 4u);
   BOOST_TEST(sut.at(0).row().name == "prepare");
   BOOST_TEST(sut.at(3).row().name == "remember");
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(stages_stand_in_the_order_in_which_they_were_added) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_can_be_put_behind_another_one) {
-  auto sut = standard_rows();
+  auto sut = standard_list();
   BOOST_TEST(
     error_of(sut.add(fetch_stage()))
     == "invalid_argument: stage "
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_stage_can_be_put_behind_another_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {
-  auto sut = standard_rows();
+  auto sut = standard_list();
   BOOST_TEST(
     error_of(sut.add(stage_of("check", hook::before_answer), "prepare"))
     == "invalid_argument: stage 'check' cannot be before "
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(a_stage_before_its_hook_or_behind_it_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(names_are_there_once_and_not_empty) {
-  auto sut = standard_rows();
-  BOOST_TEST(error_of(sut.add(finish_stage()))
+  auto sut = standard_list();
+  BOOST_TEST(error_of(sut.add(stage_of("finish", hook::before_answer)))
              == "invalid_argument: a stage 'finish' already exists");
   BOOST_TEST(error_of(sut.add(stage_of("", hook::before_answer)))
              == "invalid_argument: the stage has no name");
@@ -132,16 +132,44 @@ BOOST_AUTO_TEST_CASE(names_are_there_once_and_not_empty) {
   BOOST_TEST(sut.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(one_stage_of_each_leg_runs_on_the_devices) {
-  auto sut = standard_rows();
-  const std::string refused = "exactly one stage of each leg runs on the "
-                              "devices";
+BOOST_AUTO_TEST_CASE(one_stage_of_each_leg_runs_its_steps) {
+  auto sut = standard_list();
+  const std::string refused = "exactly one stage of each leg runs its steps";
   BOOST_TEST(error_of(sut.add(
-               stage_of("again", hook::each_leg, {}, place::device), "denoise"))
+               stage_of("again", hook::each_leg, {}, place::batch), "denoise"))
              == "invalid_argument: stage 'again': " + refused);
   BOOST_TEST(error_of(sut.add(
-               stage_of("sharpen", hook::before_answer, {}, place::device)))
+               stage_of("sharpen", hook::before_answer, {}, place::batch)))
              == "invalid_argument: stage 'sharpen': " + refused);
+}
+
+BOOST_AUTO_TEST_CASE(stages_on_the_devices_belong_to_legs_or_to_the_answer) {
+  auto sut = standard_list();
+  const std::string refused = "stages on the devices are those of each leg and "
+                              "those before the answer";
+  BOOST_TEST(
+    error_of(sut.add(stage_of("look", hook::before_route, {}, place::device)))
+    == "invalid_argument: stage 'look' cannot be after 'finish': the order is "
+       "stages before the route, of each leg, before the answer, and after the "
+       "answer");
+  pipeline first;
+  BOOST_TEST(
+    error_of(first.add(stage_of("look", hook::before_route, {}, place::device)))
+    == "invalid_argument: stage 'look': " + refused);
+  BOOST_TEST(
+    error_of(sut.add(stage_of("learn", hook::after_answer, {}, place::device)))
+    == "invalid_argument: stage 'learn': " + refused);
+  // They do not count as the stage of the steps.
+  const auto denoise = sut.denoise();
+  BOOST_TEST(error_of(sut.add(
+               stage_of("lines", hook::each_leg, {}, place::device), "prepare"))
+             == "");
+  BOOST_TEST(sut.denoise() == denoise + 1);
+  BOOST_TEST(
+    error_of(sut.add(
+      stage_of("upscale", hook::before_answer, {}, place::device), "denoise"))
+    == "");
+  BOOST_TEST(sut.denoise() == denoise + 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_stage_on_the_devices_is_known_wherever_others_come) {
@@ -150,11 +178,13 @@ BOOST_AUTO_TEST_CASE(the_stage_on_the_devices_is_known_wherever_others_come) {
   BOOST_TEST_REQUIRE(error_of(sut.add(stage_of("classify", hook::before_route)))
                      == "");
   BOOST_TEST(sut.denoise() == 1u);
-  BOOST_TEST_REQUIRE(error_of(sut.add(prepare_stage())) == "");
+  BOOST_TEST_REQUIRE(error_of(sut.add(stage_of("prepare", hook::each_leg)))
+                     == "");
   BOOST_TEST(sut.denoise() == sut.size());
-  BOOST_TEST_REQUIRE(error_of(sut.add(denoise_stage())) == "");
+  BOOST_TEST_REQUIRE(error_of(sut.add(actors::denoise_stage())) == "");
   BOOST_TEST(sut.denoise() == 2u);
-  BOOST_TEST_REQUIRE(error_of(sut.add(finish_stage())) == "");
+  BOOST_TEST_REQUIRE(error_of(sut.add(stage_of("finish", hook::before_answer)))
+                     == "");
   BOOST_TEST(sut.denoise() == 2u);
   BOOST_TEST_REQUIRE(
     error_of(sut.add(stage_of("mask", hook::before_route), "classify")) == "");
@@ -167,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_stage_on_the_devices_is_known_wherever_others_come) {
 
 BOOST_AUTO_TEST_CASE(the_signature_tells_names_versions_and_order) {
   BOOST_TEST(pipeline{}.signature() == "");
-  auto sut = standard_rows();
+  auto sut = standard_list();
   BOOST_TEST(sut.signature() == "prepare/1 denoise/1 finish/1");
   stage_row row;
   row.name = "upscale";
@@ -185,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
     row.place = place::background;
     return make_stage(idle_stage{row, {}});
   };
-  auto engine = standard_rows();
+  auto engine = standard_list();
   BOOST_TEST_REQUIRE(
     error_of(engine.add(kept("fetch", hook::each_leg), "prepare")) == "");
   BOOST_TEST_REQUIRE(error_of(engine.add(kept("remember", hook::after_answer)))
@@ -194,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
              == "prepare/1 fetch/1@control denoise/1 finish/1 "
                 "remember/1@control");
   // The list contains a known background stage, and an unknown one.
-  auto here = standard_rows();
+  auto here = standard_list();
   BOOST_TEST_REQUIRE(error_of(here.add(kept("remember", hook::after_answer)))
                      == "");
   BOOST_TEST_REQUIRE(error_of(here.add(kept("other", hook::after_answer)))
@@ -209,7 +239,7 @@ BOOST_AUTO_TEST_CASE(a_process_numbers_stages_as_it_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(stages_that_differ_are_told_with_both_lists) {
-  const auto here = standard_rows();
+  const auto here = standard_list();
   for (const auto* other :
        {"", "prepare/1 denoise/1", "prepare/1 denoise/1 finish/2",
         "prepare/1 finish/1 denoise/1", "prepare/1 denoise/1 finish/1 more/1",
@@ -227,7 +257,7 @@ BOOST_AUTO_TEST_CASE(stages_that_differ_are_told_with_both_lists) {
 // -- slots --------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(reserves_of_the_standard_rows_are_the_constants_of_old) {
-  const auto sut = standard_rows();
+  const auto sut = standard_list();
   core::philox random{test::seed(), core::purpose::test};
   for (size_t round = 0; round < test::scaled(50'000); ++round) {
     const auto along = random_route(random);
@@ -251,7 +281,7 @@ BOOST_AUTO_TEST_CASE(states_are_left_for_the_leg_and_for_later_ones) {
   const auto along =
     route_of("three", {leg_from(origin::latent), leg_from(origin::noise),
                        leg_from(origin::noise)});
-  auto sut = standard_rows();
+  auto sut = standard_list();
   const auto later = [](const leg* in, bool) {
     return in != nullptr && in->from == origin::noise;
   };
@@ -277,7 +307,7 @@ BOOST_AUTO_TEST_CASE(states_are_left_for_the_leg_and_for_later_ones) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_is_granted_what_its_row_writes_in_that_leg) {
-  const auto sut = standard_rows();
+  const auto sut = standard_list();
   const auto along = route_of(
     "two", {leg_from(origin::noise), leg_from(origin::stage_image, 4)});
   BOOST_TEST((sut.granted(along, {0, 0}, false) == counts(1, 0)));
@@ -288,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_stage_is_granted_what_its_row_writes_in_that_leg) {
 }
 
 BOOST_AUTO_TEST_CASE(no_stage_waits_for_captures) {
-  const auto sut = capturing_rows();
+  const auto sut = capturing_list();
   const auto along = route_of("kept", {leg_from(origin::noise, 0, {5, 10})});
   BOOST_TEST((sut.granted(along, {0, 1}, false) == counts(1, 1)));
   BOOST_TEST((sut.reserve(along, {0, 0}, false) == counts(1, 2)));
@@ -297,7 +327,7 @@ BOOST_AUTO_TEST_CASE(no_stage_waits_for_captures) {
 
 BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
   const auto along = route_of("one", {leg_from(origin::noise)});
-  auto writes = standard_rows();
+  auto writes = standard_list();
   BOOST_TEST_REQUIRE(
     error_of(writes.add(upscale_stage(planning::access::writes), "denoise"))
     == "");
@@ -305,13 +335,13 @@ BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
   BOOST_TEST((writes.reserve(along, {1, 2}, false) == counts(0, 1)));
   BOOST_TEST((writes.least(along, false) == counts(2, 3)));
   // A stage needs one more slot to replace one, and frees it afterwards.
-  auto replaces = standard_rows();
+  auto replaces = standard_list();
   BOOST_TEST_REQUIRE(
     error_of(replaces.add(upscale_stage(planning::access::replaces), "denoise"))
     == "");
   BOOST_TEST((replaces.reserve(along, {0, 1}, false) == counts(0, 2)));
   BOOST_TEST((replaces.reserve(along, {1, 2}, false) == counts(0, 0)));
-  auto reads = standard_rows();
+  auto reads = standard_list();
   BOOST_TEST_REQUIRE(
     error_of(reads.add(upscale_stage(planning::access::reads), "denoise"))
     == "");
@@ -320,7 +350,7 @@ BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {
 
 BOOST_AUTO_TEST_CASE(a_stage_that_reads_files_is_left_a_slot_for_them) {
   const auto along = route_of("one", {leg_from(origin::noise)});
-  auto sut = standard_rows();
+  auto sut = standard_list();
   const auto brought = [](const leg*, bool brings_image) {
     return brings_image;
   };
@@ -336,15 +366,15 @@ BOOST_AUTO_TEST_CASE(a_stage_that_reads_files_is_left_a_slot_for_them) {
 }
 
 BOOST_AUTO_TEST_CASE(a_route_without_legs_needs_the_answers_slots_alone) {
-  const auto sut = standard_rows();
+  const auto sut = standard_list();
   const auto along = route_of("found", {});
   BOOST_TEST((sut.granted(along, {0, 2}, false) == counts(0, 1)));
   BOOST_TEST((sut.reserve(along, {0, 2}, false) == counts(0, 0)));
   BOOST_TEST((sut.least(along, false) == counts(0, 1)));
   BOOST_TEST((sut.least(along, true) == counts(0, 1)));
   // The found image takes one slot, and leaves one.
-  BOOST_TEST((fetching_rows().least(along, false) == counts(0, 2)));
-  auto replaces = fetching_rows();
+  BOOST_TEST((fetching_list().least(along, false) == counts(0, 2)));
+  auto replaces = fetching_list();
   BOOST_TEST_REQUIRE(
     error_of(replaces.add(upscale_stage(planning::access::replaces), "denoise"))
     == "");

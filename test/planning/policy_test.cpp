@@ -47,18 +47,18 @@ BOOST_AUTO_TEST_CASE(classes_are_rows_of_the_share) {
   BOOST_TEST(row(two, 4) == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(workers_serve_their_own_lane_and_their_hostings) {
+BOOST_AUTO_TEST_CASE(workers_serve_their_own_queue_and_their_hostings) {
   worker_view w;
   w.worker = core::worker_id{1};
-  BOOST_TEST(lanes_of(w).size() == 1u);
+  BOOST_TEST(queues_of(w).size() == 1u);
   const core::variant_id v{1};
   w.hosting = {v, core::variant_id{0}, v};
-  const auto served = lanes_of(w);
+  const auto served = queues_of(w);
   BOOST_REQUIRE(served.size() == 3u);
-  BOOST_TEST((served[0] == lane_of(w.worker)));
-  BOOST_TEST((served[1] == lane_of(v)));
-  BOOST_TEST((lane_of(w.worker) != lane_of(v)));
-  BOOST_TEST((lane_of(core::worker_id{2}) != lane_of(w.worker)));
+  BOOST_TEST((served[0] == queue_of(w.worker)));
+  BOOST_TEST((served[1] == queue_of(v)));
+  BOOST_TEST((queue_of(w.worker) != queue_of(v)));
+  BOOST_TEST((queue_of(core::worker_id{2}) != queue_of(w.worker)));
 }
 
 BOOST_AUTO_TEST_CASE(recipes_take_the_variants_defaults) {

@@ -36,6 +36,42 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read_back) {
   BOOST_TEST((*read == full_profile()));
 }
 
+BOOST_AUTO_TEST_CASE(times_of_stages_are_read_back) {
+  planning::profile p;
+  p.variants = full_profile().variants;
+  for (auto& v : p.variants)
+    v.busy_watts = 0;
+  const auto without = planning::to_json(p);
+  BOOST_TEST(without.find("stages") == std::string::npos);
+  BOOST_TEST(without.find("\"version\": 1") != std::string::npos);
+  p.stages = {{"mask", std::chrono::milliseconds{2}},
+              {"upscale", {}, std::chrono::microseconds{40'500}}};
+  const auto read = planning::parse_profile(planning::to_json(p), "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == p));
+}
+
+BOOST_AUTO_TEST_CASE(faults_of_stages_are_named) {
+  const auto fault = [](std::string_view stages) {
+    auto text = planning::to_json(full_profile());
+    const std::string before = "\"masked\": ";
+    const auto at = text.find(before);
+    BOOST_TEST_REQUIRE(at != std::string::npos);
+    text.insert(at, "\"stages\": " + std::string{stages} + ", ");
+    const auto x = planning::parse_profile(text, "p");
+    return x ? std::string{} : x.why().text;
+  };
+  BOOST_TEST(fault("{}") == "");
+  BOOST_TEST(fault("[]") == "p: stages: is not an object");
+  BOOST_TEST(fault(R"({"mask": 3})") == "p: stages.mask: is not an object");
+  BOOST_TEST(fault(R"({"mask": {"mss": 3}})")
+             == "p: stages.mask.mss: is not a known key");
+  BOOST_TEST(fault(R"({"mask": {"ms": -1}})")
+             == "p: stages.mask.ms: -1 is not a number in 0..86400000");
+  BOOST_TEST(fault(R"({"finish": {"ms": 1}})")
+             == "p: stages.finish: its time is finish_ms");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_of_images_are_read_back) {
   auto p = full_profile();
   p.variants[0].step[0].samples = 12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "planning/stage_rows.hpp"
+#include "planning/listed_stages.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
@@ -44,7 +44,7 @@ bool waits_for(const stage_row& row, const route& on, size_t leg) {
     return row.hook == hook::each_leg;
   return row.hook == hook::before_answer || row.hook == hook::after_answer
       || (on.legs.empty() && row.hook == hook::each_leg
-          && row.place != place::device);
+          && row.place != place::batch);
 }
 
 // Compares each position of each route with a new computation by the pipeline.
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(slots_equal_those_that_the_pipeline_computes) {
     const std::map<hook, std::string> behind{{hook::each_leg, "denoise"},
                                              {hook::before_answer, "judge"},
                                              {hook::after_answer, "remember"}};
-    auto extended = capturing_rows();
+    auto extended = capturing_list();
     for (auto [name, at, uses] :
          {std::tuple{"judge", hook::each_leg, slot_use{held::files}},
           std::tuple{"mark", hook::before_answer,
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(slots_equal_those_that_the_pipeline_computes) {
           std::tuple{"count", hook::after_answer, slot_use{held::encoded}}})
       BOOST_TEST_REQUIRE(static_cast<bool>(
         extended.add(stage_of(name, at, {uses}), behind.at(at))));
-    compare(standard_rows(), routes);
+    compare(standard_list(), routes);
     compare(extended, routes);
   }
 }

@@ -81,7 +81,7 @@ struct rig {
       return go{core::route_id{at}, {}};
     }
 
-    core::lane_id place(const leg&, const decision_context&) const override {
+    core::queue_id place(const leg&, const decision_context&) const override {
       return {};
     }
 

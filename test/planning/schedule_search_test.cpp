@@ -4,19 +4,22 @@
 // because every pipeline, ours and the broken ones, is tried by the same rules.
 
 #include "planning/every_schedule.hpp"
-#include "planning/stage_rows.hpp"
+#include "planning/listed_stages.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/core/philox.hpp>
 #include <atelier/planning/schedule_search.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace atelier;
@@ -96,6 +99,73 @@ std::string stuck_of_four(const pipeline& stages,
   return {};
 }
 
+// Returns every route of at most three legs that a policy may choose, with an
+// image of the request's and without.
+std::vector<searched_row> every_row() {
+  constexpr std::array all{origin::noise, origin::latent, origin::image,
+                           origin::template_image, origin::stage_image};
+  std::vector<std::vector<leg>> routes{{}};
+  for (size_t first = 0, legs = 0; legs < 3; ++legs) {
+    const auto last = routes.size();
+    for (; first < last; ++first)
+      for (const auto from : all) {
+        if (legs == 0 && from == origin::stage_image)
+          continue;
+        auto longer = routes[first];
+        longer.push_back(leg_from(from, from == origin::noise ? 0 : 4));
+        routes.push_back(std::move(longer));
+      }
+  }
+  std::vector<searched_row> out;
+  for (const auto& legs : routes)
+    for (const bool brings_image : {false, true}) {
+      std::string name;
+      for (const auto& x : legs)
+        name += fmt::format("{}{}", name.empty() ? "" : ", then ",
+                            static_cast<int>(x.from));
+      out.push_back({route_of(name, legs), brings_image});
+      if (legs.empty())
+        out.back().route.from = origin::image;
+    }
+  return out;
+}
+
+// Returns one of all rows that take and leave the same slots everywhere.
+std::vector<searched_row> distinct_rows(const pipeline& stages) {
+  std::vector<searched_row> out;
+  std::set<std::vector<slot_counts>> seen;
+  for (auto& x : every_row()) {
+    const auto legs = x.route.legs.size();
+    std::vector<slot_counts> needs;
+    for (size_t leg = 0; leg <= legs; ++leg)
+      for (size_t i = 0; i < stages.size(); ++i)
+        if (const auto& row = stages.at(i).row();
+            row.hook
+            == (leg < legs || (leg == 0 && i < stages.denoise())
+                  ? hook::each_leg
+                  : hook::before_answer)) {
+          needs.push_back(stages.granted(x.route, {leg, i}, x.brings_image));
+          needs.push_back(stages.reserve(x.route, {leg, i}, x.brings_image));
+        }
+    if (seen.insert(std::move(needs)).second)
+      out.push_back(std::move(x));
+  }
+  return out;
+}
+
+// Returns the least slots with which both can run, and one more of each kind.
+std::vector<slot_counts> around(const pipeline& stages, const searched_row& one,
+                                const searched_row& other) {
+  const auto a = stages.least(one.route, one.brings_image);
+  const auto b = stages.least(other.route, other.brings_image);
+  std::vector<slot_counts> out;
+  for (const uint32_t more_states : {0u, 1u})
+    for (const uint32_t more_images : {0u, 1u})
+      out.push_back({std::max(a[states], b[states]) + more_states,
+                     std::max(a[images], b[images]) + more_images, 0});
+  return out;
+}
+
 // Returns the stuck schedule of equal rows.
 std::string stuck_of(const pipeline& stages, size_t rows,
                      const searched_row& each, const slot_counts& there,
@@ -133,7 +203,7 @@ search_rules reserving(pipeline stages, F f) {
 // Returns rules by which preparing leaves a state for each remaining leg, as
 // the scheduler once did.
 search_rules states_by_legs(search_rules rules) {
-  const auto stages = standard_rows();
+  const auto stages = standard_list();
   rules.reserve = [stages](const route& along, pipeline::position at,
                            bool brings_image) {
     auto out = stages.reserve(along, at, brings_image);
@@ -173,6 +243,10 @@ pipeline with(const pipeline& stages, stage_ptr x, std::string_view after) {
 }
 
 // -- random pipelines ---------------------------------------------------------
+
+bool brings(const leg* in, bool brings_image) {
+  return in != nullptr && brings_image;
+}
 
 bool in_later_leg(const leg* in, bool) {
   return in != nullptr && in->from == origin::stage_image;
@@ -238,8 +312,8 @@ BOOST_AUTO_TEST_SUITE(schedule_search_test)
 
 // -- ours ---------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(no_schedule_of_the_standard_rows_gets_stuck) {
-  BOOST_TEST(stuck_of_four(standard_rows(),
+BOOST_AUTO_TEST_CASE(no_schedule_of_the_standard_list_gets_stuck) {
+  BOOST_TEST(stuck_of_four(standard_list(),
                            {plain(), with_source(), drawn_on(), gated(),
                             gated(true), three_legs()},
                            0)
@@ -248,7 +322,7 @@ BOOST_AUTO_TEST_CASE(no_schedule_of_the_standard_rows_gets_stuck) {
 
 BOOST_AUTO_TEST_CASE(no_schedule_gets_stuck_with_captures) {
   for (const uint32_t captures : {0u, 1u, 2u})
-    BOOST_TEST(stuck_of_four(capturing_rows(),
+    BOOST_TEST(stuck_of_four(capturing_list(),
                              {plain(), with_source(), drawn_on(), gated(),
                               gated(true), three_legs()},
                              captures)
@@ -257,11 +331,41 @@ BOOST_AUTO_TEST_CASE(no_schedule_gets_stuck_with_captures) {
 
 BOOST_AUTO_TEST_CASE(no_schedule_gets_stuck_where_work_is_fetched) {
   for (const uint32_t captures : {0u, 2u})
-    BOOST_TEST(stuck_of_four(fetching_rows(),
+    BOOST_TEST(stuck_of_four(fetching_list(),
                              {plain(), with_source(), from_latent(),
                               from_image(), gated(), drawn_on(), three_legs()},
                              captures)
                == "");
+}
+
+// Every route of at most three legs, each from every origin, with an image and
+// without one. Requests that take the same slots everywhere count once.
+BOOST_AUTO_TEST_CASE(no_schedule_of_the_whole_list_gets_stuck) {
+  const auto stages = full_list();
+  const auto rows = distinct_rows(stages);
+  BOOST_TEST_MESSAGE(rows.size() << " distinct requests");
+  for (const auto& one : rows)
+    for (const auto& other : rows)
+      for (const auto& there : around(stages, one, other))
+        BOOST_TEST_REQUIRE(
+          stuck_schedule(stages, {one, other, other}, there).value_or("")
+          == "");
+}
+
+// Without the rule that keeps slots free for the rest of a route, each of them
+// gets stuck beside others like it.
+BOOST_AUTO_TEST_CASE(without_reserves_every_drawn_row_of_the_list_gets_stuck) {
+  const auto stages = full_list();
+  search_rules rules;
+  rules.reserve = [](const route&, pipeline::position, bool) {
+    return slot_counts{};
+  };
+  for (const auto& x : distinct_rows(stages))
+    if (!x.route.legs.empty())
+      BOOST_TEST(stuck_schedule(stages, {x, x, x},
+                                stages.least(x.route, x.brings_image), rules)
+                   .has_value(),
+                 x.route.name);
 }
 
 // -- broken pipelines ---------------------------------------------------------
@@ -272,7 +376,7 @@ BOOST_AUTO_TEST_CASE(nothing_reserved_gets_stuck) {
     return slot_counts{};
   };
   BOOST_TEST(
-    stuck_of(standard_rows(), 3, plain(), {2, 3, 0}, rules)
+    stuck_of(standard_list(), 3, plain(), {2, 3, 0}, rules)
     == "row 1: prepare\n"
        "row 2: prepare\n"
        "row 1 (route 'plain') waits forever for denoise, which needs 1 free "
@@ -284,19 +388,19 @@ BOOST_AUTO_TEST_CASE(nothing_reserved_gets_stuck) {
 }
 
 BOOST_AUTO_TEST_CASE(a_reserve_without_the_encoded_file_gets_stuck) {
-  const auto rules = reserving(standard_rows(), [](slot_counts x) {
+  const auto rules = reserving(standard_list(), [](slot_counts x) {
     x[images] -= std::min(x[images], 1u);
     return x;
   });
-  const auto text = stuck_of(standard_rows(), 4, plain(), {2, 3, 0}, rules);
+  const auto text = stuck_of(standard_list(), 4, plain(), {2, 3, 0}, rules);
   BOOST_TEST(names(text, "row 3: denoise\n"));
   BOOST_TEST(names(text, "row 1 (route 'plain') waits forever for finish, "
                          "which needs 1 free image slots where 0 of 3 are\n"));
 }
 
 BOOST_AUTO_TEST_CASE(an_upscaler_that_writes_where_its_row_reads_gets_stuck) {
-  const auto says = with(standard_rows(), upscale_stage(reads), "denoise");
-  const auto does = with(standard_rows(), upscale_stage(writes), "denoise");
+  const auto says = with(standard_list(), upscale_stage(reads), "denoise");
+  const auto does = with(standard_list(), upscale_stage(writes), "denoise");
   const auto text = stuck_of(does, 4, plain(), {2, 3, 0}, pretending(says));
   BOOST_TEST(names(text, "row 1: prepare\n"));
   BOOST_TEST(names(text, "waits forever for upscale, which needs 2 free "
@@ -308,9 +412,9 @@ BOOST_AUTO_TEST_CASE(a_state_that_no_row_counts_gets_stuck) {
   const auto stage = [](std::vector<slot_use> slots) {
     return stage_of("vary", hook::each_leg, std::move(slots));
   };
-  const auto says = with(standard_rows(), stage({}), "prepare");
+  const auto says = with(standard_list(), stage({}), "prepare");
   const auto does =
-    with(standard_rows(), stage({{held::state, writes}}), "prepare");
+    with(standard_list(), stage({{held::state, writes}}), "prepare");
   const auto text = stuck_of(does, 4, plain(), {3, 5, 0}, pretending(says));
   BOOST_TEST(names(text, "row 1: prepare\n"));
   BOOST_TEST(names(text, "waits forever for vary, which needs 2 free state "
@@ -323,17 +427,17 @@ BOOST_AUTO_TEST_CASE(a_leg_that_waits_for_a_capture_gets_stuck) {
   rules.waits_for_captures = true;
   const searched_row twice{route_of("kept", {leg_from(origin::noise, 0, {5}),
                                              leg_from(origin::noise, 0, {5})})};
-  const auto text = stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, rules);
+  const auto text = stuck_of(capturing_list(), 2, twice, {4, 5, 2}, rules);
   BOOST_TEST(names(text, "row 1: denoise of leg 1, keeps 1\n"));
   BOOST_TEST(names(text, "row 2: denoise of leg 1, keeps 1\n"));
   BOOST_TEST(names(text, "row 2 (route 'kept') waits forever for denoise of "
                          "leg 2, which needs 1 free capture slots where 0 of 2 "
                          "are\n"));
-  BOOST_TEST(stuck_of(capturing_rows(), 2, twice, {4, 5, 2}, {}) == "");
+  BOOST_TEST(stuck_of(capturing_list(), 2, twice, {4, 5, 2}, {}) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_reserve_that_forgets_later_legs_gets_stuck) {
-  const auto stages = standard_rows();
+  const auto stages = standard_list();
   search_rules rules;
   rules.reserve = [stages](route along, pipeline::position at, bool brings) {
     along.legs.resize(std::min(at.leg + 1, along.legs.size()));
@@ -346,7 +450,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_that_forgets_later_legs_gets_stuck) {
 
 BOOST_AUTO_TEST_CASE(a_stage_that_replaces_what_is_not_there_gets_stuck) {
   const auto stages = with(
-    standard_rows(),
+    standard_list(),
     stage_of("mark", hook::each_leg, {{held::encoded, replaces}}), "prepare");
   const auto text = stuck_of(stages, 4, plain(), {4, 3, 0}, {});
   BOOST_TEST(names(text, "row 1: mark\n"));
@@ -361,7 +465,7 @@ BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
   rules.kinds_apart = true;
   const std::vector rows{drawn_on(), drawn_on(), three_legs()};
   BOOST_TEST(
-    stuck_schedule(standard_rows(), rows, {4, 4, 0}, states_by_legs(rules))
+    stuck_schedule(standard_list(), rows, {4, 4, 0}, states_by_legs(rules))
       .value_or("")
     == "row 3: prepare of leg 1\n"
        "row 1: prepare of leg 1\n"
@@ -374,9 +478,9 @@ BOOST_AUTO_TEST_CASE(kinds_apart_get_stuck_with_three_legs) {
        "row 3 (route 'three') waits forever for prepare of leg 2, which needs "
        "3 free state slots where 2 of 4 are\n");
   BOOST_TEST(
-    stuck_schedule(standard_rows(), rows, {3, 4, 0}, rules).has_value());
+    stuck_schedule(standard_list(), rows, {3, 4, 0}, rules).has_value());
   for (const uint32_t s : {3u, 4u})
-    BOOST_TEST(!stuck_schedule(standard_rows(), rows, {s, 4, 0}).has_value());
+    BOOST_TEST(!stuck_schedule(standard_list(), rows, {s, 4, 0}).has_value());
 }
 
 // Denoising left no states for the next leg, which waited for more than a leg
@@ -390,12 +494,12 @@ BOOST_AUTO_TEST_CASE(states_by_legs_get_stuck_with_five_legs) {
   const std::vector rows{drawn_on_twice, drawn_on_twice, five};
   const slot_counts there{6, 6, 0};
   const auto text =
-    stuck_schedule(standard_rows(), rows, there, states_by_legs({}))
+    stuck_schedule(standard_list(), rows, there, states_by_legs({}))
       .value_or("");
   BOOST_TEST(names(text, "row 3 (route 'five') waits forever for prepare of "
                          "leg 2, which needs 5 free state slots where 4 of 6 "
                          "are\n"));
-  BOOST_TEST(!stuck_schedule(standard_rows(), rows, there).has_value());
+  BOOST_TEST(!stuck_schedule(standard_list(), rows, there).has_value());
 }
 
 // -- longer routes ------------------------------------------------------------
@@ -409,9 +513,9 @@ BOOST_AUTO_TEST_CASE(no_schedule_of_one_to_five_legs_gets_stuck) {
   const auto rounds = std::max<size_t>(200, test::scaled(20'000));
   for (size_t round = 0; round < rounds; ++round) {
     const bool fetches = random.below(2) == 0;
-    const auto stages = fetches              ? fetching_rows()
-                      : random.below(2) == 0 ? capturing_rows()
-                                             : standard_rows();
+    const auto stages = fetches              ? fetching_list()
+                      : random.below(2) == 0 ? capturing_list()
+                                             : standard_list();
     const slot_counts there{static_cast<uint32_t>(2 + random.below(3)),
                             static_cast<uint32_t>(3 + random.below(5)),
                             static_cast<uint32_t>(random.below(3))};
@@ -446,11 +550,11 @@ BOOST_AUTO_TEST_CASE(a_search_that_has_seen_enough_finds_nothing) {
     return slot_counts{};
   };
   rules.most_states = 2;
-  BOOST_TEST(stuck_of(standard_rows(), 3, plain(), {2, 3, 0}, rules) == "");
+  BOOST_TEST(stuck_of(standard_list(), 3, plain(), {2, 3, 0}, rules) == "");
 }
 
 BOOST_AUTO_TEST_CASE(nobody_waits_where_nobody_is) {
-  BOOST_TEST(!stuck_schedule(standard_rows(), {}, {0, 0, 0}));
+  BOOST_TEST(!stuck_schedule(standard_list(), {}, {0, 0, 0}));
 }
 
 BOOST_AUTO_TEST_CASE(a_gate_lets_a_request_leave_out_its_later_legs) {
@@ -458,7 +562,7 @@ BOOST_AUTO_TEST_CASE(a_gate_lets_a_request_leave_out_its_later_legs) {
   rules.reserve = [](const route&, pipeline::position, bool) {
     return slot_counts{};
   };
-  const auto text = stuck_of(standard_rows(), 2, gated(), {4, 2, 0}, rules);
+  const auto text = stuck_of(standard_list(), 2, gated(), {4, 2, 0}, rules);
   BOOST_TEST(names(text, "row 1: denoise of leg 1, passes the gate\n"));
   BOOST_TEST(names(text, "row 1 (route 'gated') waits forever for finish"));
 }
@@ -508,11 +612,11 @@ BOOST_AUTO_TEST_CASE(a_stage_does_not_replace_what_it_writes_itself) {
                .value());
 }
 
-BOOST_AUTO_TEST_CASE(the_standard_rows_are_found_sound_in_full_too) {
+BOOST_AUTO_TEST_CASE(the_standard_list_is_found_sound_in_full_too) {
   for (const auto& x : {plain(), with_source()})
     for (uint32_t s = 2; s <= 3; ++s) {
       const slot_counts there{s, 3, 0};
-      BOOST_TEST(!every_schedule(standard_rows(), {x, x}, there, {})
+      BOOST_TEST(!every_schedule(standard_list(), {x, x}, there, {})
                     .gets_stuck(most_looks)
                     .value());
     }
@@ -521,7 +625,7 @@ BOOST_AUTO_TEST_CASE(the_standard_rows_are_found_sound_in_full_too) {
     return slot_counts{};
   };
   BOOST_TEST(
-    every_schedule(standard_rows(), {plain(), plain()}, {2, 3, 0}, none)
+    every_schedule(standard_list(), {plain(), plain()}, {2, 3, 0}, none)
       .gets_stuck(most_looks)
       .value());
 }
@@ -530,18 +634,18 @@ BOOST_AUTO_TEST_CASE(the_standard_rows_are_found_sound_in_full_too) {
 
 BOOST_AUTO_TEST_CASE(sound_pipelines_pass_the_check) {
   const slot_counts there{16, 16, 4};
-  BOOST_TEST(static_cast<bool>(check(standard_rows(), there)));
-  BOOST_TEST(static_cast<bool>(check(capturing_rows(), there)));
-  BOOST_TEST(static_cast<bool>(check(fetching_rows(), there)));
+  BOOST_TEST(static_cast<bool>(check(standard_list(), there)));
+  BOOST_TEST(static_cast<bool>(check(capturing_list(), there)));
+  BOOST_TEST(static_cast<bool>(check(fetching_list(), there)));
   BOOST_TEST(static_cast<bool>(
-    check(with(fetching_rows(), upscale_stage(writes), "denoise"), there)));
+    check(with(fetching_list(), upscale_stage(writes), "denoise"), there)));
   BOOST_TEST(static_cast<bool>(
-    check(with(fetching_rows(), upscale_stage(replaces), "denoise"), there)));
+    check(with(fetching_list(), upscale_stage(replaces), "denoise"), there)));
 }
 
 BOOST_AUTO_TEST_CASE(a_pipeline_that_gets_stuck_fails_the_check) {
   const auto found =
-    check(with(standard_rows(),
+    check(with(standard_list(),
                stage_of("mark", hook::each_leg, {{held::encoded, replaces}}),
                "prepare"),
           {16, 16, 4});
@@ -554,7 +658,7 @@ BOOST_AUTO_TEST_CASE(a_pipeline_that_gets_stuck_fails_the_check) {
 BOOST_AUTO_TEST_CASE(stages_that_nobody_grants_slots_fail_the_check) {
   const auto before = check(
     pipeline_of({stage_of("mask", hook::before_route, {{held::source, writes}}),
-                 prepare_stage(), denoise_stage(), finish_stage()}),
+                 actors::denoise_stage()}),
     {16, 16, 4});
   BOOST_TEST_REQUIRE(!before);
   BOOST_TEST((before.why().code == core::ec::bad_config));
@@ -562,7 +666,7 @@ BOOST_AUTO_TEST_CASE(stages_that_nobody_grants_slots_fail_the_check) {
              == "stage 'mask' writes 'source' before the route, where no slots "
                 "are granted");
   const auto after =
-    check(with(standard_rows(),
+    check(with(standard_list(),
                stage_of("keep", hook::after_answer, {{held::pixels, replaces}}),
                "finish"),
           {16, 16, 4});
@@ -573,9 +677,9 @@ BOOST_AUTO_TEST_CASE(stages_that_nobody_grants_slots_fail_the_check) {
 }
 
 BOOST_AUTO_TEST_CASE(too_few_slots_for_any_request_fail_the_check) {
-  BOOST_TEST(static_cast<bool>(check(standard_rows(), {2, 2, 0})));
+  BOOST_TEST(static_cast<bool>(check(standard_list(), {2, 2, 0})));
   const auto found =
-    check(with(standard_rows(), upscale_stage(writes), "denoise"), {2, 2, 0});
+    check(with(standard_list(), upscale_stage(writes), "denoise"), {2, 2, 0});
   BOOST_TEST_REQUIRE(!found);
   BOOST_TEST(found.why().text
              == "the stages need 2 state and 3 image slots for a request of "

@@ -99,7 +99,7 @@ BOOST_DATA_TEST_CASE(what_it_throws_fails_one_row, executor_modes, how) {
   }
   BOOST_TEST(test::comes_to_rest(*sut));
   const auto s = sut->status();
-  BOOST_TEST(s.workers_lost == 0u);
+  BOOST_TEST(s.figure("workers_lost") == 0u);
   for (const auto& x : s.processes)
     BOOST_TEST(x.restarts == 0u, x.role);
   BOOST_TEST(sut->stop(10s));

@@ -87,7 +87,7 @@ BOOST_DATA_TEST_CASE(what_it_throws_ends_one_decision,
   BOOST_TEST(test::image_in(test::await(drawn)).variant == "heavy@4");
   own->plans_fail = false;
   BOOST_TEST(eventually([&] { return sut->status().plan_version > version; }));
-  BOOST_TEST(sut->status().workers_lost == 0u);
+  BOOST_TEST(sut->status().figure("workers_lost") == 0u);
   BOOST_TEST(sut->stop(10s));
 }
 

@@ -14,6 +14,7 @@
 #include <process/process_table.hpp>
 #include <support/eventually.hpp>
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 
 using namespace atelier;
 using namespace std::chrono_literals;
+using planning::place;
 using test::mode;
 
 namespace {
@@ -124,6 +126,105 @@ BOOST_AUTO_TEST_CASE(a_stage_reads_the_image_that_it_replaces) {
   BOOST_TEST_REQUIRE(before.bytes.size() == after.bytes.size());
   for (size_t i = 0; i < before.bytes.size(); ++i)
     BOOST_TEST_REQUIRE(before.bytes[i] + after.bytes[i] == 255);
+}
+
+namespace {
+
+/// Returns the image of a seed, as the test card draws it.
+image::bitmap drawn_card(uint64_t seed) {
+  auto sut = test::start(test::options_of(
+    mode::single, {"devices=[{name='cpu:0',executor='test_card'}]"}));
+  return *image::decode(
+    test::image_in(test::answers_to(*sut, {card_of(seed)})[0]).bytes);
+}
+
+void check_doubled(const generated_image& got) {
+  const auto before = drawn_card(got.seed);
+  const auto after = image::decode(got.bytes);
+  BOOST_TEST_REQUIRE(static_cast<bool>(after));
+  BOOST_TEST(got.width == 128u);
+  BOOST_TEST(got.drawn_width == 64u);
+  BOOST_TEST_REQUIRE(after->px.width == 128u);
+  BOOST_TEST_REQUIRE(after->px.height == 128u);
+  for (size_t y = 0; y < 128; ++y)
+    for (size_t x = 0; x < 3 * 128; ++x)
+      BOOST_TEST_REQUIRE(after->bytes[y * 3 * 128 + x]
+                         == before.bytes[y / 2 * 3 * 64 + x / 6 * 3 + x % 3]);
+}
+
+engine_options with_doubling(mode how, place where = place::cpu_pool) {
+  auto options = card_engine(how, test::host_worker());
+  options.extend.stages = {test::doubling(where)};
+  return options;
+}
+
+/// Kills the two processes of an engine in turn while it draws.
+void check_doubled_despite_deaths(place where) {
+  const test::doubling_workers doubled{where};
+  auto sut = test::start(with_doubling(mode::split, where));
+  std::vector<test::in_flight> all;
+  for (uint64_t seed = 1; seed < 9; ++seed) {
+    all.push_back(test::hand_in(*sut, card_of(seed)));
+    if (seed != 4 && seed != 6)
+      continue;
+    pid_t victim = 0;
+    BOOST_TEST_REQUIRE(test::eventually([&] {
+      victim = test::pid_of(*sut, seed == 4 ? "cpu" : "cpu:0");
+      return victim > 0;
+    }));
+    kill(victim, SIGKILL);
+  }
+  for (auto& x : all)
+    check_doubled(test::image_in(test::await(x)));
+}
+
+} // namespace
+
+BOOST_DATA_TEST_CASE(a_stage_changes_the_size_of_the_image, stage_modes, how) {
+  const test::doubling_workers doubled;
+  auto sut = test::start(with_doubling(how));
+  for (const auto& made :
+       test::answers_to(*sut, {card_of(3), card_of(4), card_of(5)}))
+    check_doubled(test::image_in(made));
+}
+
+BOOST_AUTO_TEST_CASE(images_have_their_new_size_although_processes_die) {
+  check_doubled_despite_deaths(place::cpu_pool);
+}
+
+BOOST_DATA_TEST_CASE(a_stage_runs_on_the_device_of_a_worker, stage_modes, how) {
+  const test::doubling_workers doubled{place::device};
+  auto sut = test::start(with_doubling(how, place::device));
+  for (const auto& answer :
+       test::answers_to(*sut, {card_of(3), card_of(4), card_of(5)})) {
+    const auto& made = test::image_in(answer);
+    check_doubled(made);
+    BOOST_TEST(std::ranges::any_of(
+      made.notes, [](const auto& x) { return x.text == "doubled on cpu:0"; }));
+  }
+  BOOST_TEST(test::comes_to_rest(*sut));
+  BOOST_TEST(sut->stop(10s));
+}
+
+BOOST_AUTO_TEST_CASE(images_are_drawn_whole_although_a_stage_loses_its_device) {
+  check_doubled_despite_deaths(place::device);
+}
+
+BOOST_AUTO_TEST_CASE(a_size_that_exceeds_a_slot_is_refused_by_name) {
+  auto options = test::options_of(
+    mode::single, {"devices=[{name='cpu:0',executor='test_card'}]",
+                   "arena.image_slot_kib=320"});
+  options.extend.stages = {test::doubling()};
+  auto sut = test::start(options);
+  auto large = card_of(3);
+  large.width = large.height = 256;
+  const auto got = test::answers_to(*sut, {large})[0];
+  BOOST_TEST_REQUIRE(std::holds_alternative<failure>(got));
+  const auto& why = std::get<failure>(got);
+  BOOST_TEST(why.code == "invalid_argument");
+  BOOST_TEST(tells(why, "stage 'doubling' makes an image of 512x512 pixels"),
+             why.text);
+  BOOST_TEST(tells(why, "arena.image_slot_kib"), why.text);
 }
 
 BOOST_DATA_TEST_CASE(what_it_refuses_or_throws_fails_its_request_alone,

@@ -97,7 +97,7 @@ BOOST_DATA_TEST_CASE(a_gate_lets_pass_what_its_judge_is_sure_of, modes, how) {
       BOOST_TEST(p.variant == by, "threshold " << threshold);
       BOOST_TEST(p.steps_run == steps);
     }
-    BOOST_TEST(sut->status().judge_failures == 0u);
+    BOOST_TEST(sut->status().figure("judge_failures") == 0u);
     BOOST_TEST(sut->stop(10s));
   };
   // A confidence is between both thresholds.

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_prompt_starts_from_its_own_state) {
       BOOST_TEST(undisturbed.steps_run == steps);
       remembered(*sut);
       const auto compared = [&] {
-        return sut->status().cache.value().compared;
+        return sut->status().figure("cache_compared");
       };
       const auto before = compared();
       const auto again = repeated(*sut, x);
@@ -586,7 +586,7 @@ BOOST_AUTO_TEST_CASE(short_of_slots_the_latest_state_is_kept) {
   const auto x = wanted("a red ball on a table");
   test::answers_to(*sut, {x});
   remembered(*sut);
-  BOOST_TEST(sut->status().cache.value().captures_without_slot == 1u);
+  BOOST_TEST(sut->status().figure("cache_captures_without_slot") == 1u);
   BOOST_TEST(repeated(*sut, x).reused.value().steps == 5u);
 }
 

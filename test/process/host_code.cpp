@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -149,6 +150,79 @@ private:
   planning::stage_row row_;
 };
 
+class doubling_stage {
+public:
+  struct work {
+    core::extent px;
+
+    template <class Inspector>
+    friend typename Inspector::result_type inspect(Inspector& f, work& x) {
+      return f(x.px);
+    }
+  };
+
+  using done = number;
+
+  explicit doubling_stage(planning::place where) {
+    row_.name = "doubling";
+    row_.place = where;
+    row_.hook = planning::hook::before_answer;
+    row_.slots = uses;
+  }
+
+  const planning::stage_row& row() const {
+    return row_;
+  }
+
+  std::optional<work> begin(const planning::row_view& row) const {
+    return work{row.px};
+  }
+
+  core::extent px(const work& x) const {
+    return {2 * x.px.width, 2 * x.px.height};
+  }
+
+  core::timespan takes(const work&, const planning::profile&) const {
+    return 1ms;
+  }
+
+  core::result<done> run(const work& x, planning::worker_context& here) const {
+    const auto& into = here.writes[held::pixels];
+    const auto before = here.slots.view(here.reads[held::pixels]);
+    if (!before)
+      return before.why();
+    const auto after = here.slots.buffer(into);
+    if (!after)
+      return after.why();
+    const auto to = px(x);
+    for (size_t row = 0; row < to.height; ++row)
+      for (size_t column = 0; column < to.width; ++column)
+        std::ranges::copy(
+          before->subspan(3 * (row / 2 * x.px.width + column / 2), 3),
+          after->subspan(3 * (row * to.width + column)).begin());
+    if (auto told = here.slots.publish(into, 1, gpu::drawn_bytes(to)); !told)
+      return told.why();
+    if (!here.device.empty())
+      here.notes.push_back({core::note_code::image_scaled,
+                            "doubled on " + std::string{here.device}});
+    return done{};
+  }
+
+  core::result<void> end(const done&, planning::facts&) const {
+    return {};
+  }
+
+private:
+  static constexpr std::array uses{
+    planning::slot_use{held::pixels, planning::access::replaces}};
+
+  planning::stage_row row_;
+};
+
+constexpr auto doubling_name = "ATELIER_TEST_DOUBLING";
+constexpr auto on_device = "device";
+constexpr auto in_pool = "cpu";
+
 class ledger_stage {
 public:
   using work = number;
@@ -281,6 +355,19 @@ host_stage negative() {
   return {planning::make_stage(negative_stage{}), "denoise"};
 }
 
+host_stage doubling(planning::place where) {
+  return {planning::make_stage(doubling_stage{where}), "denoise"};
+}
+
+doubling_workers::doubling_workers(planning::place where) {
+  setenv(doubling_name, where == planning::place::device ? on_device : in_pool,
+         1);
+}
+
+doubling_workers::~doubling_workers() {
+  unsetenv(doubling_name);
+}
+
 host_stage ledger(std::atomic<uint32_t>& counted) {
   return {planning::make_stage(ledger_stage{counted}), ""};
 }
@@ -300,7 +387,11 @@ host_executor broken() {
 
 extensions worker_code() {
   extensions x;
-  x.stages = {safety_check()};
+  const char* const where = std::getenv(doubling_name);
+  x.stages = {where == nullptr ? safety_check()
+              : std::string_view{where} == on_device
+                ? doubling(planning::place::device)
+                : doubling(planning::place::cpu_pool)};
   x.executors = {painting(), broken()};
   return x;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atelier/extensions.hpp>
+#include <atelier/planning/stage.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -30,6 +31,20 @@ host_stage safety_check();
 
 /// A stage that replaces each image by its negative.
 host_stage negative();
+
+/// A stage that makes each image twice as wide and high: each pixel becomes
+/// four. On a device it notes where it ran.
+host_stage doubling(planning::place where = planning::place::cpu_pool);
+
+/// While it exists, worker programs have the stage "doubling" in place of
+/// "safety".
+class doubling_workers {
+public:
+  explicit doubling_workers(planning::place where = planning::place::cpu_pool);
+  ~doubling_workers();
+  doubling_workers(const doubling_workers&) = delete;
+  doubling_workers& operator=(const doubling_workers&) = delete;
+};
 
 /// A background stage after the answer, which counts its runs.
 host_stage ledger(std::atomic<uint32_t>& counted);

@@ -4,7 +4,8 @@
 // check of the model has a finding about its tensors.
 // Usage: dump_model MODEL FOLDER [VOCABULARY|- [VAE|- [PARTS_FROM|-
 //        [PREDICTION_TYPE]]]]
-#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>

@@ -6,9 +6,9 @@
 // output.<type>.safetensors beside them: `sample` in float32, and `alone`, each
 // row computed without the others. Prints one line for each refused folder.
 #include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/mmdit/mmdit.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <fmt/format.h>
 

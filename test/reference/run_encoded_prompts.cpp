@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes prompts in the web UI's syntax, for encoded_prompts.py.
 #include "tensor_io.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/model.hpp>
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,8 @@
 // if images that must be equal differ.
 #include <atelier/core/torch_generator.hpp>
 #include <atelier/gpu/device/torch_executor.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>

@@ -3,7 +3,7 @@
 
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
 

@@ -10,7 +10,7 @@
 // those of preview and scorer, contain input and output of the networks in
 // training.
 #include "tensor_io.hpp"
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>

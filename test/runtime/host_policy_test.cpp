@@ -31,8 +31,8 @@ struct scripted : vanilla {
     return throws ? throw 7 : vanilla::choose(by);
   }
 
-  core::lane_id place(const leg& next,
-                      const decision_context& by) const override {
+  core::queue_id place(const leg& next,
+                       const decision_context& by) const override {
     return throws ? throw std::runtime_error("lost") : vanilla::place(next, by);
   }
 
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(where_it_throws_another_decision_is_made) {
              == "policy scripted chose no route: an exception that is not a "
                 "std::exception");
   const auto& leg = x.now.routes[1].legs[0];
-  BOOST_TEST((x.sut.place(leg, by) == lane_of(core::variant_id{1})));
+  BOOST_TEST((x.sut.place(leg, by) == planning::queue_of(core::variant_id{1})));
   const auto queue = queue_of(2);
   const auto took = x.sut.take(x.there.workers[0], queue, x.now, {});
   BOOST_TEST((took.join == std::vector{core::request_id{1}}));

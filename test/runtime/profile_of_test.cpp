@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
+#include "support/told_stage.hpp"
 #include <atelier/planning/kinds.hpp>
 #include <atelier/planning/plan_file.hpp>
 #include <atelier/planning/profile_file.hpp>
@@ -7,8 +8,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 using namespace atelier;
@@ -85,6 +89,44 @@ BOOST_AUTO_TEST_CASE(variants_stand_in_the_order_of_their_first_mention) {
   BOOST_TEST(known.variants[0].name == "b@1");
   BOOST_TEST(known.variants[1].name == "a@2");
   BOOST_TEST(known.variants[2].name == "c@3");
+}
+
+BOOST_AUTO_TEST_CASE(every_profile_names_stages_that_exist) {
+  using namespace std::chrono_literals;
+  const test::scratch_folder folder;
+  planning::profile p;
+  auto v = *planning::parse_variant("a@2");
+  v.native_px = {64, 64};
+  v.step = {{1, 64 * 64, 1ms, 9}};
+  p.variants.push_back(v);
+  p.stages = {{"mask", 1ms}, {"upscale", 2ms, 3ms}};
+  folder.write("p.json", planning::to_json(p));
+  const auto file = (folder.path / "p.json").string();
+  planning::stage_row row;
+  row.name = "upscale";
+  const runtime::own_stages own{
+    {planning::make_stage(test::told_stage{row, {}, {}}), ""}};
+  const auto known = [&](const auto& set, const runtime::own_stages& more) {
+    config::settings x;
+    x.devices.resize(1);
+    x.devices[0].variants = {"a@2"};
+    set(x);
+    return runtime::profile_of(x, runtime::unreadable::refused, more);
+  };
+  const auto check = [&](std::string_view option, const auto& set) {
+    const auto without = known(set, {});
+    BOOST_TEST_REQUIRE(!without, option);
+    BOOST_TEST((without.why().code == core::ec::bad_config));
+    BOOST_TEST(without.why().text
+               == std::string{option} + ": " + file
+                    + ": stages.upscale: there is no stage 'upscale'");
+    BOOST_TEST(known(set, own).operator bool(), option);
+  };
+  check("planner.profile", [&](auto& x) { x.planner.profile = file; });
+  check("planner.quality", [&](auto& x) { x.planner.quality = file; });
+  check("devices[0].profile", [&](auto& x) { x.devices[0].profile = file; });
+  const auto measured = known([&](auto& x) { x.planner.profile = file; }, own);
+  BOOST_TEST((measured->stages == p.stages));
 }
 
 BOOST_AUTO_TEST_CASE(kinds_of_devices_have_costs_of_their_own) {

@@ -198,6 +198,27 @@ BOOST_AUTO_TEST_CASE(a_stage_before_the_route_takes_its_time_and_tells_facts) {
   BOOST_TEST(with.quality_mean == (4 + 5 * 0.5) / 9, tolerance);
 }
 
+BOOST_AUTO_TEST_CASE(a_measured_stage_takes_what_was_measured) {
+  auto x = calm();
+  x.stages = {{planning::make_stage(slow_check{2s}), "denoise"}};
+  const auto without = ran(x);
+  const auto costs = std::make_shared<planning::profile>(*x.profile);
+  costs->stages = {{"slow check", 500ms, 1000s}};
+  x.profile = costs;
+  const auto with = ran(x);
+  const auto tolerance = boost::test_tools::tolerance(1e-6);
+  // 64 x 64 pixels take 4.096 s more.
+  BOOST_TEST(with.latency_mean_ms == without.latency_mean_ms + 2596, tolerance);
+  // It is the only one that is measured.
+  costs->stages = {{"slow chick", 500ms}};
+  const auto refused = runtime::simulate(x);
+  BOOST_TEST_REQUIRE(!refused);
+  BOOST_TEST((refused.why().code == core::ec::invalid_argument));
+  BOOST_TEST(refused.why().text
+             == "the profile: stages.slow chick: there is no stage "
+                "'slow chick'");
+}
+
 BOOST_AUTO_TEST_CASE(stages_that_cannot_run_are_refused) {
   auto x = calm();
   const auto refused = [&](std::string_view with) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/policies/nirvana/victims.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
 #include <atelier/simulation/simulated_cache.hpp>
@@ -126,13 +127,13 @@ BOOST_AUTO_TEST_CASE(what_goes_is_worth_the_least) {
         continue;
       // At least the first evicted state follows the rule's order. The next one
       // may have changed its worth by then.
-      const auto wanted = planning::nirvana::victims(before, rule, 1, 1);
+      const auto wanted = test::victims(before, rule, 1, 1);
       const auto& first = before[wanted[0]];
       BOOST_REQUIRE(std::find(stayed.begin(), stayed.end(),
                               std::pair{first.entry, first.skip})
                     == stayed.end());
       if (rule != eviction_rule::marginal) {
-        const auto all = planning::nirvana::victims(before, rule, gone, gone);
+        const auto all = test::victims(before, rule, gone, gone);
         for (const auto v : all)
           BOOST_REQUIRE(std::find(stayed.begin(), stayed.end(),
                                   std::pair{before[v].entry, before[v].skip})

@@ -10,18 +10,18 @@ using namespace atelier;
 using namespace std::chrono_literals;
 using core::ec;
 
-constexpr auto life = test::hub_rig::life(1);
+constexpr auto life = test::scheduler_rig::life(1);
 
 struct fixture : test::deterministic_system {
   fixture() {
     runtime::simulated_host_config c;
     c.timers = timers;
-    c.hub = hub;
+    c.scheduler = scheduler;
     c.sign = [this](actors::pong) { ++pongs; };
     c.script = [this](ipc::process_life) { return script; };
     c.links = [this] { return runtime::link_fate{link_delay, {}}; };
     c.spawn = [this](ipc::process_life who, const std::string&,
-                     std::shared_ptr<actors::hub_port> port) {
+                     std::shared_ptr<actors::scheduler_port> port) {
       runtime::process_body body;
       body.actors = actors::spawn_pool(
         sys, *body.workers, who, {actors::role::preprocess, 1, 1},
@@ -53,7 +53,7 @@ struct fixture : test::deterministic_system {
   }
 
   size_t replies() const {
-    return hub->of<test::prepared>().size();
+    return scheduler->of<test::prepared>().size();
   }
 
   const actors::worker_address worker{life, actors::role::preprocess, 0};
@@ -64,8 +64,8 @@ struct fixture : test::deterministic_system {
     std::make_shared<runtime::virtual_timers>(sys);
   std::shared_ptr<ipc::heap_store> slots =
     std::make_shared<ipc::heap_store>(1u, std::array<uint32_t, 3>{1, 1, 0});
-  std::shared_ptr<test::recording_hub_port> hub =
-    std::make_shared<test::recording_hub_port>();
+  std::shared_ptr<test::recording_scheduler_port> scheduler =
+    std::make_shared<test::recording_scheduler_port>();
   std::shared_ptr<runtime::simulated_host> host;
   std::vector<actors::process_started> started;
   std::vector<actors::process_exited> exited;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_process_comes_up_after_its_delay_and_works) {
   advance(1ms);
   BOOST_REQUIRE(started.size() == 1u);
   BOOST_TEST((started[0].failure.code == ec::none));
-  BOOST_TEST(hub->of<actors::worker_ready>().size() == 1u);
+  BOOST_TEST(scheduler->of<actors::worker_ready>().size() == 1u);
   // Messages from before its start are lost.
   BOOST_TEST(replies() == 0u);
   give();
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_process_leaves_when_it_is_asked_unless_it_will_not) {
   host->ask_to_leave(life);
   advance(0ns);
   BOOST_TEST(exited.size() == 1u);
-  const auto second = test::hub_rig::life(1, 2);
+  const auto second = test::scheduler_rig::life(1, 2);
   host->start(second, "cpu", false);
   advance(0ns);
   host->ask_to_leave(second);
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_process_killed_while_it_starts_starts_and_exits) {
   BOOST_TEST(exited.empty());
   advance(5ms);
   BOOST_TEST(exited.size() == 1u);
-  BOOST_TEST(hub->all.empty());
+  BOOST_TEST(scheduler->all.empty());
 }
 
 BOOST_AUTO_TEST_CASE(it_answers_nothing_while_it_sets_up) {
@@ -194,9 +194,9 @@ BOOST_AUTO_TEST_CASE(it_answers_nothing_while_it_sets_up) {
   host->ping(life, 1);
   advance(9s);
   BOOST_TEST(pongs == 0);
-  BOOST_TEST(hub->of<actors::worker_ready>().empty());
+  BOOST_TEST(scheduler->of<actors::worker_ready>().empty());
   advance(1s);
-  BOOST_TEST(hub->of<actors::worker_ready>().size() == 1u);
+  BOOST_TEST(scheduler->of<actors::worker_ready>().size() == 1u);
   host->ping(life, 2);
   advance(1ms);
   BOOST_TEST(pongs == 1);
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(it_may_die_while_it_sets_up) {
   host->kill(life);
   advance(1min);
   BOOST_TEST(exited.size() == 1u);
-  BOOST_TEST(hub->of<actors::worker_ready>().empty());
+  BOOST_TEST(scheduler->of<actors::worker_ready>().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

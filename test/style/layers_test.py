@@ -105,7 +105,7 @@ def main() -> int:
     # another folder's detail/, and, so that nothing fails for another reason, a
     # permitted include.
     roots = dict(targets)["actors"]
-    for header, right in (("atelier/runtime/turnstile.hpp", False),
+    for header, right in (("atelier/runtime/rundown.hpp", False),
                           ("atelier/atelier.hpp", False),
                           ("atelier/gpu/device/detail/row_engine.hpp", False),
                           ("atelier/gpu/device/executor.hpp", True),

@@ -56,8 +56,8 @@ public:
     return planning::go{core::route_id{known ? 1u : 0u}};
   }
 
-  core::lane_id place(const planning::leg& next,
-                      const planning::decision_context& by) const override {
+  core::queue_id place(const planning::leg& next,
+                       const planning::decision_context& by) const override {
     if (by.wanted.text.positive.starts_with("misplace"))
       throw std::runtime_error("nowhere to go");
     return vanilla::place(next, by);

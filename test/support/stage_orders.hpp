@@ -81,6 +81,8 @@ struct finish {
   std::string model;
   std::string variant;
   core::encoding output;
+  /// The size of the pixels.
+  core::extent px;
   ipc::slot_ref pixels;
   ipc::slot_ref encoded;
   std::vector<core::note> notes = {};
@@ -93,14 +95,9 @@ struct finish {
     if (!order)
       return std::nullopt;
     const auto& body = **order;
-    return finish{x.ticket,
-                  body.recipe,
-                  body.text,
-                  body.model,
-                  body.variant,
-                  body.output,
-                  x.reads[held::pixels],
-                  x.writes[held::encoded],
+    return finish{x.ticket,   body.recipe,           body.text,
+                  body.model, body.variant,          body.output,
+                  body.px,    x.reads[held::pixels], x.writes[held::encoded],
                   body.notes};
   }
 
@@ -112,7 +109,7 @@ struct finish {
     x.reads[held::pixels] = pixels;
     x.writes[held::encoded] = encoded;
     x.order = core::typed_body::of(
-      actors::finish_stage::work{how, text, model, variant, output, notes});
+      actors::finish_stage::work{how, text, model, variant, output, px, notes});
     return x;
   }
 };

@@ -22,6 +22,7 @@ void each_stage_value(F f) {
     "card",
     "card@4",
     {core::image_format::jpeg, 90},
+    {96, 64},
     {{core::note_code::prompt_cut, "the prompt was cut"}}});
   f(actors::finish_stage::done{17, "sum"});
 }

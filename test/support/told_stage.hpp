@@ -21,10 +21,14 @@ class told_stage {
 public:
   struct work {
     uint64_t about = 0;
+    /// The size of the row's pixels when the order was made, and the size that
+    /// the stage gives them; empty: the same.
+    core::extent seen = {};
+    core::extent becomes = {};
 
     template <class Inspector>
     friend typename Inspector::result_type inspect(Inspector& f, work& x) {
-      return f(x.about);
+      return f(x.about, x.seen, x.becomes);
     }
   };
 
@@ -45,6 +49,8 @@ public:
       run = {};
     /// If empty, it adds no fact.
     std::function<core::result<void>(const done&, planning::facts&)> end = {};
+    /// If empty, it changes no size.
+    std::function<core::extent(const work&)> px = {};
     core::timespan takes{0};
   };
 
@@ -67,6 +73,10 @@ public:
 
   core::timespan takes(const work&, const planning::profile&) const {
     return says_.takes;
+  }
+
+  core::extent px(const work& x) const {
+    return says_.px ? says_.px(x) : core::extent{};
   }
 
   core::result<done> run(const work& x, planning::worker_context& here) const {

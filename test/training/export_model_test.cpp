@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scratch_folder.hpp"
 #include "gpu/models/made_weights.hpp"
-#include <atelier/gpu/models/files/expected_tensors.hpp>
-#include <atelier/gpu/models/files/model_check.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
-#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_import.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>

@@ -2,7 +2,7 @@
 #include "cli/scratch_folder.hpp"
 #include "gpu/models/made_weights.hpp"
 #include <atelier/core/error.hpp>
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/training/export_model.hpp>

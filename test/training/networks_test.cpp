@@ -6,9 +6,9 @@
 #include <atelier/gpu/models/judge/prompt_classifier_net.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
 #include <atelier/gpu/models/judge/text_encoder_net.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
-#include <atelier/gpu/models/weights.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/networks/tiny_decoder_net.hpp>
 #include <atelier/training/networks/unet_net.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/judge/image_judge.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/contact_sheet.hpp>
 #include <atelier/training/draw_scene.hpp>
 #include <atelier/training/evaluation/detail/drawing_model.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/checkpoint.hpp>
 #include <atelier/training/loops/data_stream.hpp>

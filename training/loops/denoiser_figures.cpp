@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/image/codec.hpp>
 #include <atelier/gpu/captions/vocabulary.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/samplers/noise_schedule.hpp>
-#include <atelier/gpu/samplers/run.hpp>
 #include <atelier/training/caption.hpp>
 #include <atelier/training/contact_sheet.hpp>
 #include <atelier/training/draw_scene.hpp>
@@ -12,6 +11,7 @@
 #include <atelier/training/loops/denoiser_figures.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>
 #include <atelier/training/loops/lanes.hpp>
+#include <atelier/training/loops/sampler_run.hpp>
 #include <atelier/training/quality/caption_score.hpp>
 
 #include <algorithm>

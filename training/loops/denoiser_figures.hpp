@@ -3,7 +3,7 @@
 
 // Includes LibTorch: for sources that torch.cmake lists, and no others.
 
-#include <atelier/gpu/samplers/run.hpp>
+#include <atelier/training/loops/sampler_run.hpp>
 
 #include <torch/torch.h>
 

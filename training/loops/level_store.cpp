@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/data_stream.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/judge/scorer_net.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/draw_scene.hpp>
 #include <atelier/training/loops/answer_head.hpp>
 #include <atelier/training/loops/batch_queue.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
 #include <atelier/gpu/captions/vocabulary.hpp>
-#include <atelier/gpu/models/weights.hpp>
-#include <atelier/gpu/samplers/run.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/denoiser_data.hpp>
 #include <atelier/training/loops/denoiser_figures.hpp>
 #include <atelier/training/loops/mixed_precision.hpp>
+#include <atelier/training/loops/sampler_run.hpp>
 #include <atelier/training/loops/shapes.hpp>
 #include <atelier/training/loops/trained_variant.hpp>
 

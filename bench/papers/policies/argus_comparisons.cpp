@@ -127,34 +127,37 @@ std::vector<argus_comparison_rules> argus_comparisons() {
     if (rules.name == "argus-paper")
       static_cast<planning::argus_rules&>(paper) = rules;
   paper.settles = true;
-  auto pac = paper;
-  pac.name = "pac";
-  pac.classes = classes_rule::by_load;
-  pac.any_worker = true;
-  auto proteus = pac;
-  proteus.name = "proteus";
-  proteus.latents = false;
-  auto sommelier = proteus;
-  sommelier.name = "sommelier";
-  sommelier.workers = workers_rule::alone;
-  auto heavy = proteus;
-  heavy.name = "clipper-heavy";
-  heavy.workers = workers_rule::first;
-  heavy.any_worker = false;
-  auto light = heavy;
-  light.name = "clipper-light";
-  light.workers = workers_rule::last;
-  auto unpredicted = paper;
-  unpredicted.name = "argus-no-classifier";
-  unpredicted.classes = classes_rule::by_load;
-  auto unshifted = paper;
-  unshifted.name = "argus-no-shift";
-  unshifted.classes = classes_rule::none;
-  auto unchanged = paper;
-  unchanged.name = "argus-no-switch";
-  unchanged.changes = false;
-  return {pac,   proteus,     sommelier, heavy,
-          light, unpredicted, unshifted, unchanged};
+
+  struct row {
+    const char* name;
+    workers_rule workers;
+    classes_rule classes;
+    bool latents;
+    bool changes;
+    bool any_worker;
+  };
+  using enum workers_rule;
+  using enum classes_rule;
+  constexpr row rows[] = {
+    {"pac", planned, by_load, true, true, true},
+    {"proteus", planned, by_load, false, true, true},
+    {"sommelier", alone, by_load, false, true, true},
+    {"clipper-heavy", first, by_load, false, true, false},
+    {"clipper-light", last, by_load, false, true, false},
+    {"argus-no-classifier", planned, by_load, true, true, false},
+    {"argus-no-shift", planned, none, true, true, false},
+    {"argus-no-switch", planned, shifted, true, false, false}};
+  std::vector<argus_comparison_rules> all;
+  for (const row& x : rows) {
+    auto& rules = all.emplace_back(paper);
+    rules.name = x.name;
+    rules.workers = x.workers;
+    rules.classes = x.classes;
+    rules.latents = x.latents;
+    rules.changes = x.changes;
+    rules.any_worker = x.any_worker;
+  }
+  return all;
 }
 
 } // namespace atelier::papers

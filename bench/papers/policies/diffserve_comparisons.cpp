@@ -17,6 +17,7 @@ using planning::diffserve_memory;
 using planning::diffserve::cascade_plan;
 using planning::diffserve::cascade_problem;
 using rule = diffserve_comparison_rules::allocation_rule;
+using queueing_rule = diffserve_comparison_rules::queueing_rule;
 namespace diffserve = planning::diffserve;
 
 bool is_once(rule r) {
@@ -77,10 +78,9 @@ void try_batches(const diffserve_comparison_rules& rules, cascade_case& x,
 
 void count_waits(const diffserve_comparison_rules& rules,
                  cascade_problem& problem) {
-  using queueing = diffserve_comparison_rules::queueing_rule;
-  if (rules.queueing == queueing::little)
+  if (rules.queueing == queueing_rule::little)
     return;
-  if (rules.queueing == queueing::doubled)
+  if (rules.queueing == queueing_rule::doubled)
     problem.execution_factor = 2;
   problem.wait_light = problem.wait_heavy = 0;
 }
@@ -168,49 +168,41 @@ std::vector<diffserve_comparison_rules> diffserve_comparisons() {
   for (const auto& rules : planning::all_diffserve_rules())
     if (rules.name == "diffserve-paper")
       static_cast<planning::diffserve_rules&>(paper) = rules;
-  auto fixed = paper;
-  fixed.name = "diffserve-static";
-  fixed.allocate = rule::once;
-  auto drawn = paper;
-  drawn.name = "diffserve-proteus";
-  drawn.allocate = rule::random;
-  auto random = paper;
-  random.name = "random-cascade";
-  random.judge = planning::random_judge;
-  auto score = paper;
-  score.name = "score-cascade";
-  score.judge = "pickscore";
-  auto clip = score;
-  clip.name = "clip-cascade";
-  clip.judge = "clipscore";
-  auto plain = paper;
-  plain.name = "no-queueing";
-  plain.queueing = diffserve_comparison_rules::queueing_rule::doubled;
-  auto waitless = paper;
-  waitless.name = "no-waits";
-  waitless.queueing = diffserve_comparison_rules::queueing_rule::ignored;
-  auto trial = paper;
-  trial.name = "aimd";
-  trial.trial_batches = true;
-  auto peak = paper;
-  peak.name = "diffserve-peak";
-  peak.allocate = rule::once_for_peak;
-  auto threshold = paper;
-  threshold.name = "static-threshold";
-  threshold.allocate = rule::fixed_threshold;
-  auto light = trial;
-  light.name = "light-aimd";
-  light.allocate = rule::all_light;
-  auto heavy = trial;
-  heavy.name = "heavy-aimd";
-  heavy.allocate = rule::all_heavy;
-  std::vector<diffserve_comparison_rules> all{
-    fixed,     peak,  drawn,    random, score, clip,
-    threshold, plain, waitless, trial,  light, heavy};
-  for (auto& rules : all)
+
+  struct row {
+    const char* name;
+    rule allocate;
+    queueing_rule queueing;
+    std::string_view judge;
+    bool trial_batches;
+  };
+  using enum rule;
+  using enum queueing_rule;
+  constexpr row rows[] = {
+    {"diffserve-static", once, little, "", false},
+    {"diffserve-peak", once_for_peak, little, "", false},
+    {"diffserve-proteus", random, little, "", false},
+    {"random-cascade", cascade, little, planning::random_judge, false},
+    {"score-cascade", cascade, little, "pickscore", false},
+    {"clip-cascade", cascade, little, "clipscore", false},
+    {"static-threshold", fixed_threshold, little, "", false},
+    {"no-queueing", cascade, doubled, "", false},
+    {"no-waits", cascade, ignored, "", false},
+    {"aimd", cascade, little, "", true},
+    {"light-aimd", all_light, little, "", true},
+    {"heavy-aimd", all_heavy, little, "", true}};
+  std::vector<diffserve_comparison_rules> all;
+  for (const row& x : rows) {
+    auto& rules = all.emplace_back(paper);
+    rules.name = x.name;
+    rules.allocate = x.allocate;
+    rules.queueing = x.queueing;
+    rules.judge = x.judge;
+    rules.trial_batches = x.trial_batches;
     // Batches found by trial are occasionally too large for a period, and the
     // workers must follow them.
-    rules.settles = !rules.trial_batches;
+    rules.settles = !x.trial_batches;
+  }
   return all;
 }
 

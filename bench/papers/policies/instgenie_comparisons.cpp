@@ -95,8 +95,8 @@ planning::choice instgenie_comparison::choose(
   return instgenie_policy::choose(with(by, with_mask(by.known, some_mask)));
 }
 
-core::lane_id instgenie_comparison::place(const leg& next,
-                                          const decision_context& by) const {
+core::queue_id instgenie_comparison::place(const leg& next,
+                                           const decision_context& by) const {
   if (!own_.in_full || !is_edit(by.wanted))
     return instgenie_policy::place(next, by);
   leg whole = next;

@@ -48,8 +48,8 @@ public:
 
   planning::choice choose(const planning::decision_context& by) const override;
 
-  core::lane_id place(const planning::leg& next,
-                      const planning::decision_context& by) const override;
+  core::queue_id place(const planning::leg& next,
+                       const planning::decision_context& by) const override;
 
 protected:
   size_t pick(std::span<const planning::instgenie::edit_worker> workers,

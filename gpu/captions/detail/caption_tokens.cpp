@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/captions/detail/caption_tokens.hpp>
-#include <atelier/gpu/models/tokenizer/detail/word_characters.hpp>
+#include <atelier/gpu/models/files/word_characters.hpp>
 
 #include <utility>
 

@@ -72,6 +72,10 @@ void device_thread::close(core::ticket who) {
   submit(close_job{who});
 }
 
+void device_thread::call(std::function<void()> work) {
+  submit(call_job{std::move(work)});
+}
+
 void device_thread::submit(any_job job) {
   bool sleeps = false;
   {
@@ -284,6 +288,15 @@ core::timespan device_thread::paint_before_step(
     paint(on_the_way_to(at));
   }
   return now() - begin;
+}
+
+void device_thread::handle(const call_job& job) {
+  const auto begin = now();
+  const auto why = guarded([&] { job.work(); });
+  if (why.code != core::ec::none)
+    core::log_error("work of a stage: {}", why.text);
+  // Decoding waits like steps do.
+  aside_ += now() - begin;
 }
 
 void device_thread::handle(const close_job& job) {

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -26,7 +27,7 @@ struct device_pace {
 /// An executor whose jobs are run by a row_engine on a separate thread.
 ///
 /// Images are decoded in parts while nothing runs, and between the steps of
-/// runs (batching/decode_share.hpp). The tenants' parts alternate
+/// runs (batching/decode_turns.hpp). The tenants' parts alternate
 /// (batching/decode_turns.hpp) while their images may be decoded together
 /// (row_engine::may_begin); an image that may not waits until those that have
 /// begun are done, and no other begins before it. An exception from the rows
@@ -50,6 +51,7 @@ public:
   void run(const run_job& job) override;
   void interrupt() override;
   void decode(core::ticket who) override;
+  void call(std::function<void()> work) override;
   void close(core::ticket who) override;
 
 private:
@@ -75,7 +77,12 @@ private:
     bool begun = false;
   };
 
-  using any_job = std::variant<open_job, numbered_run, decode_job, close_job>;
+  struct call_job {
+    std::function<void()> work;
+  };
+
+  using any_job =
+    std::variant<open_job, numbered_run, decode_job, close_job, call_job>;
 
   void submit(any_job job);
   void work();
@@ -88,6 +95,7 @@ private:
   void handle(const numbered_run& x);
   void handle(const decode_job& job);
   void handle(const close_job& job);
+  void handle(const call_job& job);
   /// Decodes the next part of the image whose turn it is.
   void paint();
   void paint(size_t at);
@@ -121,7 +129,7 @@ private:
   decode_turns turns_;
   core::timespan last_step_{0};
   core::timespan last_part_{0};
-  /// Time spent on images since the last step.
+  /// Time spent on images and on work of stages since the last step.
   core::timespan aside_{0};
 
   /// The last run that was interrupted.

@@ -60,6 +60,10 @@ void loading_device::decode(core::ticket who) {
   runs_->decode(who);
 }
 
+void loading_device::call(std::function<void()> work) {
+  runs_->call(std::move(work));
+}
+
 void loading_device::close(core::ticket who) {
   runs_->close(who);
 }

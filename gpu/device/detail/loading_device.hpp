@@ -51,6 +51,7 @@ public:
   bool loads_beside() const override;
   std::vector<core::variant_id> resident() const override;
   std::vector<load_failure> failed_at_start() const override;
+  void call(std::function<void()> work) override;
   void close(core::ticket who) override;
 
 private:

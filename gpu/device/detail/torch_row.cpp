@@ -3,8 +3,8 @@
 #include <atelier/core/prompt_syntax.hpp>
 #include <atelier/gpu/device/detail/latent_mask.hpp>
 #include <atelier/gpu/device/detail/torch_row.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/prompt_notes.hpp>
-#include <atelier/gpu/models/weights.hpp>
 #include <atelier/gpu/source_format.hpp>
 #include <atelier/planning/route.hpp>
 

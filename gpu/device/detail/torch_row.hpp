@@ -3,11 +3,13 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
+#include <atelier/core/philox_noise.hpp>
+#include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
+#include <atelier/core/torch_generator.hpp>
 #include <atelier/gpu/batching/tile_size.hpp>
 #include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
-#include <atelier/gpu/device/detail/row_noise.hpp>
 #include <atelier/gpu/device/detail/source_cache.hpp>
 #include <atelier/gpu/device/executor.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>
@@ -24,9 +26,39 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace atelier::gpu::detail {
+
+/// A request's own generator, of the requested kind, which can continue from
+/// the position of an earlier attempt.
+class row_noise {
+public:
+  row_noise(core::noise_source kind, uint64_t seed, uint64_t position = 0)
+    : from_(make(kind, seed, position)) {}
+
+  /// Fills `out` with the next standard normal values.
+  void draw(std::span<float> out) {
+    std::visit([&](auto& g) { g.fill(out); }, from_);
+  }
+
+  /// Returns the position from which another generator of this seed continues.
+  uint64_t position() const {
+    return std::visit([](const auto& g) { return g.position(); }, from_);
+  }
+
+private:
+  using any = std::variant<core::torch_generator, core::philox_generator>;
+
+  static any make(core::noise_source kind, uint64_t seed, uint64_t position) {
+    if (kind == core::noise_source::torch_cpu)
+      return core::torch_generator{seed, position};
+    return core::philox_generator{seed, position};
+  }
+
+  any from_;
+};
 
 /// An image in its slot.
 struct decoded_row {

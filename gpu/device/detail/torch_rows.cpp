@@ -2,7 +2,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/gpu/device/detail/free_memory.hpp>
 #include <atelier/gpu/device/detail/torch_rows.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/samplers/step.hpp>
 #include <atelier/planning/route.hpp>
 

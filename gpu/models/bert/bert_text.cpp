@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/bert/bert_text.hpp>
 #include <atelier/gpu/models/bert/detail/bert_names.hpp>
-#include <atelier/gpu/models/layers/detail/linear_layer.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/linear_layer.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/bert/bert_config.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
 
 #include <torch/torch.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/bert/sentence_folder.hpp>
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_encoder.hpp>
-#include <atelier/gpu/models/files/detail/part_checks.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <c10/core/InferenceMode.h>
 
@@ -45,7 +45,7 @@ core::result<std::unique_ptr<clip_encoder>> clip_encoder::load(
                       from.from.string(), part);
   std::unique_ptr<clip_encoder> out{new clip_encoder};
   out->device_ = where.device;
-  auto tokens = detail::load_words(*words, &*encoder);
+  auto tokens = load_words(*words, &*encoder);
   if (!tokens)
     return tokens.why();
   out->words_ = std::move(*tokens);
@@ -54,6 +54,19 @@ core::result<std::unique_ptr<clip_encoder>> clip_encoder::load(
     return network.why();
   out->encoder_ = std::move(*network);
   return out;
+}
+
+core::result<text_encoders> load_text_encoders(const model_files& from,
+                                               const placement& where) {
+  auto first = clip_encoder::load(from, "text_encoder", from.text_encoder,
+                                  from.tokenizer, where);
+  if (!first)
+    return first.why();
+  auto second = clip_encoder::load(from, "text_encoder_2", from.text_encoder_2,
+                                   from.tokenizer_2, where);
+  if (!second)
+    return second.why();
+  return text_encoders{std::move(*first), std::move(*second)};
 }
 
 uint32_t clip_encoder::length() const {

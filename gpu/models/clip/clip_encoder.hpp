@@ -7,7 +7,7 @@
 #include <atelier/gpu/models/clip/clip_text.hpp>
 #include <atelier/gpu/models/clip/prompt_chunks.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <torch/torch.h>
@@ -77,6 +77,17 @@ private:
   std::shared_ptr<const tokenizer> words_;
   std::unique_ptr<clip_text> encoder_;
 };
+
+/// A model's text encoders; those that it lacks are null.
+struct text_encoders {
+  std::unique_ptr<clip_encoder> first;
+  std::unique_ptr<clip_encoder> second;
+};
+
+/// Loads both text encoders of a model.
+/// Errors: those of clip_encoder::load.
+core::result<text_encoders> load_text_encoders(const model_files& from,
+                                               const placement& where);
 
 /// Encodes a text by each of the encoders, all with the same number of chunks.
 /// Throws c10::Error, and model_error with the text's name if it cannot be

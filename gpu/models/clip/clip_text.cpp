@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_text.hpp>
 #include <atelier/gpu/models/clip/detail/tower_layers.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <algorithm>
 

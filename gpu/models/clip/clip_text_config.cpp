@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
-#include <atelier/gpu/models/files/detail/transformers_records.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
+#include <atelier/gpu/models/files/tensor_table.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
+
+#include <fmt/format.h>
 
 namespace atelier::gpu {
 
@@ -74,6 +77,41 @@ core::result<clip_text_config> read_clip_text_config(const component& from) {
   if (const auto fine = in.finish(); !fine)
     return fine.why();
   return out;
+}
+
+void expect_clip_text(const clip_text_config& x, detail::tensor_table& to) {
+  const auto width = x.hidden_size;
+  to.add("text_model.embeddings.token_embedding.weight", {x.vocab_size, width});
+  to.add("text_model.embeddings.position_embedding.weight",
+         {x.max_position_embeddings, width});
+  for (int64_t i = 0; i < x.layers && !to.full(); ++i) {
+    const auto layer = fmt::format("text_model.encoder.layers.{}.", i);
+    to.add_norm(layer + "layer_norm1", width);
+    to.add_norm(layer + "layer_norm2", width);
+    for (const auto* part : {"q_proj", "k_proj", "v_proj", "out_proj"})
+      to.add_linear(fmt::format("{}self_attn.{}", layer, part), width, width);
+    to.add_linear(layer + "mlp.fc1", width, x.intermediate_size);
+    to.add_linear(layer + "mlp.fc2", x.intermediate_size, width);
+  }
+  to.add_norm("text_model.final_layer_norm", width);
+  if (x.projection_dim > 0)
+    to.add("text_projection.weight", {x.projection_dim, width});
+}
+
+core::result<std::shared_ptr<const tokenizer>> load_words(
+  const tokenizer_files& from, const component* encoder) {
+  auto words = tokenizer::load(from);
+  if (!words || encoder == nullptr)
+    return words;
+  const auto config = read_clip_text_config(*encoder);
+  if (!config)
+    return config.why();
+  if ((*words)->vocabulary_size() > config->vocab_size)
+    return core::fail(core::ec::bad_payload,
+                      "{}: ids up to {}, outside 0..{} (vocab_size of {})",
+                      from.words().string(), (*words)->vocabulary_size() - 1,
+                      config->vocab_size - 1, encoder->config_file);
+  return words;
 }
 
 } // namespace atelier::gpu

@@ -5,8 +5,15 @@
 #include <atelier/gpu/models/files/model_files.hpp>
 
 #include <cstdint>
+#include <memory>
 
 namespace atelier::gpu {
+
+class tokenizer;
+
+namespace detail {
+struct tensor_table;
+} // namespace detail
 
 /// The activation between the two matrices of an encoder's layer.
 enum class clip_activation : uint8_t {
@@ -49,5 +56,17 @@ struct clip_text_config {
 /// Threads: any.
 /// Source: transformers, models/clip/configuration_clip.py.
 core::result<clip_text_config> read_clip_text_config(const component& from);
+
+/// Adds the tensors of an encoder of that shape. All names begin with
+/// "text_model.", except the projection.
+/// Source: transformers, models/clip/modeling_clip.py.
+void expect_clip_text(const clip_text_config& config, detail::tensor_table& to);
+
+/// Loads a text encoder's vocabulary and checks that the encoder has a vector
+/// for each of its ids. If `encoder` is null, nothing is compared.
+/// Errors: those of tokenizer::load and read_clip_text_config;
+///         ec::bad_payload.
+core::result<std::shared_ptr<const tokenizer>> load_words(
+  const tokenizer_files& from, const component* encoder);
 
 } // namespace atelier::gpu

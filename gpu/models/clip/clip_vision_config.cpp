@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_vision_config.hpp>
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
-#include <atelier/gpu/models/files/detail/transformers_records.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/image_preparation.hpp>
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
 
 #include <fmt/format.h>
 

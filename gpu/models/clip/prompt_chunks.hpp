@@ -3,7 +3,7 @@
 
 #include <atelier/core/prompt_weights.hpp>
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/prompt_text.hpp>
+#include <atelier/gpu/models/tokenizer/prompt_text.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_vision.hpp>
 #include <atelier/gpu/models/clip/image_preparation.hpp>
-#include <atelier/gpu/models/embedding/detail/unit_vectors.hpp>
+#include <atelier/gpu/models/embedding/detail/embedders.hpp>
 #include <atelier/gpu/models/embedding/image_embedder.hpp>
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
 

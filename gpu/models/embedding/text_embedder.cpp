@@ -5,9 +5,28 @@
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 
+#include <cmath>
 #include <utility>
 
 namespace atelier::gpu {
+
+namespace detail {
+
+std::vector<std::vector<float>> unit_vectors(const torch::Tensor& rows) {
+  std::vector<std::vector<float>> out;
+  const auto states = rows.to(torch::kCPU, torch::kFloat32);
+  for (int64_t i = 0; i < states.size(0); ++i) {
+    const auto length = states[i].norm().item<double>();
+    TORCH_CHECK(std::isfinite(length) && length > 0, "a vector has the length ",
+                length);
+    const auto vector = (states[i] / length).contiguous();
+    const auto* const first = vector.const_data_ptr<float>();
+    out.emplace_back(first, first + vector.numel());
+  }
+  return out;
+}
+
+} // namespace detail
 
 core::result<std::vector<float>> text_embedder::embed(
   std::string_view prompt) const {

@@ -2,7 +2,7 @@
 #include <atelier/core/edit_distance.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
-#include <atelier/gpu/models/tokenizer/detail/word_characters.hpp>
+#include <atelier/gpu/models/files/word_characters.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

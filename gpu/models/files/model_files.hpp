@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/core/result.hpp>
-#include <atelier/gpu/models/family.hpp>
 #include <atelier/gpu/models/files/known_words.hpp>
 #include <atelier/gpu/models/files/model_traits.hpp>
 #include <atelier/gpu/models/files/tensor_source.hpp>
@@ -16,6 +14,9 @@
 #include <vector>
 
 namespace atelier::gpu {
+
+struct family;
+struct model_pipeline;
 
 /// One network: its configuration as diffusers writes it, and its weights.
 struct component {
@@ -51,7 +52,7 @@ struct tokenizer_files {
 /// A model on disk, opened: every part found, nothing computed yet.
 struct model_files {
   std::filesystem::path from;
-  /// Not null in the result of open_model.
+  /// Not null in the result of open_model (catalog/open_model.hpp).
   const struct family* family = nullptr;
   const model_pipeline* pipeline = nullptr;
   /// The class in model_index.json, and the parts that it names; empty without
@@ -100,34 +101,9 @@ struct model_file_options {
   /// variants): "fp16" prefers *.fp16.safetensors; empty prefers files without
   /// a variant.
   std::string variant;
-  /// Whether links in a folder may lead anywhere: see detail/folder_links.hpp.
+  /// Whether links in a folder may lead anywhere: see
+  /// catalog/detail/folder_links.hpp.
   bool links_anywhere = false;
 };
-
-/// Opens a folder in diffusers' layout or a single-file checkpoint
-/// (.safetensors) of a known family. Weights are mapped, not read. A folder
-/// with only a denoiser's config.json and weights, and a file that lacks parts,
-/// need options.parts_from.
-/// Errors: ec::not_found (no such path, a part is missing), ec::bad_payload
-///         (a file is damaged or in another format), ec::invalid_argument (an
-///         option); the text names the file and the key.
-/// Threads: any.
-core::result<model_files> open_model(const std::filesystem::path& from,
-                                     const model_file_options& options);
-
-/// Opens the existing parts, whether complete or not: in the result, `weights`
-/// of the denoiser or the autoencoder may be null, and `scheduler` may be
-/// empty.
-/// Errors: as open_model, except for missing parts.
-core::result<model_files> open_parts(const std::filesystem::path& from,
-                                     const model_file_options& options);
-
-/// Returns a setting of the model's family.
-/// @pre the family has a setting of that name
-bool setting_of(const model_files& x, std::string_view name);
-
-/// Returns the names of the parts that `open_model` would report as missing,
-/// such as "text_encoder".
-std::vector<std::string> missing_parts(const model_files& x);
 
 } // namespace atelier::gpu

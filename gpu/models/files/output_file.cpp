@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <string>
 #include <system_error>
-#include <utility>
 
 namespace atelier::gpu::detail {
 
@@ -20,48 +18,27 @@ core::error output_file::failed(int code) const {
 }
 
 core::result<output_file> output_file::create(const fs::path& target) {
-  static std::atomic<uint64_t> made = 0;
   output_file out;
   out.target_ = target;
-  out.partial_ = target.parent_path()
-               / fmt::format(".{}-{}-{}.part", target.filename().string(),
-                             ::getpid(), made.fetch_add(1));
-  out.fd_ =
-    ::open(out.partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (out.fd_ < 0)
-    return out.failed(errno);
+  out.part_ = std::make_unique<core::part_file>(target.parent_path());
+  if (const int error = out.part_->open_error())
+    return out.failed(error);
   return out;
 }
 
-output_file::output_file(output_file&& other) noexcept
-  : target_(std::move(other.target_)),
-    partial_(std::move(other.partial_)),
-    fd_(std::exchange(other.fd_, -1)) {}
-
-output_file::~output_file() {
-  if (fd_ < 0)
-    return;
-  ::close(fd_);
-  ::unlink(partial_.c_str());
-}
-
 core::result<void> output_file::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const auto n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR)
-      return failed(errno);
-    if (n > 0)
-      bytes = bytes.subspan(static_cast<size_t>(n));
-  }
+  const auto* const first = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (const int error = part_->write_all({first, bytes.size()}))
+    return failed(error);
   return {};
 }
 
 core::result<void> output_file::finish() {
-  if (::fsync(fd_) != 0)
-    return failed(errno);
-  if (::rename(partial_.c_str(), target_.c_str()) != 0)
-    return failed(errno);
-  ::close(std::exchange(fd_, -1));
+  if (const int error = part_->synchronise())
+    return failed(error);
+  if (const int error = part_->put_at(target_, core::on_existing::replace))
+    return failed(error);
+  part_.reset();
   return synchronise_folder(target_.parent_path());
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/part_file.hpp>
 #include <atelier/core/result.hpp>
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 
 namespace atelier::gpu::detail {
@@ -15,10 +17,6 @@ class output_file {
 public:
   /// Errors, of all members: ec::io_failed; the text names the target.
   static core::result<output_file> create(const std::filesystem::path& target);
-
-  output_file(output_file&& other) noexcept;
-  output_file& operator=(output_file&&) = delete;
-  ~output_file();
 
   core::result<void> write(std::span<const std::byte> bytes);
 
@@ -31,8 +29,7 @@ private:
   core::error failed(int code) const;
 
   std::filesystem::path target_;
-  std::filesystem::path partial_;
-  int fd_ = -1;
+  std::unique_ptr<core::part_file> part_;
 };
 
 /// Syncs a folder, so that its names survive a power failure.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/files/detail/float_types.hpp>
 #include <atelier/gpu/models/files/detail/safetensors_header.hpp>
+#include <atelier/gpu/models/files/float_types.hpp>
 #include <atelier/gpu/models/files/output_file.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>

@@ -4,7 +4,7 @@
 #include <atelier/gpu/models/judge/judge_folder.hpp>
 #include <atelier/gpu/models/judge/judge_input.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include <atelier/gpu/models/judge/judge_input.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/scorer_net.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/tokenizer/tokenizer.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <cmath>
 #include <cstring>

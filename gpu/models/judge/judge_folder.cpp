@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/model_folder.hpp>
-#include <atelier/gpu/models/files/detail/part_checks.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
+#include <atelier/gpu/models/files/part_folder.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/judge/judge_folder.hpp>
 
@@ -17,7 +17,7 @@ core::result<judge_folder> open_judge_folder(
   if (!*files)
     return core::fail(core::ec::not_found, "{}: no tokenizer was found",
                       folder.string());
-  auto words = detail::load_words(**files, encoder);
+  auto words = load_words(**files, encoder);
   if (!words)
     return words.why();
   auto weights = safetensors_file::open(folder / "model.safetensors");

@@ -2,9 +2,9 @@
 #include <atelier/gpu/models/judge/judge_input.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
 #include <atelier/gpu/models/judge/prompt_classifier.hpp>
-#include <atelier/gpu/models/judge/prompt_classifier_files.hpp>
+#include <atelier/gpu/models/judge/prompt_classifier_config.hpp>
 #include <atelier/gpu/models/judge/prompt_classifier_net.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
 

@@ -3,8 +3,12 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
+#include <atelier/gpu/models/files/tensor_source.hpp>
+#include <atelier/gpu/models/tokenizer/tokenizer.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +45,20 @@ core::result<prompt_classifier_file> read_prompt_classifier_config(
 
 /// Returns a lower estimate of the parameters of a network of that shape.
 double parameters_of(const prompt_classifier_config& x);
+
+/// The contents of a classifier's folder.
+struct prompt_classifier_files {
+  prompt_classifier_file config;
+  std::shared_ptr<const tokenizer> words;
+  std::shared_ptr<const tensor_source> weights;
+};
+
+/// Opens a classifier's folder without building its network, and checks
+/// everything except the names and shapes of its tensors.
+/// Errors: ec::not_found, ec::io_failed, ec::bad_config, ec::bad_payload; the
+///         text names the file, and the key.
+/// Threads: any.
+core::result<prompt_classifier_files> open_prompt_classifier(
+  const std::filesystem::path& folder);
 
 } // namespace atelier::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/layers/detail/embeddings.hpp>
+#include <atelier/gpu/models/layers/embeddings.hpp>
 #include <atelier/gpu/models/mmdit/detail/joint_block.hpp>
 #include <atelier/gpu/models/mmdit/mmdit.hpp>
 

@@ -6,8 +6,8 @@
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/denoiser.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
-#include <atelier/gpu/models/placement.hpp>
 
 #include <torch/torch.h>
 

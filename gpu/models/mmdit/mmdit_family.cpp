@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
-#include <atelier/gpu/models/files/detail/tensor_table.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
+#include <atelier/gpu/models/files/tensor_table.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_family.hpp>
 

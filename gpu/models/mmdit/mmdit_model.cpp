@@ -19,16 +19,11 @@ constexpr int64_t absent_tokens = 256;
 core::result<std::shared_ptr<const mmdit_model>> mmdit_model::load(
   const model_files& from, const placement& where) {
   std::shared_ptr<mmdit_model> out{new mmdit_model};
-  auto text = clip_encoder::load(from, "text_encoder", from.text_encoder,
-                                 from.tokenizer, where);
-  if (!text)
-    return text.why();
-  out->text_ = std::move(*text);
-  auto text_2 = clip_encoder::load(from, "text_encoder_2", from.text_encoder_2,
-                                   from.tokenizer_2, where);
-  if (!text_2)
-    return text_2.why();
-  out->text_2_ = std::move(*text_2);
+  auto texts = load_text_encoders(from, where);
+  if (!texts)
+    return texts.why();
+  out->text_ = std::move(texts->first);
+  out->text_2_ = std::move(texts->second);
   if (!out->text_ || !out->text_2_)
     return core::fail(core::ec::not_found, "{}: {} is missing",
                       from.from.string(),

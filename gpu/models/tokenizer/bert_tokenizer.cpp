@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/bert_tokenizer.hpp>
 #include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
 #include <atelier/gpu/models/tokenizer/detail/bert_vocabulary.hpp>
@@ -8,7 +8,6 @@
 #include <atelier/gpu/models/tokenizer/detail/word_pieces.hpp>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -27,24 +26,15 @@ public:
                         detail::in_quotes(from.tokens.unknown));
     auto out = std::shared_ptr<loaded_bert_tokenizer>(
       new loaded_bert_tokenizer(from, unknown->second));
-    int32_t largest = 0;
-    for (const auto& [token, id] : from.words.ids)
-      largest = std::max(largest, id);
-    std::map<int32_t, detail::added_token> added;
-    for (const auto& x : from.tokens.added)
-      added[x.id] = x;
-    for (const auto& [id, x] : added) {
-      largest = std::max(largest, id);
-      const bool is_new = x.normalized ? out->in_normal_form_.add(
-                            detail::bert_normal_form(x.content, from.form), x)
-                                       : out->in_text_.add(x.content, x);
-      if (!is_new)
-        return core::fail(core::ec::bad_payload,
-                          "{}: the normal form of the added token {} is that "
-                          "of another one",
-                          file, detail::in_quotes(x.content));
-    }
-    out->vocabulary_size_ = static_cast<uint32_t>(largest) + 1;
+    auto finders = detail::make_finders(
+      from.words.ids, from.tokens.added,
+      [&](std::string_view x) {
+        return detail::bert_normal_form(x, from.form);
+      },
+      file);
+    if (!finders)
+      return finders.why();
+    out->added_ = std::move(*finders);
     return std::shared_ptr<const bert_tokenizer>{std::move(out)};
   }
 
@@ -61,13 +51,13 @@ public:
       if (out.size() + 1 < most)
         out.push_back(id);
     };
-    for (const auto& part : in_text_.split(text)) {
+    for (const auto& part : added_.in_text.split(text)) {
       if (part.id) {
         add(*part.id);
         continue;
       }
       const auto normal = detail::bert_normal_form(part.text, form_);
-      for (const auto& piece : in_normal_form_.split(normal)) {
+      for (const auto& piece : added_.in_normal_form.split(normal)) {
         if (piece.id)
           add(*piece.id);
         else
@@ -83,7 +73,7 @@ public:
   }
 
   uint32_t vocabulary_size() const override {
-    return vocabulary_size_;
+    return added_.vocabulary_size;
   }
 
   uint32_t max_length() const override {
@@ -119,12 +109,10 @@ private:
 
   detail::word_pieces pieces_;
   detail::bert_form form_;
-  detail::token_finder in_text_;
-  detail::token_finder in_normal_form_;
+  detail::token_finders added_;
   int32_t start_ = 0;
   int32_t end_ = 0;
   int32_t padding_ = 0;
-  uint32_t vocabulary_size_ = 0;
   uint32_t max_length_ = 0;
 };
 

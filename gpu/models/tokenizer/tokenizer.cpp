@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
 #include <atelier/gpu/models/tokenizer/detail/byte_pairs.hpp>
 #include <atelier/gpu/models/tokenizer/detail/clip_normal_form.hpp>
@@ -43,26 +43,13 @@ public:
     out->end_ = id_of(as.end);
     out->padding_ = id_of(as.padding);
     out->max_length_ = as.max_length;
-    int32_t largest = 0;
-    for (const auto& [token, id] : words.ids)
-      largest = std::max(largest, id);
-    std::map<int32_t, detail::added_token> added;
     for (const auto& x : as.added)
-      added[x.id] = x;
-    for (const auto& [id, x] : added) {
-      largest = std::max(largest, id);
-      out->added_texts_[id] = x.content;
-      const bool is_new =
-        x.normalized
-          ? out->in_normal_form_.add(detail::clip_normal_form(x.content), x)
-          : out->in_text_.add(x.content, x);
-      if (!is_new)
-        return core::fail(core::ec::bad_payload,
-                          "{}: the normal form of the added token {} is that "
-                          "of another one",
-                          file, detail::in_quotes(x.content));
-    }
-    out->vocabulary_size_ = static_cast<uint32_t>(largest) + 1;
+      out->added_texts_[x.id] = x.content;
+    auto finders =
+      detail::make_finders(words.ids, as.added, detail::clip_normal_form, file);
+    if (!finders)
+      return finders.why();
+    out->added_ = std::move(*finders);
     return std::shared_ptr<const tokenizer>{std::move(out)};
   }
 
@@ -120,7 +107,7 @@ public:
   }
 
   uint32_t vocabulary_size() const override {
-    return vocabulary_size_;
+    return added_.vocabulary_size;
   }
 
   uint32_t max_length() const override {
@@ -141,13 +128,13 @@ private:
       prompt = repaired;
     }
     detail::byte_pairs::workspace workspace;
-    for (const auto& part : in_text_.split(prompt)) {
+    for (const auto& part : added_.in_text.split(prompt)) {
       if (part.id) {
         add(*part.id, added_texts_.at(*part.id));
         continue;
       }
       const auto text = detail::clip_normal_form(part.text);
-      for (const auto& piece : in_normal_form_.split(text)) {
+      for (const auto& piece : added_.in_normal_form.split(text)) {
         if (piece.id) {
           add(*piece.id, added_texts_.at(*piece.id));
           continue;
@@ -167,13 +154,11 @@ private:
   }
 
   detail::byte_pairs pairs_;
-  detail::token_finder in_text_;
-  detail::token_finder in_normal_form_;
+  detail::token_finders added_;
   std::map<int32_t, std::string> added_texts_;
   int32_t start_ = 0;
   int32_t end_ = 0;
   int32_t padding_ = 0;
-  uint32_t vocabulary_size_ = 0;
   uint32_t max_length_ = 0;
 };
 
@@ -186,31 +171,16 @@ core::result<std::shared_ptr<const tokenizer>> tokenizer::load(
     return core::fail(core::ec::not_found,
                       "the model has no vocabulary: neither tokenizer.json nor "
                       "vocab.json and merges.txt");
-  const auto& main_file = from.words();
   const auto words = is_one_file
                      ? detail::read_tokenizer_json(from.tokenizer_json)
                      : detail::read_vocabulary(from.vocab, from.merges);
   if (!words)
     return words.why();
-  const auto folder = main_file.parent_path();
-  const auto legacy = folder / "added_tokens.json";
-  auto legacy_added = detail::read_added_tokens(legacy);
-  if (!legacy_added)
-    return legacy_added.why();
-  const detail::settings_source source{
-    .config = from.config,
-    .config_name = (folder / "tokenizer_config.json").string(),
-    .special_tokens = from.special_tokens,
-    .special_tokens_name = (folder / "special_tokens_map.json").string(),
-    .legacy_added = std::move(*legacy_added),
-    .legacy_name = legacy.string(),
-    .vocabulary_name = main_file.string(),
-  };
   const auto settings =
-    detail::read_settings(source, *words, detail::clip_scheme());
+    detail::read_settings(from, *words, detail::clip_scheme());
   if (!settings)
     return settings.why();
-  return clip_tokenizer::make(*words, *settings, source.config_name);
+  return clip_tokenizer::make(*words, *settings, detail::config_name_of(from));
 }
 
 } // namespace atelier::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 
 #include <fmt/format.h>

@@ -27,16 +27,11 @@ core::result<std::shared_ptr<const unet_model>> unet_model::load(
   out->zeros_for_empty_ = setting_of(from, zeros_for_empty_setting)
                        && has_size_vectors(*from.pipeline);
   out->aesthetic_ = setting_of(from, aesthetic_score_setting);
-  auto text = clip_encoder::load(from, "text_encoder", from.text_encoder,
-                                 from.tokenizer, where);
-  if (!text)
-    return text.why();
-  out->text_ = std::move(*text);
-  auto text_2 = clip_encoder::load(from, "text_encoder_2", from.text_encoder_2,
-                                   from.tokenizer_2, where);
-  if (!text_2)
-    return text_2.why();
-  out->text_2_ = std::move(*text_2);
+  auto texts = load_text_encoders(from, where);
+  if (!texts)
+    return texts.why();
+  out->text_ = std::move(texts->first);
+  out->text_2_ = std::move(texts->second);
   if (!out->text_ && !out->text_2_)
     return core::fail(core::ec::not_found, "{}: no text encoder was found",
                       from.from.string());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/vae/decoding.hpp>
 #include <atelier/gpu/models/vae/detail/kl_coder.hpp>
 #include <atelier/gpu/models/vae/detail/tile_canvas.hpp>
 #include <atelier/gpu/models/vae/detail/tiny_coder.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <algorithm>
 

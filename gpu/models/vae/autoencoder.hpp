@@ -5,7 +5,7 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/gpu/models/vae/coder_memory.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/network_fields.hpp>
+#include <atelier/gpu/models/files/network_fields.hpp>
+#include <atelier/gpu/models/files/tensor_table.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <algorithm>
@@ -144,6 +145,91 @@ void read_tiny(detail::network_fields& in, autoencoder_config& out) {
   in.ignore({"block_out_channels", "latent_magnitude", "latent_shift"});
 }
 
+/// Adds a half of AutoencoderKL. `channels` is in the order of its blocks.
+void add_half(detail::tensor_table& to, const std::string& half,
+              const std::vector<int64_t>& channels, int64_t layers,
+              bool attends, bool decodes) {
+  const auto middle = decodes ? channels.front() : channels.back();
+  auto width = channels.front();
+  for (size_t i = 0; i < channels.size(); ++i) {
+    const auto block =
+      fmt::format("{}.{}_blocks.{}.", half, decodes ? "up" : "down", i);
+    for (int64_t j = 0; j < layers && !to.full(); ++j) {
+      to.add_resnet(fmt::format("{}resnets.{}", block, j), width, channels[i]);
+      width = channels[i];
+    }
+    if (i + 1 < channels.size())
+      to.add_conv(
+        fmt::format("{}{}samplers.0.conv", block, decodes ? "up" : "down"),
+        width, width, 3);
+  }
+  for (const auto* x : {"resnets.0", "resnets.1"})
+    to.add_resnet(fmt::format("{}.mid_block.{}", half, x), middle, middle);
+  if (attends) {
+    const auto attention = half + ".mid_block.attentions.0.";
+    to.add_norm(attention + "group_norm", middle);
+    for (const auto* x : {"to_q", "to_k", "to_v", "to_out.0"})
+      to.add_linear(attention + x, middle, middle);
+  }
+  to.add_norm(half + ".conv_norm_out", channels.back());
+}
+
+void expect_kl(const autoencoder_config& x, detail::tensor_table& to) {
+  auto channels = x.block_out_channels;
+  const auto latent = x.latent_channels;
+  to.add_conv("encoder.conv_in", 3, channels.front(), 3);
+  add_half(to, "encoder", channels, x.layers_per_block,
+           x.mid_block_add_attention, false);
+  to.add_conv("encoder.conv_out", channels.back(), 2 * latent, 3);
+  std::reverse(channels.begin(), channels.end());
+  to.add_conv("decoder.conv_in", latent, channels.front(), 3);
+  add_half(to, "decoder", channels, x.layers_per_block + 1,
+           x.mid_block_add_attention, true);
+  to.add_conv("decoder.conv_out", channels.back(), 3, 3);
+  if (x.use_quant_conv)
+    to.add_conv("quant_conv", 2 * latent, 2 * latent, 1);
+  if (x.use_post_quant_conv)
+    to.add_conv("post_quant_conv", latent, latent, 1);
+}
+
+/// Adds `count` blocks of AutoencoderTiny, from `index` on.
+void add_tiny_blocks(detail::tensor_table& to, const std::string& half,
+                     size_t& index, int64_t count, int64_t width) {
+  for (int64_t i = 0; i < count && !to.full(); ++i, ++index)
+    for (const auto* conv : {"conv.0", "conv.2", "conv.4"})
+      to.add_conv(fmt::format("{}.layers.{}.{}", half, index, conv), width,
+                  width, 3);
+}
+
+void expect_tiny(const autoencoder_config& x, detail::tensor_table& to) {
+  const auto layer = [](const char* half, size_t index) {
+    return fmt::format("{}.layers.{}", half, index);
+  };
+  const auto down = x.encoder_channels;
+  const auto up = x.decoder_channels;
+  size_t index = 0;
+  for (size_t i = 0; i < x.num_encoder_blocks.size(); ++i) {
+    if (i == 0)
+      to.add_conv(layer("encoder", index++), 3, down, 3);
+    else
+      to.add(layer("encoder", index++) + ".weight", {down, down, 3, 3});
+    add_tiny_blocks(to, "encoder", index, x.num_encoder_blocks[i], down);
+  }
+  to.add_conv(layer("encoder", index), down, x.latent_channels, 3);
+  to.add_conv(layer("decoder", 0), x.latent_channels, up, 3);
+  // An activation has an index but no tensors; the same holds for the resizing
+  // below.
+  index = 2;
+  for (size_t i = 0; i < x.num_decoder_blocks.size(); ++i) {
+    add_tiny_blocks(to, "decoder", index, x.num_decoder_blocks[i], up);
+    if (i + 1 == x.num_decoder_blocks.size())
+      to.add_conv(layer("decoder", index), up, 3, 3);
+    else
+      to.add(layer("decoder", ++index) + ".weight", {up, up, 3, 3});
+    ++index;
+  }
+}
+
 } // namespace
 
 uint32_t autoencoder_config::factor() const {
@@ -177,6 +263,14 @@ core::result<autoencoder_config> read_autoencoder_config(
   if (const auto fine = in.finish(); !fine)
     return fine.why();
   return out;
+}
+
+void expect_autoencoder(const autoencoder_config& config,
+                        detail::tensor_table& to) {
+  if (config.kind == autoencoder_kind::kl)
+    expect_kl(config, to);
+  else
+    expect_tiny(config, to);
 }
 
 } // namespace atelier::gpu

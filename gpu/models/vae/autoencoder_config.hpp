@@ -10,6 +10,10 @@
 
 namespace atelier::gpu {
 
+namespace detail {
+struct tensor_table;
+} // namespace detail
+
 /// The network behind the autoencoder's interface.
 enum class autoencoder_kind : uint8_t {
   /// AutoencoderKL, as in Stable Diffusion.
@@ -67,5 +71,20 @@ struct autoencoder_config {
 /// Source: diffusers, models/autoencoders/autoencoder_kl.py and
 ///         autoencoder_tiny.py.
 core::result<autoencoder_config> read_autoencoder_config(const component& from);
+
+/// What the shapes of an AutoencoderKL do not say.
+struct vae_traits {
+  /// A side of the image.
+  uint64_t sample_size = 512;
+  double scaling_factor = 0.18215;
+  /// Written only if true.
+  bool force_upcast = false;
+};
+
+/// Adds the tensors of an autoencoder of that shape.
+/// Source: diffusers 0.42, models/autoencoders/autoencoder_kl.py, vae.py and
+///         autoencoder_tiny.py.
+void expect_autoencoder(const autoencoder_config& config,
+                        detail::tensor_table& to);
 
 } // namespace atelier::gpu

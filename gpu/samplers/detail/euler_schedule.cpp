@@ -7,7 +7,7 @@
 
 namespace atelier::gpu {
 
-std::vector<double> euler_timesteps(const planning& from) {
+std::vector<double> euler_timesteps(const planner_input& from) {
   const uint32_t train = from.config.num_train_timesteps;
   const uint32_t n = from.choice.steps;
   switch (from.spacing) {
@@ -27,7 +27,7 @@ std::vector<double> euler_timesteps(const planning& from) {
   return out;
 }
 
-void space_as_wanted(const planning& from, const sigma_curve& curve,
+void space_as_wanted(const planner_input& from, const sigma_curve& curve,
                      euler_schedule& at) {
   if (!from.choice.karras)
     return;
@@ -37,7 +37,8 @@ void space_as_wanted(const planning& from, const sigma_curve& curve,
     at.timesteps[i] = curve.timestep_of(at.sigmas[i]);
 }
 
-sampler_plan start_euler_plan(const planning& from, const euler_schedule& at) {
+sampler_plan start_euler_plan(const planner_input& from,
+                              const euler_schedule& at) {
   sampler_plan plan;
   std::vector<noise_level> levels;
   for (size_t i = from.first; i < from.choice.steps; ++i) {

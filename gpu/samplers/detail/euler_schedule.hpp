@@ -17,15 +17,16 @@ struct euler_schedule {
 
 /// Returns the timesteps of diffusers' Euler schedulers, before Karras' sigmas
 /// move them.
-std::vector<double> euler_timesteps(const planning& from);
+std::vector<double> euler_timesteps(const planner_input& from);
 
 /// Replaces the sigmas by Karras' between the first and the last of them, if
 /// the run wants those, and moves the timesteps to them.
-void space_as_wanted(const planning& from, const sigma_curve& curve,
+void space_as_wanted(const planner_input& from, const sigma_curve& curve,
                      euler_schedule& at);
 
 /// Fills in timesteps, input scales and levels; each sampler adds its own rules
 /// for x0 and next.
-sampler_plan start_euler_plan(const planning& from, const euler_schedule& at);
+sampler_plan start_euler_plan(const planner_input& from,
+                              const euler_schedule& at);
 
 } // namespace atelier::gpu

@@ -14,7 +14,7 @@ namespace atelier::gpu {
 
 /// The inputs of every planner: a config with the running sampler's defaults,
 /// and a choice whose numbers are each in range.
-struct planning {
+struct planner_input {
   const scheduler_config& config;
   const sampler_choice& choice;
   timestep_spacing spacing = timestep_spacing::leading;
@@ -48,16 +48,16 @@ double least_strength(uint32_t steps);
 
 /// Checks that all of a run's timesteps, in falling order, are trained ones: an
 /// offset may have moved them out of range.
-core::result<void> check_timesteps(const planning& from,
+core::result<void> check_timesteps(const planner_input& from,
                                    std::span<const double> timesteps);
 
 /// Checks that the sigmas of the steps that run are falling. Without a terminal
 /// signal, the first may be 4096 and the next above it.
-core::result<void> check_falling_sigmas(const planning& from,
+core::result<void> check_falling_sigmas(const planner_input& from,
                                         std::span<const double> sigmas);
 
 /// Plans one sampler's run; see plan_sampler.
-using plan_function = core::result<sampler_plan>(const planning& from);
+using plan_function = core::result<sampler_plan>(const planner_input& from);
 
 plan_function plan_ddim;
 plan_function plan_euler;

@@ -151,45 +151,6 @@ core::result<allocation> allocate_counts(const ladder& levels,
   return finished(levels, std::move(n), std::move(f), false);
 }
 
-core::result<allocation> allocate_literal(const ladder& levels,
-                                          const load_to_place& asked,
-                                          const lp_limits& limits) {
-  if (auto ok = sound(levels, asked.rate, asked.workers); !ok)
-    return std::move(ok).why();
-  linear_program p;
-  lp_row all{"load", {}, lp_relation::equal, asked.rate};
-  std::vector<std::vector<lp_column_id>> x(asked.workers);
-  std::vector<std::vector<lp_column_id>> y(asked.workers);
-  for (uint32_t w = 0; w < asked.workers; ++w) {
-    lp_row one{fmt::format("worker {}", w), {}, lp_relation::at_most, 1};
-    for (const level& v : levels) {
-      x[w].push_back(
-        p.add(lp_column{fmt::format("{} on {}", v.name, w), 0, 0, 1, true}));
-      y[w].push_back(p.add(
-        lp_column{fmt::format("load of {} on {}", v.name, w), v.quality}));
-      one.terms.push_back({x[w].back(), 1});
-      all.terms.push_back({y[w].back(), 1});
-      p.add(lp_row{fmt::format("capacity of {} on {}", v.name, w),
-                   {{y[w].back(), 1}, {x[w].back(), -v.rate()}},
-                   lp_relation::at_most,
-                   0});
-    }
-    p.add(std::move(one));
-  }
-  p.add(std::move(all));
-  auto found = values_of(p, limits);
-  if (!found)
-    return std::move(found).why();
-  std::vector<uint32_t> n(levels.size(), 0);
-  std::vector<double> f(levels.size(), 0.0);
-  for (uint32_t w = 0; w < asked.workers; ++w)
-    for (size_t v = 0; v < levels.size(); ++v) {
-      n[v] += found->values[x[w][v].value] > 0.5 ? 1u : 0u;
-      f[v] += std::max(0.0, found->values[y[w][v].value]);
-    }
-  return finished(levels, std::move(n), std::move(f), false);
-}
-
 core::result<allocation> allocate_pooled(const ladder& levels,
                                          const load_to_place& asked) {
   if (auto ok = sound(levels, asked.rate, asked.workers); !ok)

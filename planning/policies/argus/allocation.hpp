@@ -52,13 +52,6 @@ core::result<allocation> allocate_counts(const ladder& levels,
                                          const load_to_place& asked,
                                          const lp_limits& limits = {});
 
-/// Solves Eq. 1 as published, with a binary for each worker and level; the
-/// product of share and binary is linearised. It is meant for comparison, and
-/// slow above ten workers. It ignores `hosting` and `load_price`.
-core::result<allocation> allocate_literal(const ladder& levels,
-                                          const load_to_place& asked,
-                                          const lp_limits& limits = {});
-
 /// Distributes the load over levels if every worker can run any of them at
 /// once, as with cached latents: max sum of Q f, sum of f = rate, sum of f t <=
 /// workers. This relaxation of Eq. 1 is never worse. The optimum mixes at most

@@ -249,7 +249,7 @@ std::vector<double> argus_policy::host_levels(
   if (x.pools()) {
     const hosting_target all{{x.full}, x.load.workers, {}};
     detail::host(next, x.there, {&all, 1}, x.known);
-    if (rules_.worker_lanes && !planned.workers.empty())
+    if (rules_.worker_queues && !planned.workers.empty())
       detail::set_levels(next, x.there, levels, planned.workers);
     return planned.share;
   }
@@ -287,7 +287,7 @@ void argus_policy::add_levels(plan& next, const level_case& x,
     r.name = v.name;
     leg s = detail::leg_on(v.variant);
     s.skip = v.skip;
-    s.level_of_worker = x.pools() && rules_.worker_lanes;
+    s.level_of_worker = x.pools() && rules_.worker_queues;
     if (v.skip > 0)
       s.from = origin::latent;
     if (x.pools()) {

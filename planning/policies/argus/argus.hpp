@@ -38,7 +38,7 @@ struct argus_rules {
   allocation_rule allocate = allocation_rule::pooled;
   shift_rule shift = shift_rule::exact;
   /// One queue for each worker instead of one for each variant.
-  bool worker_lanes = false;
+  bool worker_queues = false;
   argus::wait_rule wait = argus::wait_rule::with_own;
   /// Workers keep their models until moving them gains more than it costs.
   bool settles = true;
@@ -75,8 +75,8 @@ public:
 
   compared compares(const profile& known) const override;
 
-  core::lane_id place(const leg& next,
-                      const decision_context& by) const override;
+  core::queue_id place(const leg& next,
+                       const decision_context& by) const override;
 
   bool plan_due(const plan& in_force,
                 std::span<const retrieval_sample> last) const override;

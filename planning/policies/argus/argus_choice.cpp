@@ -115,9 +115,9 @@ size_t argus_policy::pick(std::span<const argus::candidate> candidates,
   return *argus::choose_worker(candidates, level, rules_.wait);
 }
 
-core::lane_id argus_policy::place(const leg& next,
-                                  const decision_context& by) const {
-  if (!rules_.worker_lanes)
+core::queue_id argus_policy::place(const leg& next,
+                                   const decision_context& by) const {
+  if (!rules_.worker_queues)
     return vanilla::place(next, by);
   const core::variant_id variant = next.any_of.front();
   std::vector<argus::candidate> candidates;
@@ -134,8 +134,8 @@ core::lane_id argus_policy::place(const leg& next,
     ids.push_back(w.worker);
   }
   if (candidates.empty())
-    return lane_of(variant);
-  return lane_of(ids[pick(candidates, next.skip, by.random)]);
+    return queue_of(variant);
+  return queue_of(ids[pick(candidates, next.skip, by.random)]);
 }
 
 } // namespace atelier::planning

@@ -9,7 +9,7 @@ std::vector<argus_rules> all_argus_rules() {
   paper.name = "argus-paper";
   paper.allocate = argus_rules::allocation_rule::counts;
   paper.shift = argus_rules::shift_rule::published;
-  paper.worker_lanes = true;
+  paper.worker_queues = true;
   paper.wait = argus::wait_rule::queue_only;
   paper.settles = false;
   paper.backlog = false;

@@ -115,16 +115,6 @@ shift_map align_exactly(std::span<const double> histogram,
   return normalised(transport_shares(h, f, costs), f);
 }
 
-double degradation_of(const shift_map& map, std::span<const double> histogram,
-                      const table& degradation) {
-  const auto h = scaled_to_one(histogram);
-  double sum = 0;
-  for (size_t c = 0; c < map.rows; ++c)
-    for (size_t v = 0; v < map.columns; ++v)
-      sum += h[c] * map.at(c, v) * degradation.at(c, v);
-  return sum;
-}
-
 uint32_t draw_level(std::span<const double> row, core::philox& random) {
   double left = random.uniform();
   uint32_t last = 0;

@@ -36,10 +36,6 @@ shift_map align(std::span<const double> histogram,
 shift_map align_exactly(std::span<const double> histogram,
                         std::span<const double> load, const table& degradation);
 
-/// Returns Eq. 2: the mean degradation under a shift map.
-double degradation_of(const shift_map& map, std::span<const double> histogram,
-                      const table& degradation);
-
 /// Draws a level from a row of probabilities; if rounding leaves a gap, the
 /// last level that is not 0. Takes one uniform number.
 uint32_t draw_level(std::span<const double> row, core::philox& random);

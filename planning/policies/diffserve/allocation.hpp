@@ -4,7 +4,6 @@
 #include <atelier/core/result.hpp>
 #include <atelier/planning/policies/diffserve/deferral.hpp>
 #include <atelier/planning/policies/diffserve/leg.hpp>
-#include <atelier/planning/solver/linear_program.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -105,13 +104,5 @@ core::result<cascade_plan> allocate(const cascade_problem& asked);
 /// Source: DiffServe's artifact: batches of 8, half of the workers, threshold
 /// 1.
 cascade_plan first_plan(const cascade_problem& asked);
-
-/// Returns the same optimum by lp_solve, with a binary for each batch size and
-/// threshold, and a count of workers for each batch size. It ignores `bypass`.
-/// Errors: ec::unavailable if the program has no solution, or a limit was
-/// reached.
-/// Source: DiffServe, section 3.3, Eq. 1-5, made linear over the thresholds.
-core::result<cascade_plan> allocate_by_programme(const cascade_problem& asked,
-                                                 const lp_limits& limits = {});
 
 } // namespace atelier::planning::diffserve

@@ -325,9 +325,9 @@ choice diffserve_policy::choose(const decision_context& by) const {
   return go{core::route_id{at}, {}};
 }
 
-core::lane_id diffserve_policy::place(const leg& next,
-                                      const decision_context& by) const {
-  if (!rules_.worker_lanes)
+core::queue_id diffserve_policy::place(const leg& next,
+                                       const decision_context& by) const {
+  if (!rules_.worker_queues)
     return vanilla::place(next, by);
   // Source: DiffServe's artifact: all workers of the variant are equally
   // likely.
@@ -337,8 +337,8 @@ core::lane_id diffserve_policy::place(const leg& next,
         != w.hosting.end())
       able.push_back(w.worker);
   if (able.empty())
-    return lane_of(next.any_of.front());
-  return lane_of(able[by.random.below(able.size())]);
+    return queue_of(next.any_of.front());
+  return queue_of(able[by.random.below(able.size())]);
 }
 
 taken diffserve_policy::take(const worker_view& worker,

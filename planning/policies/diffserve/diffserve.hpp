@@ -27,7 +27,7 @@ struct diffserve_rules {
   /// A late request gets its light image.
   bool light_fallback = true;
   /// One queue for each worker, chosen at random.
-  bool worker_lanes = false;
+  bool worker_queues = false;
   double provisioning = diffserve::generous_provisioning;
 };
 
@@ -75,8 +75,8 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const leg& next,
-                      const decision_context& by) const override;
+  core::queue_id place(const leg& next,
+                       const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;

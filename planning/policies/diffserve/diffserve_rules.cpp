@@ -9,7 +9,7 @@ std::vector<diffserve_rules> all_diffserve_rules() {
   paper.name = "diffserve-paper";
   paper.quality_cap = paper.bypass = paper.light_fallback = false;
   paper.settles = false;
-  paper.worker_lanes = true;
+  paper.worker_queues = true;
   paper.provisioning = diffserve::over_provisioning;
   return {ours, paper};
 }

@@ -29,7 +29,7 @@ void tell(assignment& a, const worker_group& g) {
   a.join = g.join;
   a.batch_time = g.batch_time;
   for (const auto v : g.also_serves)
-    a.also_serves.push_back(lane_of(v));
+    a.also_serves.push_back(queue_of(v));
 }
 
 } // namespace
@@ -127,8 +127,8 @@ choice fixed_policy::choose(const decision_context& by) const {
   return rules_->choose(by);
 }
 
-core::lane_id fixed_policy::place(const leg& next,
-                                  const decision_context& by) const {
+core::queue_id fixed_policy::place(const leg& next,
+                                   const decision_context& by) const {
   return rules_->place(next, by);
 }
 

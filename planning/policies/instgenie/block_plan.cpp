@@ -161,11 +161,6 @@ double naive_seconds(std::span<const block_cost> blocks) {
   return sum;
 }
 
-double strawman_seconds(std::span<const block_cost> blocks) {
-  return step_seconds(blocks, std::vector<char>(blocks.size(), 1),
-                      needed_by::own_block);
-}
-
 double ideal_seconds(std::span<const block_cost> blocks) {
   double sum = 0;
   for (const block_cost& b : blocks)

@@ -55,10 +55,6 @@ block_plan plan_exact(std::span<const block_cost> blocks,
 /// Source: InstGenIE, Figure 9.
 double naive_seconds(std::span<const block_cost> blocks);
 
-/// Returns the time if all blocks run from their records, and loading runs in
-/// parallel with computing.
-double strawman_seconds(std::span<const block_cost> blocks);
-
 /// Returns the time if all blocks run from their records, and loading takes no
 /// time.
 double ideal_seconds(std::span<const block_cost> blocks);

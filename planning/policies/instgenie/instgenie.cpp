@@ -149,8 +149,8 @@ choice instgenie_policy::choose(const decision_context& by) const {
     core::route_id{edit_route(by.costs, masked, by.known.mask->recorded)}, {}};
 }
 
-core::lane_id instgenie_policy::place(const leg& next,
-                                      const decision_context& by) const {
+core::queue_id instgenie_policy::place(const leg& next,
+                                       const decision_context& by) const {
   const core::variant_id variant = next.any_of.front();
   const size_t masked = masked_of(by.costs, variant);
   const bool edits = next.from == origin::template_image && by.known.mask;
@@ -175,12 +175,12 @@ core::lane_id instgenie_policy::place(const leg& next,
     workers.back().steps = &steps;
   }
   if (workers.empty())
-    return lane_of(variant);
+    return queue_of(variant);
   instgenie::edit_row edit;
   edit.member = {by.known.mask->ratio, next.record};
   edit.steps_left = std::max(
     next.steps != 0 ? next.steps : by.costs.variants[variant.value].steps, 1u);
-  return lane_of(ids[pick(workers, edit, steps_of(by.costs.masked[masked]))]);
+  return queue_of(ids[pick(workers, edit, steps_of(by.costs.masked[masked]))]);
 }
 
 size_t instgenie_policy::pick(std::span<const instgenie::edit_worker> workers,

@@ -45,8 +45,8 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const leg& next,
-                      const decision_context& by) const override;
+  core::queue_id place(const leg& next,
+                       const decision_context& by) const override;
 
 protected:
   /// Returns the index of the worker for an edit, one of `workers`, which are

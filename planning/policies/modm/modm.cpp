@@ -155,7 +155,7 @@ plan modm_policy::replan(const demand& asked, const profile& by_kind,
     rules_.share_hits || found.mode == modm::serve_mode::quality;
   for (size_t i = 0; i < target.size(); ++i)
     if (target[i].value_or(1) == 0 && helps && small != r.full)
-      next.workers[i].also_serves = {lane_of(small)};
+      next.workers[i].also_serves = {queue_of(small)};
 
   route miss;
   miss.name = "miss";
@@ -239,9 +239,9 @@ taken modm_policy::take(const worker_view& worker,
   std::vector<waiting> sorted(queue.begin(), queue.end());
   const auto own = [&](const waiting& row) {
     for (const core::variant_id v : worker.hosting)
-      if (row.lane == lane_of(v))
+      if (row.queue == queue_of(v))
         return true;
-    return row.lane == lane_of(worker.worker);
+    return row.queue == queue_of(worker.worker);
   };
   std::stable_partition(sorted.begin(), sorted.end(), own);
   return vanilla::take(worker, sorted, in_force, now);

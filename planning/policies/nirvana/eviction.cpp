@@ -47,23 +47,4 @@ double first_uses(eviction_rule rule) {
   return rule == eviction_rule::lcbfu ? 0 : 1;
 }
 
-std::vector<size_t> victims(std::span<const cached_state> states,
-                            eviction_rule rule, uint64_t bytes, size_t least) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < states.size(); ++i)
-    if (!states[i].leased)
-      order.push_back(i);
-  const auto key = [&](size_t i) {
-    return std::pair{place_of(states[i], rule), i};
-  };
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return key(a) < key(b); });
-  uint64_t freed = 0;
-  size_t n = 0;
-  while (n < order.size() && (n < least || freed < bytes))
-    freed += states[order[n++]].bytes;
-  order.resize(n);
-  return order;
-}
-
 } // namespace atelier::planning::nirvana

@@ -5,9 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
-#include <vector>
 
 namespace atelier::planning::nirvana {
 
@@ -72,13 +70,5 @@ double first_uses(eviction_rule rule);
 /// The number of states that are evicted together when the budget is full.
 /// Source: Nirvana, section 5.4.
 inline constexpr size_t evicted_at_once = 5;
-
-/// Returns the indices of the states to evict so that at least `bytes` are
-/// freed: the least worth first, then the least recently used, then the lower
-/// skip; at least `least` of them. Leased states stay. It returns fewer if no
-/// more can be evicted.
-std::vector<size_t> victims(std::span<const cached_state> states,
-                            eviction_rule rule, uint64_t bytes,
-                            size_t least = evicted_at_once);
 
 } // namespace atelier::planning::nirvana

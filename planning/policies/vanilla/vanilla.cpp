@@ -111,9 +111,9 @@ choice vanilla::choose(const decision_context& by) const {
   return go{core::route_id{static_cast<uint32_t>(at)}};
 }
 
-core::lane_id vanilla::place(const leg& next, const decision_context&) const {
+core::queue_id vanilla::place(const leg& next, const decision_context&) const {
   ATELIER_EXPECTS(!next.any_of.empty(), "a stage has a variant");
-  return lane_of(next.any_of.front());
+  return queue_of(next.any_of.front());
 }
 
 taken vanilla::take(const worker_view& worker, std::span<const waiting> queue,

@@ -21,8 +21,8 @@ public:
 
   choice choose(const decision_context& by) const override;
 
-  core::lane_id place(const leg& next,
-                      const decision_context& by) const override;
+  core::queue_id place(const leg& next,
+                       const decision_context& by) const override;
 
   taken take(const worker_view& worker, std::span<const waiting> queue,
              const plan& in_force, core::time_point now) const override;

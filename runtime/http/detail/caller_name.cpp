@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/caller_name.hpp>
-#include <atelier/runtime/http/detail/peer_table.hpp>
+#include <atelier/runtime/http/detail/connection/peer_table.hpp>
 
 namespace atelier::runtime::http::detail {
 

@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/runtime/http/detail/cluster_json.hpp>
 
+#include <string>
+
 namespace atelier::runtime::http::detail {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+// NaN becomes null.
+ordered_json value_json(const figure_value& x) {
+  return std::visit([](auto value) { return ordered_json(value); }, x);
+}
+
+} // namespace
+
+ordered_json grouped_figures(std::span<const shown_figure> all) {
+  auto out = ordered_json::object();
+  for (const auto& x : all)
+    if (x.is.shown != core::figure_place::metrics)
+      out[std::string{x.is.group}][std::string{x.is.name}] =
+        value_json(x.value);
+  return out;
+}
+
+ordered_json figures_at(core::figure_place where,
+                        std::span<const shown_figure> all) {
+  auto out = ordered_json::object();
+  for (const auto& x : all)
+    if (x.is.shown == where)
+      out[std::string{x.is.name}] = value_json(x.value);
+  return out;
+}
 
 json workers_json(const engine_status& x) {
   json all = json::array();

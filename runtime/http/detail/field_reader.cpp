@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
+#include <atelier/core/json_text.hpp>
 #include <atelier/runtime/http/base64.hpp>
 #include <atelier/runtime/http/detail/field_reader.hpp>
 #include <atelier/runtime/http/detail/hints.hpp>
@@ -37,7 +38,7 @@ std::string shown(const json& x) {
       json(x.get_ref<const std::string&>().substr(0, most - 3) + "..."));
   if (x.is_structured() && x.size() > most)
     return x.is_array() ? "a list" : "an object";
-  auto text = x.dump(-1, ' ', true, json::error_handler_t::replace);
+  auto text = core::ascii_json_text(x);
   if (text.size() > 2 * most)
     text = text.substr(0, most - 3) + "...";
   return text;

@@ -2,8 +2,8 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/note.hpp>
 #include <atelier/core/request.hpp>
+#include <atelier/runtime/http/detail/a1111/inpaint.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
-#include <atelier/runtime/http/detail/inpaint.hpp>
 #include <atelier/runtime/http/detail/parameter_fields.hpp>
 #include <atelier/runtime/several_images.hpp>
 

@@ -2,9 +2,9 @@
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/http/base64.hpp>
-#include <atelier/runtime/http/detail/alpha_mask.hpp>
+#include <atelier/runtime/http/detail/a1111/alpha_mask.hpp>
 #include <atelier/runtime/http/detail/generation_fields.hpp>
-#include <atelier/runtime/http/detail/idempotency.hpp>
+#include <atelier/runtime/http/detail/jobs/idempotency.hpp>
 #include <atelier/runtime/http/detail/openai_call.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 #include <atelier/runtime/http/multipart.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/error.hpp>
 #include <atelier/core/image/codec.hpp>
+#include <atelier/core/json_text.hpp>
 #include <atelier/core/parameters.hpp>
 #include <atelier/runtime/door.hpp>
 #include <atelier/runtime/http/detail/caller_name.hpp>
-#include <atelier/runtime/http/detail/origin.hpp>
+#include <atelier/runtime/http/detail/connection/origin.hpp>
 #include <atelier/runtime/http/detail/replies.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace atelier::runtime::http::detail {
 
 std::string text_of(const reply_json& x) {
-  return x.dump(-1, ' ', false, reply_json::error_handler_t::replace);
+  return core::json_text(x);
 }
 
 reply_message json_reply(const reply_json& x, unsigned status) {

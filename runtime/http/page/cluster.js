@@ -117,14 +117,23 @@ function imagesOfSteps(now, over) {
   return [{name: 'mean', values}];
 }
 
-// The figures keep their places: only their values change.
+const named = new Set(['accepted', 'answered', 'running', 'waiting', 'failed',
+  'late', 'cancelled', 'refused', 'resumed']);
+
+// The figures keep their places while the server tells the same ones: only their
+// values change.
 function showTotals(x) {
   const r = x.requests;
   const all = {Images: r.answered, Running: r.running, Waiting: r.waiting,
     Failed: r.failed, 'Past deadline': r.late, Cancelled: r.cancelled,
     Refused: r.refused, Resumed: r.resumed,
     'Slots in use': `${x.arena.slots_used} / ${x.arena.slots}`};
-  if (!$('totals').children.length)
+  // Those without a word of their own here have the server's name.
+  for (const [name, value] of Object.entries(r))
+    if (!named.has(name)) all[name.replaceAll('_', ' ')] = value;
+  const heads = [...$('totals').querySelectorAll('dt')].map((x) => x.textContent);
+  if (heads.join('\n') !== Object.keys(all).join('\n')) {
+    $('totals').replaceChildren();
     for (const name of Object.keys(all)) {
       const box = document.createElement('div');
       const [head, value] = [document.createElement('dt'), document.createElement('dd')];
@@ -132,6 +141,7 @@ function showTotals(x) {
       box.append(head, value);
       $('totals').append(box);
     }
+  }
   Object.values(all).forEach((value, i) => {
     $('totals').children[i].lastElementChild.textContent = value;
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_executor.hpp"
-#include <atelier/gpu/batching/decode_share.hpp>
+#include <atelier/gpu/batching/decode_turns.hpp>
 #include <atelier/gpu/device/detail/device_thread.hpp>
 
 #include <boost/test/unit_test.hpp>

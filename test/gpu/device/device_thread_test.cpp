@@ -6,7 +6,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
+#include <future>
 #include <map>
+#include <memory>
+#include <stdexcept>
+#include <thread>
 
 using namespace atelier;
 using namespace atelier::gpu;
@@ -158,6 +163,52 @@ BOOST_AUTO_TEST_CASE(images_that_may_not_be_open_together_wait) {
     for (uint32_t i = 0; i < tenants; ++i)
       BOOST_TEST(images.take().failure.text == "");
   }
+}
+
+BOOST_AUTO_TEST_CASE(calls_run_in_their_turn_on_the_thread_of_the_device) {
+  test::inbox<std::thread::id> ran;
+  detail::device_thread device{std::make_unique<judgeless_rows>()};
+  device.connect({[&](run_report) { ran.put(std::this_thread::get_id()); },
+                  [](decode_report) {}});
+  std::atomic<int> calls = 0;
+  const auto call = [&] {
+    ++calls;
+    ran.put(std::this_thread::get_id());
+  };
+  device.call(call);
+  const auto its = ran.take();
+  BOOST_TEST((its != std::this_thread::get_id()));
+  device.run({{}, 1});
+  device.call(call);
+  BOOST_TEST((ran.take() == its));
+  BOOST_TEST((ran.take() == its));
+  BOOST_TEST(calls == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_throws_ends_nothing_else) {
+  test::inbox<int> ran;
+  sut.call([] { throw std::runtime_error("scripted"); });
+  sut.call([&] { ran.put(1); });
+  BOOST_TEST(ran.take() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_wait_at_the_end_are_freed) {
+  const auto held = std::make_shared<int>(0);
+  std::promise<void> go_on;
+  {
+    detail::device_thread device{std::make_unique<judgeless_rows>()};
+    device.connect({[](run_report) {}, [](decode_report) {}});
+    test::inbox<int> began;
+    device.call([&, wait = go_on.get_future().share()] {
+      began.put(1);
+      wait.wait();
+    });
+    device.call([held] { ++*held; });
+    began.take();
+    std::thread release{[&] { go_on.set_value(); }};
+    release.join();
+  }
+  BOOST_TEST(held.use_count() == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

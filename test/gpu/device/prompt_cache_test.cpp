@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../models/tiny_model.hpp"
 #include <atelier/gpu/device/detail/prompt_cache.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 
 #include <boost/test/unit_test.hpp>

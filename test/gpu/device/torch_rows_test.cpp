@@ -4,7 +4,8 @@
 #include "../models/tiny_model.hpp"
 #include "host_tensors.hpp"
 #include <atelier/gpu/device/detail/torch_rows.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/state_format.hpp>
 #include <atelier/ipc/heap_store.hpp>
 

@@ -3,7 +3,7 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/gpu/kernels/host_norm.hpp>
-#include <atelier/gpu/models/layers/detail/norm_kernels.hpp>
+#include <atelier/gpu/models/layers/norm_kernels.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,11 +2,12 @@
 #include "../device/host_tensors.hpp"
 #include "made_weights.hpp"
 #include "tiny_model.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/model.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/models/vae/autoencoder.hpp>
 #include <atelier/gpu/models/vae/decoding.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <boost/test/unit_test.hpp>
 

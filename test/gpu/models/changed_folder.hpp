@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tiny_model.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -5,10 +5,10 @@
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/gpu/models/bert/bert_config.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
 #include <atelier/gpu/models/clip/clip_vision_config.hpp>
 #include <atelier/gpu/models/clip/image_preparation.hpp>
-#include <atelier/gpu/models/files/expected_tensors.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>

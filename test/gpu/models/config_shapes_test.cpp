@@ -2,10 +2,12 @@
 #include "gpu/models/tiny_model.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/files/detail/inferred_config.hpp>
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
+#include <atelier/gpu/models/clip/text_file.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
+#include <atelier/gpu/models/unet/detail/inferred_unet.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
+#include <atelier/gpu/models/vae/vae_file.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/content_digest.hpp>
 
 #include <boost/test/unit_test.hpp>

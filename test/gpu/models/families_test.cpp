@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/family.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 

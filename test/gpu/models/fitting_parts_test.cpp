@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/files/model_check.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
-#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_import.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/files/detail/float_types.hpp>
+#include <atelier/gpu/models/files/float_types.hpp>
 
 #include <boost/test/unit_test.hpp>
 

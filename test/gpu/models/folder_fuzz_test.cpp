@@ -3,9 +3,10 @@
 #include "gpu/models/odd_folder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/files/detail/part_checks.hpp>
-#include <atelier/gpu/models/files/model_check.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
+#include <atelier/gpu/models/clip/clip_text_config.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -25,7 +26,7 @@ core::result<void> serve(const gpu::model_files& model) {
         std::pair{&model.tokenizer_2, &model.text_encoder_2}}) {
     if (!*words || !*encoder)
       continue;
-    const auto loaded = gpu::detail::load_words(**words, &**encoder);
+    const auto loaded = gpu::load_words(**words, &**encoder);
     if (!loaded)
       return loaded.why();
   }

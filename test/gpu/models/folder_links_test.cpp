@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "changed_folder.hpp"
-#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,9 +4,9 @@
 #include "gpu/models/odd_folder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
-#include <atelier/gpu/models/files/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/model.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <c10/core/InferenceMode.h>

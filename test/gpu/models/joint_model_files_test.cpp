@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model of another family than Stable Diffusion's, as a folder.
 #include "tiny_model.hpp"
-#include <atelier/gpu/models/files/model_check.hpp>
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_import.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
-#include <atelier/gpu/models/files/model_import.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_family.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -4,7 +4,7 @@
 #include "made_weights.hpp"
 #include "support/scale.hpp"
 #include <atelier/gpu/batching/tile_size.hpp>
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 #include <atelier/gpu/models/vae/decoding.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
 #include <atelier/gpu/models/vae/latent_preview.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "changed_folder.hpp"
-#include <atelier/gpu/models/files/model_facts.hpp>
+#include <atelier/gpu/models/catalog/model_facts.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>

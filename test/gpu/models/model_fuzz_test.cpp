@@ -4,8 +4,9 @@
 #include "support/counted_memory.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/models/catalog/model_check.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/detail/safetensors_header.hpp>
-#include <atelier/gpu/models/files/model_check.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/files/detail/float_types.hpp>
-#include <atelier/gpu/models/files/model_import.hpp>
+#include <atelier/gpu/models/catalog/model_import.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
+#include <atelier/gpu/models/files/float_types.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/odd_folder.hpp"
 
-#include <atelier/gpu/models/files/expected_tensors.hpp>
+#include <atelier/gpu/models/catalog/expected_tensors.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

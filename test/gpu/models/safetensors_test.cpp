@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
-#include <atelier/gpu/models/files/detail/float_types.hpp>
+#include <atelier/gpu/models/files/float_types.hpp>
 
 #include <boost/test/unit_test.hpp>
 

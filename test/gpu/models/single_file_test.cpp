@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/models/tiny_model.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
 #include <atelier/gpu/samplers/schedule.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "made_weights.hpp"
-#include <atelier/gpu/models/layers/detail/stripes.hpp>
-#include <atelier/gpu/models/layers/detail/upsample_conv.hpp>
+#include <atelier/gpu/models/layers/stripes.hpp>
+#include <atelier/gpu/models/layers/upsample_conv.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,7 +5,7 @@
 #include "job_rig.hpp"
 #include <atelier/core/image/codec.hpp>
 #include <atelier/runtime/http/api_context.hpp>
-#include <atelier/runtime/http/detail/encoded_previews.hpp>
+#include <atelier/runtime/http/detail/jobs/encoded_previews.hpp>
 #include <atelier/runtime/http/route_table.hpp>
 
 #include <nlohmann/json.hpp>

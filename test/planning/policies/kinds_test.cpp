@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_request_goes_where_it_ends_first) {
   x.replan();
   leg s;
   s.any_of = {light};
-  BOOST_TEST((x.place(s, {}) == lane_of(x.there.workers[0].worker)));
+  BOOST_TEST((x.place(s, {}) == queue_of(x.there.workers[0].worker)));
 }
 
 BOOST_AUTO_TEST_CASE(an_edit_goes_to_the_kind_that_runs_it_soonest) {
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(an_edit_goes_to_the_kind_that_runs_it_soonest) {
   leg s;
   s.any_of = {light};
   s.from = origin::template_image;
-  BOOST_TEST((x.place(s, f) == lane_of(x.there.workers[0].worker)));
+  BOOST_TEST((x.place(s, f) == queue_of(x.there.workers[0].worker)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -388,16 +388,16 @@ BOOST_AUTO_TEST_CASE(large_workers_take_misses_before_hits) {
   worker_view large = s.there.workers[0];
   large.seats_free = 1;
   auto hit = test::waits(1);
-  hit.lane = lane_of(core::variant_id{1});
+  hit.queue = queue_of(core::variant_id{1});
   auto miss = test::waits(2);
-  miss.lane = lane_of(core::variant_id{0});
+  miss.queue = queue_of(core::variant_id{0});
   const std::vector<waiting> queue{hit, miss};
   BOOST_TEST((s.sut->take(large, queue, s.now, test::at_s(0)).join
               == std::vector{core::request_id{2}}));
   const std::vector<waiting> hits{hit};
   BOOST_TEST((s.sut->take(large, hits, s.now, test::at_s(0)).join
               == std::vector{core::request_id{1}}));
-  // They serve the lane of hits, but in the paper's throughput mode.
+  // They serve the queue of hits, but in the paper's throughput mode.
   auto two = scene_of("modm", 3);
   auto& w = two.window(3);
   w.searched = w.arrived;

@@ -83,8 +83,8 @@ struct scene {
     return now.routes.at(go->route.value);
   }
 
-  core::lane_id place(const planning::leg& next, const planning::facts& facts,
-                      uint64_t id = 0) const {
+  core::queue_id place(const planning::leg& next, const planning::facts& facts,
+                       uint64_t id = 0) const {
     auto random = random_of(id);
     const core::request wanted;
     return sut->place(next, {wanted, facts, known, now, there, random});

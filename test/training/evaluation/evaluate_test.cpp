@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../cli/scratch_folder.hpp"
+#include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/files/model_files.hpp>
 #include <atelier/gpu/models/judge/discriminator_net.hpp>
 #include <atelier/gpu/models/judge/image_judge.hpp>

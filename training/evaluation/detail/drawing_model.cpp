@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/philox_noise.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/catalog/open_model.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/evaluation/detail/drawing_model.hpp>
 #include <atelier/training/family.hpp>
 #include <atelier/training/loops/data_stream.hpp>

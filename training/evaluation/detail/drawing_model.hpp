@@ -5,8 +5,8 @@
 
 #include <atelier/core/result.hpp>
 #include <atelier/gpu/models/unet/unet_model.hpp>
-#include <atelier/gpu/samplers/run.hpp>
 #include <atelier/training/evaluation/evaluation.hpp>
+#include <atelier/training/loops/sampler_run.hpp>
 
 #include <torch/torch.h>
 

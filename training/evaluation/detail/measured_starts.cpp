@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/draw_scene.hpp>
 #include <atelier/training/evaluation/detail/measured_starts.hpp>
 #include <atelier/training/loops/data_stream.hpp>
@@ -65,6 +65,51 @@ struct pairs {
   std::vector<double> objects;
 };
 
+/// The kind of a start, the steps that it leaves out, and the index of its
+/// likeness.
+using start_key = std::tuple<start_kind, uint32_t, size_t>;
+
+starts_found summary_of(
+  const std::map<start_key, scored_images>& found,
+  const std::map<start_key, std::vector<double>>& similarities,
+  const scored_images& from_noise, const std::vector<uint32_t>& skipped,
+  bool scored) {
+  starts_found out;
+  for (const auto kind : {start_kind::latent, start_kind::image}) {
+    evaluated_start base;
+    base.from = kind;
+    base.changes = 0;
+    base.similarity = 1;
+    base.quality = from_noise.quality(0, from_noise.count());
+    out.starts.push_back(base);
+    for (const auto left_out : skipped) {
+      pairs all;
+      for (size_t like = 0; like < likeness.size(); ++like) {
+        const start_key at{kind, left_out, like};
+        const auto& images = found.at(at);
+        const auto compared = similarities.find(at);
+        const auto near = compared == similarities.end() ? std::vector<double>{}
+                                                         : compared->second;
+        evaluated_start x;
+        x.from = kind;
+        x.skipped = left_out;
+        x.changes = likeness[like];
+        for (const auto s : near)
+          x.similarity += s / static_cast<double>(near.size());
+        x.quality = images.quality(0, images.count());
+        out.starts.push_back(x);
+        all.similarity.insert(all.similarity.end(), near.begin(), near.end());
+        all.objects.insert(all.objects.end(), images.objects().begin(),
+                           images.objects().end());
+      }
+      if (scored)
+        out.trends.push_back(
+          {kind, left_out, correlation(all.similarity, all.objects)});
+    }
+  }
+  return out;
+}
+
 } // namespace
 
 size_t measured_starts_work(const evaluation_plan& plan) {
@@ -81,9 +126,8 @@ starts_found measure_starts(
   const auto planned = model.plan(steps, core::sampler::ddim);
   if (!planned)
     throw model_error{planned.why()};
-  using key = std::tuple<start_kind, uint32_t, size_t>;
-  std::map<key, scored_images> found;
-  std::map<key, std::vector<double>> similarities;
+  std::map<start_key, scored_images> found;
+  std::map<start_key, std::vector<double>> similarities;
   scored_images from_noise{scorer, where};
   image_times ignored;
   const auto decoded = [&](const torch::Tensor& latents) {
@@ -145,7 +189,7 @@ starts_found measure_starts(
               : last.cpu() * rule.keep_clean + own.noise * rule.keep_noise;
           const auto images = decoded(model.draw(
             again, {steps, guidance, core::sampler::ddim, left_out}, ignored));
-          const key at{kind, left_out, like};
+          const start_key at{kind, left_out, like};
           found.try_emplace(at, scorer, where).first->second.add(images, said);
           const auto& near = kind == start_kind::latent ? by_text : by_image;
           for (size_t i = 0; scorer && i < wanted.size(); ++i)
@@ -154,38 +198,8 @@ starts_found measure_starts(
         }
     }
   }
-  starts_found out;
-  for (const auto kind : {start_kind::latent, start_kind::image}) {
-    evaluated_start base;
-    base.from = kind;
-    base.changes = 0;
-    base.similarity = 1;
-    base.quality = from_noise.quality(0, from_noise.count());
-    out.starts.push_back(base);
-    for (const auto left_out : skipped) {
-      pairs all;
-      for (size_t like = 0; like < likeness.size(); ++like) {
-        const key at{kind, left_out, like};
-        const auto& images = found.at(at);
-        const auto& near = similarities[at];
-        evaluated_start x;
-        x.from = kind;
-        x.skipped = left_out;
-        x.changes = likeness[like];
-        for (const auto s : near)
-          x.similarity += s / static_cast<double>(near.size());
-        x.quality = images.quality(0, images.count());
-        out.starts.push_back(x);
-        all.similarity.insert(all.similarity.end(), near.begin(), near.end());
-        all.objects.insert(all.objects.end(), images.objects().begin(),
-                           images.objects().end());
-      }
-      if (scorer)
-        out.trends.push_back(
-          {kind, left_out, correlation(all.similarity, all.objects)});
-    }
-  }
-  return out;
+  return summary_of(found, similarities, from_noise, skipped,
+                    static_cast<bool>(scorer));
 }
 
 } // namespace atelier::gpu::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/judge/module_state.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/training/evaluation/detail/scored_images.hpp>
 #include <atelier/training/loops/drawn_tensors.hpp>
 #include <atelier/training/loops/trained_variant.hpp>

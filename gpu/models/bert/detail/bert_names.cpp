@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/bert/detail/bert_names.hpp>
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
 
 #include <array>
 #include <string>

@@ -4,8 +4,8 @@
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/clip/clip_text_config.hpp>
-#include <atelier/gpu/models/layers/detail/linear_layer.hpp>
-#include <atelier/gpu/models/weights.hpp>
+#include <atelier/gpu/models/layers/linear_layer.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
 

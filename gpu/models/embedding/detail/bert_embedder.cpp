@@ -2,9 +2,8 @@
 #include <atelier/gpu/models/bert/bert_text.hpp>
 #include <atelier/gpu/models/bert/sentence_folder.hpp>
 #include <atelier/gpu/models/embedding/detail/embedders.hpp>
-#include <atelier/gpu/models/embedding/detail/unit_vectors.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/tokenizer/bert_tokenizer.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <torch/torch.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
 #include <atelier/gpu/models/files/detail/weight_files.hpp>
 #include <atelier/gpu/models/files/json_file.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
 
 #include <fmt/ranges.h>
 

@@ -5,7 +5,7 @@
 
 #include <atelier/gpu/kernels/host_dense.hpp>
 #include <atelier/gpu/kernels/host_features.hpp>
-#include <atelier/gpu/models/placement.hpp>
+#include <atelier/gpu/models/layers/placement.hpp>
 
 #include <ATen/Parallel.h>
 #include <torch/torch.h>

@@ -4,7 +4,7 @@
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
 #include <atelier/gpu/models/denoiser.hpp>
-#include <atelier/gpu/models/layers/detail/dense.hpp>
+#include <atelier/gpu/models/layers/dense.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_config.hpp>
 
 #include <torch/torch.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/bert_vocabulary.hpp>
 #include <atelier/gpu/models/tokenizer/detail/character_class.hpp>
 #include <atelier/gpu/models/tokenizer/detail/utf8_codes.hpp>
@@ -198,28 +198,14 @@ core::result<bert_words> read_bert_words(const tokenizer_files& from) {
   if (!words)
     return words.why();
   out.words = std::move(*words);
-  const auto folder = from.words().parent_path();
-  const auto legacy = folder / "added_tokens.json";
-  auto legacy_added = read_added_tokens(legacy);
-  if (!legacy_added)
-    return legacy_added.why();
-  const settings_source source{
-    .config = from.config,
-    .config_name = (folder / "tokenizer_config.json").string(),
-    .special_tokens = from.special_tokens,
-    .special_tokens_name = (folder / "special_tokens_map.json").string(),
-    .legacy_added = std::move(*legacy_added),
-    .legacy_name = legacy.string(),
-    .vocabulary_name = file,
-  };
-  auto tokens = read_settings(source, out.words, bert_scheme());
+  auto tokens = read_settings(from, out.words, bert_scheme());
   if (!tokens)
     return tokens.why();
   out.tokens = std::move(*tokens);
   if (!document.is_null())
     if (auto ok = check_template(file, document, out); !ok)
       return ok.why();
-  const auto form = read_form(source.config_name, from.config);
+  const auto form = read_form(config_name_of(from), from.config);
   if (!form)
     return form.why();
   out.form = *form;

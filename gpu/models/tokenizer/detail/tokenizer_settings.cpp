@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+// Reads a tokenizer's settings. Long, because one class follows transformers
+// through five files that overrule each other.
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/tokenizer_settings.hpp>
 
 #include <algorithm>
@@ -13,6 +15,20 @@
 namespace atelier::gpu::detail {
 
 namespace {
+
+/// The sources of the settings. The texts may be empty; the names are those of
+/// their files, for messages.
+struct settings_source {
+  std::string_view config;
+  std::string config_name;
+  std::string_view special_tokens;
+  std::string special_tokens_name;
+  /// From added_tokens.json; the settings determine whether they are special.
+  std::vector<added_token> legacy_added;
+  std::string legacy_name;
+  /// File of `vocabulary::added`.
+  std::string vocabulary_name;
+};
 
 // A special token as the files name it: only its text, or also its fields.
 // transformers always keeps the two forms apart, and adds a token that is named
@@ -390,10 +406,28 @@ private:
 
 } // namespace
 
-core::result<tokenizer_settings> read_settings(const settings_source& from,
+std::string config_name_of(const tokenizer_files& from) {
+  return (from.words().parent_path() / "tokenizer_config.json").string();
+}
+
+core::result<tokenizer_settings> read_settings(const tokenizer_files& from,
                                                const vocabulary& words,
                                                const token_scheme& scheme) {
-  return reader{from, words, scheme}.run();
+  const auto folder = from.words().parent_path();
+  const auto legacy = folder / "added_tokens.json";
+  auto legacy_added = read_added_tokens(legacy);
+  if (!legacy_added)
+    return legacy_added.why();
+  const settings_source source{
+    .config = from.config,
+    .config_name = config_name_of(from),
+    .special_tokens = from.special_tokens,
+    .special_tokens_name = (folder / "special_tokens_map.json").string(),
+    .legacy_added = std::move(*legacy_added),
+    .legacy_name = legacy.string(),
+    .vocabulary_name = from.words().string(),
+  };
+  return reader{source, words, scheme}.run();
 }
 
 } // namespace atelier::gpu::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/utf8.hpp>
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/vocabulary_file.hpp>
 #include <atelier/gpu/models/tokenizer/detail/vocabulary_json.hpp>
 

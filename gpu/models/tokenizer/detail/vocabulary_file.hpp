@@ -16,10 +16,6 @@ namespace atelier::gpu::detail {
 /// The suffix of a word's last byte in vocabularies.
 inline constexpr std::string_view end_of_word = "</w>";
 
-/// The largest accepted id: far above any vocabulary, and far below values that
-/// could overflow.
-inline constexpr int32_t most_token_id = (1 << 24) - 1;
-
 /// Two tokens that are joined to one.
 struct merge {
   int32_t left;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atelier/core/result.hpp>
-#include <atelier/gpu/models/files/detail/foreign_json.hpp>
+#include <atelier/gpu/models/files/foreign_json.hpp>
 #include <atelier/gpu/models/tokenizer/detail/added_tokens.hpp>
 
 #include <cstdint>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/clip/detail/text_names.hpp>
-#include <atelier/gpu/models/files/detail/inferred_config.hpp>
-#include <atelier/gpu/models/files/detail/inferred_part.hpp>
-#include <atelier/gpu/models/files/detail/model_folder.hpp>
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/clip/text_file.hpp>
+#include <atelier/gpu/models/files/inferred_part.hpp>
+#include <atelier/gpu/models/files/part_folder.hpp>
 #include <atelier/gpu/models/files/printable.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
+#include <atelier/gpu/models/unet/detail/inferred_unet.hpp>
 #include <atelier/gpu/models/unet/detail/prediction_type.hpp>
 #include <atelier/gpu/models/unet/detail/single_file.hpp>
 #include <atelier/gpu/models/unet/detail/unet_names.hpp>
 #include <atelier/gpu/models/unet/unet_family.hpp>
-#include <atelier/gpu/models/vae/detail/vae_file.hpp>
+#include <atelier/gpu/models/vae/vae_file.hpp>
 
 #include <fmt/format.h>
 
@@ -272,8 +272,9 @@ private:
     const auto prefix = vae_prefix(names_);
     if (!prefix || options_.vae || unet_alone_)
       return {};
-    auto opened =
-      open_original_vae(file_, path_, *prefix, *out_.pipeline, image_size_);
+    auto traits = out_.pipeline->single_file_vae;
+    traits.sample_size = image_size_;
+    auto opened = open_original_vae(file_, path_, *prefix, traits);
     if (!opened)
       return opened.why();
     out_.vae = std::move(*opened);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/layers/detail/attention.hpp>
+#include <atelier/gpu/models/layers/attention.hpp>
 #include <atelier/gpu/models/unet/detail/unet_attention.hpp>
 
 namespace atelier::gpu::detail {

@@ -3,7 +3,7 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
-#include <atelier/gpu/models/layers/detail/dense.hpp>
+#include <atelier/gpu/models/layers/dense.hpp>
 
 #include <torch/torch.h>
 

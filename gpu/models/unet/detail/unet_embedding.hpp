@@ -3,9 +3,9 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
-#include <atelier/gpu/models/layers/detail/dense.hpp>
-#include <atelier/gpu/models/layers/detail/embeddings.hpp>
-#include <atelier/gpu/models/layers/detail/norms.hpp>
+#include <atelier/gpu/models/layers/dense.hpp>
+#include <atelier/gpu/models/layers/embeddings.hpp>
+#include <atelier/gpu/models/layers/norms.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 
 #include <torch/torch.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/files/detail/name_parts.hpp>
-#include <atelier/gpu/models/files/detail/tensor_collection.hpp>
+#include <atelier/gpu/models/files/name_parts.hpp>
+#include <atelier/gpu/models/files/tensor_collection.hpp>
 #include <atelier/gpu/models/unet/detail/unet_names.hpp>
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
-#include <atelier/gpu/models/layers/detail/dense.hpp>
-#include <atelier/gpu/models/layers/detail/norms.hpp>
+#include <atelier/gpu/models/layers/dense.hpp>
+#include <atelier/gpu/models/layers/norms.hpp>
 #include <atelier/gpu/models/unet/unet_config.hpp>
 
 #include <torch/torch.h>

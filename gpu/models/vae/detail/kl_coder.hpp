@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/layers/detail/upsample_conv.hpp>
+#include <atelier/gpu/models/layers/upsample_conv.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 #include <atelier/gpu/models/vae/detail/vae_blocks.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atelier/gpu/models/layers/detail/conv_layer.hpp>
+#include <atelier/gpu/models/layers/conv_layer.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
 
 #include <torch/torch.h>

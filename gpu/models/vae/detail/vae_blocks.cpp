@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atelier/gpu/models/layers/detail/stripes.hpp>
+#include <atelier/gpu/models/layers/stripes.hpp>
 #include <atelier/gpu/models/vae/detail/vae_blocks.hpp>
 
 namespace atelier::gpu::detail {

@@ -3,11 +3,11 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
-#include <atelier/gpu/models/layers/detail/conv_layer.hpp>
-#include <atelier/gpu/models/layers/detail/group_norm_silu.hpp>
-#include <atelier/gpu/models/layers/detail/linear_layer.hpp>
+#include <atelier/gpu/models/layers/conv_layer.hpp>
+#include <atelier/gpu/models/layers/group_norm_silu.hpp>
+#include <atelier/gpu/models/layers/linear_layer.hpp>
+#include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/vae/autoencoder_config.hpp>
-#include <atelier/gpu/models/weights.hpp>
 
 #include <torch/torch.h>
 

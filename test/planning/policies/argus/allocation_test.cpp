@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "planning/policies/argus/ladders.hpp"
+#include "planning/policies/argus/literal_allocation.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
 #include <atelier/bench/papers/policies/argus_allocations.hpp>
@@ -155,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_published_form_equals_the_counts) {
     const auto workers = static_cast<uint32_t>(1 + random.below(4));
     const auto asked = load(some_rate(random, levels, workers), workers);
     const auto counts = allocate_counts(levels, asked);
-    const auto literal = allocate_literal(levels, asked);
+    const auto literal = test::allocate_literal(levels, asked);
     BOOST_REQUIRE_MESSAGE(counts && literal, "instance " << i);
     check_sound(levels, *literal, asked);
     BOOST_REQUIRE_MESSAGE(std::abs(counts->quality - literal->quality) < 1e-6,
@@ -165,7 +166,7 @@ BOOST_AUTO_TEST_CASE(the_published_form_equals_the_counts) {
 
 BOOST_AUTO_TEST_CASE(the_published_form_has_no_plan_in_overload) {
   const auto levels = test::six_levels();
-  const auto a = allocate_literal(levels, load(5, 2));
+  const auto a = test::allocate_literal(levels, load(5, 2));
   BOOST_REQUIRE(!a);
   BOOST_TEST(a.why().text.find("infeasible") != std::string::npos);
 }

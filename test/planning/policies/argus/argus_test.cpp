@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(half_of_the_workers_lost_changes_the_shares_at_once) {
   BOOST_TEST(skip() > before);
 }
 
-BOOST_AUTO_TEST_CASE(the_papers_form_has_lanes_and_levels_of_workers) {
+BOOST_AUTO_TEST_CASE(the_papers_form_has_queues_and_levels_of_workers) {
   auto s = scene_at("argus-paper", 2.8);
   size_t fast = 0;
   for (const auto& a : s.now.workers)
@@ -195,11 +195,11 @@ BOOST_AUTO_TEST_CASE(the_papers_form_has_lanes_and_levels_of_workers) {
   s.there.workers[7].seats_taken = 0;
   const auto& r = s.route(all_near(2));
   BOOST_TEST(r.legs[0].level_of_worker);
-  const auto lane = s.place(r.legs[0], all_near(2));
+  const auto queue = s.place(r.legs[0], all_near(2));
   bool of_level = false;
   for (const auto& w : s.there.workers)
     of_level =
-      of_level || (lane == lane_of(w.worker) && w.level == r.legs[0].skip);
+      of_level || (queue == queue_of(w.worker) && w.level == r.legs[0].skip);
   BOOST_TEST(of_level);
 }
 

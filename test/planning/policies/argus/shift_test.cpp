@@ -34,6 +34,16 @@ table by_gap(size_t n, const std::vector<double>& d) {
   return t;
 }
 
+// Returns Eq. 2: the mean degradation under a shift map.
+double degradation_of(const shift_map& map, const std::vector<double>& h,
+                      const table& d) {
+  double sum = 0;
+  for (size_t c = 0; c < map.rows; ++c)
+    for (size_t v = 0; v < map.columns; ++v)
+      sum += h[c] * map.at(c, v) * d.at(c, v);
+  return sum;
+}
+
 void check_map(const shift_map& map, const std::vector<double>& h,
                const std::vector<double>& f, double within) {
   for (size_t c = 0; c < map.rows; ++c) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/policies/diffserve/cascade_programme.hpp"
 #include "planning/policies/diffserve/cascades.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
@@ -190,7 +191,7 @@ BOOST_AUTO_TEST_CASE(the_programme_equals_the_closed_form) {
     auto random = test::random_of(i);
     const auto p = test::random_problem(random);
     const auto closed = allocate(p);
-    const auto programme = allocate_by_programme(p);
+    const auto programme = test::allocate_by_programme(p);
     const bool as_asked = closed && closed->step == cascade_step::as_asked;
     BOOST_REQUIRE_MESSAGE(
       as_asked == static_cast<bool>(programme),
@@ -334,7 +335,7 @@ BOOST_AUTO_TEST_CASE(published_cascades_give_the_published_thresholds) {
       BOOST_REQUIRE(static_cast<bool>(plan));
       BOOST_TEST(threshold_at(plan->threshold) == threshold,
                  boost::test_tools::tolerance(1e-9));
-      const auto programme = allocate_by_programme(p);
+      const auto programme = test::allocate_by_programme(p);
       BOOST_REQUIRE(static_cast<bool>(programme));
       BOOST_TEST(programme->threshold == plan->threshold);
     }

@@ -14,7 +14,7 @@ using namespace atelier::planning::diffserve;
 
 namespace {
 
-// Counts a confidence as the hub does.
+// Counts a confidence as the scheduler does.
 void count(deferral_counts& into, double confidence) {
   constexpr double noise = 1e-9;
   into.bins.at(static_cast<size_t>(confidence * (thresholds - 1) + noise)) += 1;

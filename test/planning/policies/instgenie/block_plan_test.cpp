@@ -26,6 +26,13 @@ std::vector<block_cost> random_blocks(core::philox& random, size_t n) {
   return out;
 }
 
+// Returns the time if all blocks run from their records, and loading runs in
+// parallel with computing.
+double strawman_seconds(const std::vector<block_cost>& blocks) {
+  return step_seconds(blocks, std::vector<char>(blocks.size(), 1),
+                      needed_by::own_block);
+}
+
 // Returns the least time over all plans.
 double tried_out(const std::vector<block_cost>& blocks, needed_by rule) {
   double least = INFINITY;

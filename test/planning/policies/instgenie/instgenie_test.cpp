@@ -65,12 +65,12 @@ BOOST_AUTO_TEST_CASE(edits_go_where_their_mask_costs_least) {
   const auto& next = s.route(masked(0.2), an_edit()).legs[0];
   // The next step is shorter at the second worker, and the end is sooner at the
   // first.
-  BOOST_TEST((s.place(next, masked(0.2)) == lane_of(w[1].worker)));
+  BOOST_TEST((s.place(next, masked(0.2)) == queue_of(w[1].worker)));
   for (auto& x : w)
     x.max_batch = 1;
   auto ours = scene_of("instgenie", 2);
   ours.there = s.there;
-  BOOST_TEST((ours.place(next, masked(0.2)) == lane_of(w[0].worker)));
+  BOOST_TEST((ours.place(next, masked(0.2)) == queue_of(w[0].worker)));
 }
 
 BOOST_AUTO_TEST_CASE(the_paper_estimates_steps_by_its_own_algorithm) {
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(the_paper_estimates_steps_by_its_own_algorithm) {
   s.there.workers[0].rows = {{0.1, 20, true}, {0.1, 20, true}};
   s.there.workers[1].rows = {{0.8, 20, true}, {0.8, 20, true}};
   const auto& next = s.route(masked(0.2), an_edit()).legs[0];
-  BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
+  BOOST_TEST((s.place(next, masked(0.2)) == queue_of(core::worker_id{1})));
 }
 
 BOOST_AUTO_TEST_CASE(baselines_balance_requests_or_tokens) {
@@ -99,13 +99,13 @@ BOOST_AUTO_TEST_CASE(baselines_balance_requests_or_tokens) {
   s.there.workers[0].rows = {{0.1, 9, true}, {0.1, 9, true}};
   s.there.workers[1].rows = {{0.9, 9, true}};
   const auto next = s.route(masked(0.2), an_edit()).legs[0];
-  BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
+  BOOST_TEST((s.place(next, masked(0.2)) == queue_of(core::worker_id{1})));
   auto tokens = scene_of("token-balance", 2);
   tokens.there = s.there;
-  BOOST_TEST((tokens.place(next, masked(0.2)) == lane_of(core::worker_id{0})));
+  BOOST_TEST((tokens.place(next, masked(0.2)) == queue_of(core::worker_id{0})));
   auto first = scene_of("first-fit", 2);
   first.there = s.there;
-  BOOST_TEST((first.place(next, masked(0.2)) == lane_of(core::worker_id{0})));
+  BOOST_TEST((first.place(next, masked(0.2)) == queue_of(core::worker_id{0})));
 }
 
 BOOST_AUTO_TEST_CASE(static_baselines_keep_their_batches) {
@@ -125,13 +125,13 @@ BOOST_AUTO_TEST_CASE(counts_stand_in_for_rows_that_are_not_told) {
   s.there.workers[0].seats_taken = 3;
   s.there.workers[0].steps_left = 120;
   const auto next = s.route(masked(0.2), an_edit()).legs[0];
-  BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::worker_id{1})));
-  // A request that is not an edit from records waits in its variant's lane.
+  BOOST_TEST((s.place(next, masked(0.2)) == queue_of(core::worker_id{1})));
+  // A request that is not an edit from records waits in its variant's queue.
   BOOST_TEST(
-    (s.place(s.route({}).legs[0], {}) == lane_of(core::variant_id{0})));
+    (s.place(s.route({}).legs[0], {}) == queue_of(core::variant_id{0})));
   for (auto& w : s.there.workers)
     w.hosting.clear();
-  BOOST_TEST((s.place(next, masked(0.2)) == lane_of(core::variant_id{0})));
+  BOOST_TEST((s.place(next, masked(0.2)) == queue_of(core::variant_id{0})));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "planning/policies/nirvana/victims.hpp"
 #include "planning/sample.hpp"
 #include "support/scale.hpp"
 #include <atelier/planning/policies/nirvana/eviction.hpp>
@@ -6,9 +7,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 using namespace atelier;
 using namespace atelier::planning::nirvana;
+using atelier::test::victims;
 
 namespace {
 

@@ -167,14 +167,14 @@ BOOST_AUTO_TEST_CASE(finds_the_route_in_a_plan_of_another_profile) {
   BOOST_TEST(told(choose(pins("base@50", std::nullopt), p)) == "unavailable");
 }
 
-BOOST_AUTO_TEST_CASE(places_in_the_lane_of_the_first_variant) {
+BOOST_AUTO_TEST_CASE(places_in_the_queue_of_the_first_variant) {
   leg next;
   next.any_of = {core::variant_id{2}, core::variant_id{1}};
   auto random = test::random_of(0);
   const auto known = test::three_variants();
   BOOST_TEST((sut.place(next, {core::request{}, facts{}, known, planned(),
                                two_workers(), random})
-              == lane_of(core::variant_id{2})));
+              == queue_of(core::variant_id{2})));
 }
 
 BOOST_AUTO_TEST_CASE(takes_in_order_up_to_the_free_seats) {

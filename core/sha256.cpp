@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/core/sha256.hpp>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <new>
 
 namespace atelier::core {
 
-struct sha256_stream::context {
-  EVP_MD_CTX* evp = EVP_MD_CTX_new();
+namespace {
 
-  // OpenSSL's digest calls fail only if memory runs out or the provider of
-  // SHA-256 is missing. Neither can be handled here.
+// A thread that a stuck disk holds may compute a hash while the process ends,
+// and OpenSSL must not have freed its tables by then.
+void keep_tables_to_the_end() {
+  static const bool kept =
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr) == 1;
+  if (!kept)
+    throw std::bad_alloc{};
+}
+
+} // namespace
+
+// OpenSSL's calls fail only if memory runs out or the provider of SHA-256 is
+// missing. Neither can be handled here.
+struct sha256_stream::context {
+  EVP_MD_CTX* evp = nullptr;
+
   context() {
+    keep_tables_to_the_end();
+    evp = EVP_MD_CTX_new();
     if (evp == nullptr)
       throw std::bad_alloc{};
     start();

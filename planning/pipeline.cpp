@@ -13,9 +13,9 @@ namespace atelier::planning {
 
 namespace {
 
-// Calls f(leg, stage's row) for each stage that a request still has to pass
-// after `from`, in order. A route without legs passes once through the stages
-// of a leg, except that of the steps.
+// Calls f(position) for each stage that a request still has to pass after
+// `from`, in order. A route without legs passes once through the stages of a
+// leg, except that of the steps.
 template <class F>
 void each_after(const pipeline& stages, const route& along,
                 pipeline::position from, F f) {
@@ -24,7 +24,7 @@ void each_after(const pipeline& stages, const route& along,
       if (const auto& row = stages.at(i).row();
           row.hook == at
           && (leg < along.legs.size() || row.place != place::batch))
-        f(leg < along.legs.size() ? &along.legs[leg] : nullptr, row);
+        f(pipeline::position{leg, i});
   };
   auto first = from.stage + 1;
   for (size_t leg = from.leg; leg < along.legs.size(); ++leg)
@@ -274,6 +274,16 @@ core::result<pipeline> pipeline::numbered_as(std::string_view signature) const {
   return out;
 }
 
+slot_use pipeline::counted(slot_use x, position at) const {
+  if (x.name == held::pixels && x.mode == access::replaces && at.leg > 0
+      && at.stage < denoise_
+      && stages_[at.stage]->row().hook == hook::each_leg) {
+    x.name = held::source;
+    x.mode = access::writes;
+  }
+  return x;
+}
+
 slot_counts pipeline::granted(const route& along, position at,
                               bool brings_image) const {
   slot_counts out{};
@@ -290,11 +300,14 @@ slot_counts pipeline::reserve(const route& along, position at,
   slot_counts replaced{};
   // The images up to a stage that reads files, and the slot of its files.
   uint32_t with_files = 0;
-  each_after(*this, along, at, [&](const leg* in, const stage_row& row) {
+  each_after(*this, along, at, [&](position later) {
+    const auto* in = leg_at(along, later.leg);
+    const auto& row = stages_[later.stage]->row();
     uint32_t beside = 0;
-    for (const auto& x : row.slots) {
-      if (!x.applies(in, brings_image))
+    for (const auto& use : row.slots) {
+      if (!use.applies(in, brings_image))
         continue;
+      const auto x = counted(use, later);
       if (x.mode == access::writes)
         count(out, x);
       else if (x.mode == access::replaces)
@@ -311,7 +324,7 @@ slot_counts pipeline::reserve(const route& along, position at,
   out[image_kind] = std::max(out[image_kind], with_files);
   const auto& own = stages_[at.stage]->row();
   for (const auto& x : own.slots)
-    if (x.mode == access::replaces
+    if (counted(x, at).mode == access::replaces
         && x.applies(leg_at(along, at.leg), brings_image)) {
       auto& left = out[static_cast<size_t>(kind_of(x.name))];
       left -= std::min(left, 1u);

@@ -78,6 +78,12 @@ public:
     size_t stage = 0;
   };
 
+  /// Returns as what a slot counts that a stage uses. The image of an earlier
+  /// leg stays when a stage replaces it before the steps of a later leg, and
+  /// the new pixels stay until that leg ends: they count as a source that the
+  /// stage writes.
+  slot_use counted(slot_use x, position at) const;
+
   /// Returns the slots by kind that a stage waits for and is granted at once
   /// for a request. No stage waits for slots of captures or of files.
   slot_counts granted(const route& along, position at, bool brings_image) const;
@@ -86,12 +92,12 @@ public:
   /// stage's slots, so that advanced requests can always continue. For images:
   /// one for each image that it may still write, if it keeps all of them, and
   /// one more if it has yet to replace one; a stage that replaces an image
-  /// leaves one less, since it releases the old one. For states, which are
-  /// released at the end of their leg: those of the rest of the leg, and those
-  /// of a later leg in addition to the released ones. If a stage reads files,
-  /// their slot counts as one of those that it leaves.
-  /// The rule also holds for kinds that the stage does not take: requests with
-  /// three legs and others deadlock if a leg is prepared, which takes a state,
+  /// leaves one less if it releases the old one (see counted). For states,
+  /// which are released at the end of their leg: those of the rest of the leg,
+  /// and those of a later leg in addition to the released ones. If a stage
+  /// reads files, their slot counts as one of those that it leaves. The rule
+  /// also holds for kinds that the stage does not take: requests with three
+  /// legs and others deadlock if a leg is prepared, which takes a state,
   /// without leaving the images that it needs next (schedule_search.hpp,
   /// search_rules::kinds_apart).
   slot_counts reserve(const route& along, position at, bool brings_image) const;

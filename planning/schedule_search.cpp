@@ -96,9 +96,10 @@ way_step step_of(const pipeline& stages, const searched_row& row,
   way_step out;
   out.name = stages.at(at.stage).row().name;
   out.leg = at.leg;
-  for (const auto& x : stages.at(at.stage).row().slots) {
-    if (!x.applies(in, row.brings_image))
+  for (const auto& use : stages.at(at.stage).row().slots) {
+    if (!use.applies(in, row.brings_image))
       continue;
+    const auto x = stages.counted(use, at);
     if (x.mode == access::reads)
       out.reads_files = out.reads_files || x.name == held::files;
     else if (x.name == held::capture)

@@ -196,7 +196,12 @@ const planning::leg* course::running_leg() const {
 core::extent course::px(const holding& has) const {
   if (const auto own = has.px(); own != core::extent{})
     return own;
-  return answering_ || !known_.best ? recipe_.px : drawn_.px;
+  return drawn_by(has).px;
+}
+
+const core::recipe& course::drawn_by(const holding& has) const {
+  const bool found_for_leg = has.found() && starts_from_found();
+  return answering_ || !known_.best || found_for_leg ? recipe_ : drawn_;
 }
 
 const planning::stage_slots& course::stage_slots() const {
@@ -318,8 +323,8 @@ planning::row_view course::view(const holding& has,
     v.skip = saved_;
   }
   if (has[held::pixels]) {
-    v.drawn = has.found() || answering_ ? &recipe_ : &drawn_;
-    v.px = has.px() != core::extent{} ? has.px() : v.drawn->px;
+    v.drawn = &drawn_by(has);
+    v.px = px(has);
   }
   return v;
 }

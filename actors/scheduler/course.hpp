@@ -245,6 +245,9 @@ public:
 private:
   void begin_leg_by(uint32_t leg, core::variant_id variant);
 
+  // Returns the recipe by which its pixels were drawn.
+  const core::recipe& drawn_by(const holding& has) const;
+
   const core::request* wanted_ = nullptr;
   const planning::profile* costs_ = nullptr;
   /// The plan under which the route was chosen, and the slots of its routes.

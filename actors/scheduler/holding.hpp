@@ -35,7 +35,8 @@ public:
     return steps_;
   }
 
-  /// Whether it holds pixels of earlier work, which no leg of it drew.
+  /// Whether it holds pixels that no leg of it drew: those of earlier work, or
+  /// what a stage made of an image for its leg to start from.
   bool found() const {
     return static_cast<bool>(found_);
   }
@@ -58,9 +59,11 @@ private:
   uint32_t steps_ = 0;
   /// The image, and mask, that its leg starts from.
   ipc::slot_ref source_;
-  /// Pixels of earlier work that it starts from, or that answer it.
+  /// Pixels of earlier work that it starts from, or that answer it; or what a
+  /// stage made of them, or of the newest image.
   ipc::slot_ref found_;
   core::extent found_px_;
+  bool redrawn_ = false;
   /// Pixels of the newest image. Older ones stay until the request ends.
   ipc::slot_ref image_;
   core::extent image_px_;

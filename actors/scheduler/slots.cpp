@@ -327,12 +327,17 @@ core::result<void> slots::keep(holding& of, const held_slots& wrote,
   take(held::state, of.state_);
   take(held::source, of.source_);
   take(held::encoded, of.encoded_);
-  // Before a leg ended with an image, pixels are those that it starts from, or
-  // that answer a route without legs.
-  const bool newest = at == core::phase::finishing && of.image_;
-  take(held::pixels, newest ? of.image_ : of.found_);
-  if (given[held::pixels] && px != core::extent{})
+  if (given[held::pixels]) {
+    // Before a leg ended with an image, pixels are those that it starts from,
+    // or that answer a route without legs.
+    const bool newest = at == core::phase::finishing && of.image_;
+    const bool redrawn = static_cast<bool>(wrote.reading[held::pixels]);
+    if (redrawn && px == core::extent{})
+      px = of.px();
+    take(held::pixels, newest ? of.image_ : of.found_);
     (newest ? of.image_px_ : of.found_px_) = px;
+    of.redrawn_ = of.redrawn_ || (redrawn && !newest);
+  }
   if (wrote.reads_files)
     drop(wrote.reading[held::files]);
   return {};
@@ -392,6 +397,8 @@ void slots::begin_leg(holding& of) {
   of.steps_ = 0;
   of.left_out_.clear();
   drop_source(of);
+  if (of.redrawn_)
+    drop_found(of);
 }
 
 void slots::drop_start(holding& of) {
@@ -407,6 +414,7 @@ void slots::drop_source(holding& of) {
 void slots::drop_found(holding& of) {
   drop_and_forget(of.found_);
   of.found_px_ = {};
+  of.redrawn_ = false;
 }
 
 void slots::drop_captures(holding& of) {
@@ -418,6 +426,7 @@ void slots::take_found(holding& of) {
   ATELIER_EXPECTS(of.found_, "the request holds pixels of earlier work");
   of.image_ = std::exchange(of.found_, {});
   of.image_px_ = std::exchange(of.found_px_, {});
+  of.redrawn_ = false;
 }
 
 void slots::drop(const ipc::slot_ref& slot) {

@@ -192,7 +192,8 @@ public:
   /// image and the captures, and no state, source or found pixels.
   void end_leg(holding& of, const held_slots& wrote, bool with_image);
 
-  /// Frees what a leg began with: it begins, or begins anew.
+  /// Frees what a leg began with: it begins, or begins anew. Pixels of earlier
+  /// work stay if no stage of the leg replaced them.
   void begin_leg(holding& of);
 
   /// Frees state, source and found pixels.

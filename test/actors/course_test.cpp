@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/stage_orders.hpp"
 #include <atelier/actors/scheduler/course.hpp>
+#include <atelier/actors/scheduler/slots.hpp>
+#include <atelier/ipc/heap_store.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -76,6 +79,21 @@ struct rig {
       test::standard_stages(), plan->routes);
     sut.begin(wanted, costs, plan, slots);
     sut.choose(core::route_id{0}, std::nullopt, plan, slots);
+  }
+
+  /// Returns what a request holds after a stage made pixels for its leg to
+  /// start from.
+  static actors::holding with_start() {
+    const auto store = std::make_shared<ipc::heap_store>(
+      1, actors::slot_counts{1, 1, 0}, std::array<uint64_t, 3>{64, 64, 0});
+    actors::slots all{1, {1, 1, 0}, store};
+    constexpr core::ticket who{core::request_id{1}, 1};
+    all.grant(who, {}, {held::pixels}, {});
+    const auto done = all.conclude(who);
+    BOOST_REQUIRE(store->publish(done.granted[held::pixels], 1, 0));
+    actors::holding out;
+    BOOST_REQUIRE(all.keep(out, done, core::phase::preparing, "any", 0));
+    return out;
   }
 
   void find(std::vector<planning::match> near) {
@@ -270,6 +288,34 @@ BOOST_AUTO_TEST_CASE(pixels_without_a_size_have_that_of_their_recipe) {
   sut.end_leg(core::ec::none);
   sut.finish();
   BOOST_TEST((sut.px(nothing) == own));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_later_leg_starts_from_was_drawn_by_the_one_before) {
+  costs.variants[heavy.value].native_px = {16, 20};
+  follow({leg_of({light}), leg_of({heavy}, origin::stage_image)});
+  sut.begin_leg(0);
+  const auto own = sut.recipe().px;
+  sut.end_leg(core::ec::none);
+  sut.begin_leg(1);
+  BOOST_TEST_REQUIRE((sut.recipe().px != own));
+  const auto start = with_start();
+  const auto view = sut.view(start, {});
+  BOOST_TEST_REQUIRE(view.drawn != nullptr);
+  BOOST_TEST((view.drawn->variant == light));
+  BOOST_TEST((view.px == own));
+  BOOST_TEST((sut.px(start) == own));
+}
+
+BOOST_AUTO_TEST_CASE(found_work_was_drawn_as_the_leg_that_starts_from_it) {
+  costs.variants[heavy.value].native_px = {16, 20};
+  follow({leg_of({light}), leg_of({heavy}, origin::image, 5)});
+  find({stored({})});
+  sut.begin_leg(0);
+  sut.end_leg(core::ec::none);
+  sut.begin_leg(1);
+  const auto start = with_start();
+  BOOST_TEST((sut.view(start, {}).drawn->variant == heavy));
+  BOOST_TEST((sut.px(start) == core::extent{16, 20}));
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_counts_only_for_edits) {

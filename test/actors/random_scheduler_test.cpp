@@ -35,7 +35,6 @@ public:
     test::random_stage_options drawn;
     drawn.finds = finds;
     drawn.strays = chance(60);
-    drawn.roomy = roomy_;
     drawn.slot_bytes = chance(50) ? 4'096 : 0;
     o.slot_bytes = {0, drawn.slot_bytes, 0};
     stages_.emplace(random_, drawn);

@@ -130,13 +130,9 @@ using stage_run = std::function<core::result<told_stage::done>(
 struct random_stage_options {
   /// Requests search for images, and are answered with one.
   bool finds = false;
-  /// Some stages misbehave; some write slots, or run beside the scheduler.
+  /// Some stages misbehave; some run beside the scheduler.
   bool strays = false;
-  bool writes = true;
   bool background = true;
-  /// There are slots for every request at once, so that a stage may change the
-  /// image from which a leg starts.
-  bool roomy = false;
   /// The bytes of an image slot; 0: slots keep none.
   uint64_t slot_bytes = 0;
   /// The `run` of these stages, whose name it gets.
@@ -200,32 +196,31 @@ public:
     }
     // It stands before `prepare`, in the place of `fetch`.
     if (!finds && chance(40))
-      own.fetch = told(
-        "smooth", hook::each_leg, rule(),
-        {{held::pixels, o.roomy ? access::replaces : access::reads, on_it}},
-        stray("smooth", false), where());
+      own.fetch = told("smooth", hook::each_leg, rule(),
+                       {{held::pixels, access::replaces, on_it}},
+                       stray("smooth", false), where());
     if (chance(40)) {
       const std::array each{uses{}, uses{{held::files, access::reads, brings}},
                             uses{{held::state, access::reads, at_all}},
                             uses{{held::state, access::replaces, at_all}}};
-      more.push_back({told("early", hook::each_leg, rule(),
-                           each[random.below(o.writes ? each.size() : 3)],
-                           stray("early", false), on_path()),
-                      "prepare"});
+      more.push_back(
+        {told("early", hook::each_leg, rule(), each[random.below(each.size())],
+              stray("early", false), on_path()),
+         "prepare"});
     }
     const uses replaces{{held::pixels, access::replaces}};
     const std::array images{uses{}, uses{{held::pixels, access::reads}},
                             replaces, replaces};
     if (chance(40))
       more.push_back({told("grade", hook::each_leg, rule(),
-                           images[random.below(o.writes ? images.size() : 2)],
+                           images[random.below(images.size())],
                            stray("grade", false), on_path()),
                       "denoise"});
     if (chance(40))
       more.push_back(
         {told("check", hook::before_answer, rule(),
-              images[random.below(o.writes ? images.size() : 2)],
-              stray("check", false), on_path()),
+              images[random.below(images.size())], stray("check", false),
+              on_path()),
          more.empty() || more.back().after != "denoise" ? "denoise" : "grade"});
     if (chance(40))
       own.remember =

@@ -76,6 +76,8 @@ BOOST_AUTO_TEST_CASE(a_size_belongs_to_the_pixels_that_a_stage_gave_it) {
   replace(has, after, {});
   BOOST_TEST((has.px() == large));
   // Another leg starts from pixels of its own, and fails.
+  replace(has, core::phase::preparing, {});
+  BOOST_TEST((has.px() == large));
   replace(has, core::phase::preparing, small);
   BOOST_TEST((has.px() == small));
   draw(has, first, false);
@@ -231,6 +233,29 @@ BOOST_AUTO_TEST_CASE(a_state_with_too_many_steps_is_refused) {
   BOOST_TEST(!has.any());
   write(has, second, {held::state}, core::phase::preparing, 11);
   BOOST_TEST(has.steps() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(a_leg_that_begins_anew_redraws_what_it_starts_from) {
+  actors::holding has;
+  write(has, first, {held::pixels});
+  sut.begin_leg(has);
+  BOOST_TEST(has.found());
+  replace(has, core::phase::preparing, {16, 16});
+  sut.begin_leg(has);
+  BOOST_TEST(!has.found());
+  BOOST_TEST(sut.in_use() == 0u);
+  // Neither the size nor the change belongs to those that are found next.
+  write(has, first, {held::pixels});
+  BOOST_TEST((has.px() == core::extent{}));
+  sut.begin_leg(has);
+  BOOST_TEST(has.found());
+  sut.drop_found(has);
+  // The image stays from which a start was made.
+  draw(has, first, true);
+  replace(has, core::phase::preparing, {});
+  sut.begin_leg(has);
+  BOOST_TEST(!has.found());
+  BOOST_TEST(static_cast<bool>(has[held::pixels]));
 }
 
 BOOST_AUTO_TEST_CASE(found_pixels_are_not_the_image_until_they_are_taken) {

@@ -125,7 +125,7 @@ private:
     std::vector<planning::slot_use> out;
     for (const auto& x : stages_.at(r.way[r.at].stage).row().slots)
       if (x.applies(leg_of(r), r.asked.brings_image))
-        out.push_back(x);
+        out.push_back(stages_.counted(x, r.way[r.at]));
     return out;
   }
 

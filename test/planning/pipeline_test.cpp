@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(stages_on_the_devices_belong_to_legs_or_to_the_answer) {
                               "those before the answer";
   BOOST_TEST(
     error_of(sut.add(stage_of("look", hook::before_route, {}, place::device)))
-    == "invalid_argument: stage 'look' cannot be after 'finish': the order is "
+    == "invalid_argument: stage 'look' cannot be after 'prepare': the order is "
        "stages before the route, of each leg, before the answer, and after the "
        "answer");
   pipeline first;
@@ -323,6 +323,43 @@ BOOST_AUTO_TEST_CASE(no_stage_waits_for_captures) {
   BOOST_TEST((sut.granted(along, {0, 1}, false) == counts(1, 1)));
   BOOST_TEST((sut.reserve(along, {0, 0}, false) == counts(1, 2)));
   BOOST_TEST((sut.least(along, false) == counts(2, 2)));
+}
+
+// The image of the leg before stays, so the stage frees no slot.
+BOOST_AUTO_TEST_CASE(what_a_later_leg_starts_from_is_left_a_slot_of_its_own) {
+  const auto along = route_of(
+    "two", {leg_from(origin::noise), leg_from(origin::stage_image, 4)});
+  const auto without = standard_list();
+  auto sut = standard_list();
+  const auto later = [](const leg* in, bool) {
+    return in != nullptr && in->from == origin::stage_image;
+  };
+  BOOST_TEST_REQUIRE(
+    error_of(
+      sut.add(stage_of("smooth", hook::each_leg,
+                       {{held::pixels, planning::access::replaces, later}}),
+              "prepare"))
+    == "");
+  constexpr size_t images = 1;
+  const auto more = [&](size_t leg, size_t stage, size_t now) {
+    return sut.reserve(along, {leg, now}, false)[images]
+         - without.reserve(along, {leg, stage}, false)[images];
+  };
+  BOOST_TEST(more(0, 0, 0) == 1u);
+  BOOST_TEST(more(0, 1, 2) == 1u);
+  BOOST_TEST(more(1, 0, 0) == 1u);
+  // The stage leaves as many as preparing left without it, and frees none.
+  BOOST_TEST(more(1, 0, 1) == 0u);
+  BOOST_TEST(more(1, 1, 2) == 0u);
+  BOOST_TEST(sut.least(along, false)[images]
+             == without.least(along, false)[images] + 1);
+  const slot_use replaced{held::pixels, planning::access::replaces};
+  BOOST_TEST((sut.counted(replaced, {1, 1}).name == held::source));
+  BOOST_TEST((sut.counted(replaced, {1, 1}).mode == planning::access::writes));
+  // The first leg has no image before; what stands behind the steps replaces
+  // the newest one.
+  for (const pipeline::position at : {pipeline::position{0, 1}, {1, 2}, {2, 3}})
+    BOOST_TEST((sut.counted(replaced, at).mode == planning::access::replaces));
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_that_is_added_is_left_what_it_writes) {

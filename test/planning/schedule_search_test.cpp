@@ -242,14 +242,14 @@ pipeline with(const pipeline& stages, stage_ptr x, std::string_view after) {
   return out;
 }
 
+bool in_later_leg(const leg* in, bool) {
+  return in != nullptr && in->from == origin::stage_image;
+}
+
 // -- random pipelines ---------------------------------------------------------
 
 bool brings(const leg* in, bool brings_image) {
   return in != nullptr && brings_image;
-}
-
-bool in_later_leg(const leg* in, bool) {
-  return in != nullptr && in->from == origin::stage_image;
 }
 
 pipeline random_stages(core::philox& random) {
@@ -406,6 +406,25 @@ BOOST_AUTO_TEST_CASE(an_upscaler_that_writes_where_its_row_reads_gets_stuck) {
   BOOST_TEST(names(text, "waits forever for upscale, which needs 2 free "
                          "image slots where 1 of 3 are\n"));
   BOOST_TEST(stuck_of(does, 4, plain(), {2, 3, 0}, {}) == "");
+}
+
+// The image of the leg before stays beside the one that was made of it.
+BOOST_AUTO_TEST_CASE(a_stage_that_makes_the_start_of_a_later_leg_is_sound) {
+  const auto smooth = stage_of("smooth", hook::each_leg,
+                               {{held::pixels, replaces, in_later_leg}});
+  const auto stages = with(standard_list(), smooth, "prepare");
+  BOOST_TEST(stuck_of_four(stages, {plain(), drawn_on(), three_legs()}, 0)
+             == "");
+  BOOST_TEST(static_cast<bool>(check(stages, {16, 16, 4})));
+  // As if the stage freed that image.
+  const auto rules = reserving(stages, [](slot_counts x) {
+    x[images] -= std::min(x[images], 1u);
+    return x;
+  });
+  auto there = stages.least(drawn_on().route, false);
+  --there[images];
+  BOOST_TEST(
+    names(stuck_of(stages, 4, drawn_on(), there, rules), "waits forever for"));
 }
 
 BOOST_AUTO_TEST_CASE(a_state_that_no_row_counts_gets_stuck) {

@@ -19,7 +19,7 @@ import pixels
 from polling import polled
 from process_test import expect
 
-PATIENCE_S = 400
+PATIENCE_S = 1200
 ADDRESS = "http://127.0.0.1:7860"
 SEED = "1"
 

@@ -417,14 +417,20 @@ BOOST_AUTO_TEST_CASE(a_stage_that_makes_the_start_of_a_later_leg_is_sound) {
              == "");
   BOOST_TEST(static_cast<bool>(check(stages, {16, 16, 4})));
   // As if the stage freed that image.
-  const auto rules = reserving(stages, [](slot_counts x) {
-    x[images] -= std::min(x[images], 1u);
-    return x;
-  });
-  auto there = stages.least(drawn_on().route, false);
-  --there[images];
-  BOOST_TEST(
-    names(stuck_of(stages, 4, drawn_on(), there, rules), "waits forever for"));
+  search_rules rules;
+  rules.reserve = [stages](const route& along, pipeline::position at,
+                           bool brings_image) {
+    auto out = stages.reserve(along, at, brings_image);
+    if (at.leg == 1 && at.stage == *stages.find("smooth"))
+      --out[images];
+    return out;
+  };
+  std::string text;
+  for (auto there = stages.least(drawn_on().route, false);
+       text.empty() && there[images] < 9; ++there[images])
+    text = stuck_of(stages, 4, drawn_on(), {4, there[images], 0}, rules);
+  BOOST_TEST(names(text, "smooth of leg 2\n"));
+  BOOST_TEST(names(text, "waits forever for"));
 }
 
 BOOST_AUTO_TEST_CASE(a_state_that_no_row_counts_gets_stuck) {

@@ -185,8 +185,7 @@ void take_shares(const attention_job& job, int64_t tile, int64_t keys,
       store(shares + i * block_keys + j, share);
     }
     factors[i] = hw::GetLane(exp2_of(broadcast((most[i] - now) * log2_scale)));
-    total[i] =
-      total[i] * factors[i] + hw::GetLane(hw::SumOfLanes(float_tag, sum));
+    total[i] = total[i] * factors[i] + sum_of(float_tag, sum);
     most[i] = now;
   }
 }

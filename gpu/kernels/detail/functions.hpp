@@ -8,6 +8,20 @@
 
 namespace atelier::gpu::host::ATELIER_KERNEL_TARGET {
 
+/// Returns the sum of all lanes: of the lower and the upper half, and so on.
+/// Highway's own sum differs between its versions.
+template <class Tag, class Vector>
+HWY_INLINE float sum_of(Tag tag, Vector x) {
+  if constexpr (hw::MaxLanes(tag) > 4) {
+    constexpr hw::Half<Tag> half;
+    return sum_of(half,
+                  hw::Add(hw::LowerHalf(half, x), hw::UpperHalf(half, x)));
+  } else {
+    const auto pairs = hw::Add(x, hw::Shuffle1032(x));
+    return hw::GetLane(hw::Add(pairs, hw::Shuffle2301(pairs)));
+  }
+}
+
 /// Returns y * 2^whole, for whole numbers; infinity on overflow, 0 on
 /// underflow.
 inline floats scale_by_power(floats y, floats whole) {

@@ -128,6 +128,7 @@ install(FILES
   config/cmake/FindPrometheusCore.cmake
   config/cmake/FindWebP.cmake
   config/cmake/Findhnswlib.cmake
+  config/cmake/Findhwy.cmake
   config/cmake/FindxxHash.cmake
   config/cmake/packaged_program.cpp
   DESTINATION "${ATELIER_PACKAGE_DIR}")

@@ -5,8 +5,9 @@
 
 namespace atelier::gpu::host {
 
-/// Element types of the kernels. bfloat16 is multiplied without conversion and
-/// summed in float32.
+/// Element types of the kernels. bfloat16 is multiplied without conversion
+/// where the processor can, otherwise widened to float32 first; sums are
+/// float32.
 enum class element : uint8_t { float32, bfloat16 };
 
 constexpr int64_t bytes_of(element x) {
@@ -88,7 +89,7 @@ int64_t count_dense_tasks(const dense_job& job);
 
 /// Runs tasks first..last of a job.
 /// Threads: any number at once on different tasks.
-/// @pre runs_float32() or, for bfloat16, runs_bfloat16()
+/// @pre runs_kernels()
 void run_dense(const dense_job& job, int64_t first, int64_t last);
 
 /// Returns how many elements pack_dense writes for one piece of a panel.
@@ -113,6 +114,7 @@ struct dense_source {
 /// column `at` of the panel on. The rest of the panel is not written: it must
 /// hold zeros if no more columns follow. bfloat16 requires an even number of
 /// channels.
+/// @pre runs_kernels()
 void pack_dense(element type, const dense_source& from, int64_t columns,
                 int64_t at, void* to);
 

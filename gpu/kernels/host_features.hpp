@@ -3,12 +3,11 @@
 
 namespace atelier::gpu::host {
 
-/// Return whether this processor runs the kernels of this folder on float32
-/// (AVX-512 F, BW, DQ and VL), and whether it also runs them on bfloat16. They
-/// return false on other processors, where callers use LibTorch's operators
-/// instead.
+/// Returns whether kernels of this folder are compiled for this processor: it
+/// has AVX2, FMA, BMI and BMI2. Callers use LibTorch's operators on others.
+/// AVX-512 (F, BW, CD, DQ, VL) and its BF16 are used where the processor has
+/// them; without BF16, bfloat16 is widened to float32.
 /// Threads: any.
-bool runs_float32();
-bool runs_bfloat16();
+bool runs_kernels();
 
 } // namespace atelier::gpu::host

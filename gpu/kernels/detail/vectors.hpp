@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Only for sources that are compiled for AVX-512.
+// Only for kernels_*.cpp, which are compiled for one target each and define
+// ATELIER_KERNEL_TARGET as its name. Everything here is in a namespace of that
+// name: two sources with different instructions must not share an inline
+// function, of which the linker keeps one.
+//
+// Highway's own dispatch (foreach_target.h) is not used: its targets do not
+// include AVX-512 with BF16 in version 1.0.3, and it needs a library beside the
+// headers.
 
-#include <immintrin.h>
+// One target at a time, and without what no kernel uses: F16C and the
+// instructions for cryptography.
+#define HWY_COMPILE_ONLY_STATIC
+#define HWY_DISABLE_F16C
+#define HWY_DISABLE_PCLMUL_AES
+#include <hwy/highway.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #ifdef __clang__
 #  define ATELIER_UNROLL _Pragma("unroll")
@@ -13,109 +27,140 @@
 #  define ATELIER_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-namespace atelier::gpu::host::detail {
+namespace atelier::gpu::host::ATELIER_KERNEL_TARGET {
+
+namespace hw = hwy::HWY_NAMESPACE;
 
 using bfloat16 = uint16_t;
 
-/// Returns a mask of the first `count` lanes: all if count >= 16, none if count
-/// <= 0.
-inline __mmask16 lanes(int64_t count) {
-  if (count >= 16)
-    return 0xffff;
-  return count <= 0 ? __mmask16{0} : static_cast<__mmask16>((1u << count) - 1u);
+constexpr hw::ScalableTag<float> float_tag;
+constexpr hw::ScalableTag<int32_t> int_tag;
+/// Of words of 32 bits, such as a pair of bfloat16.
+constexpr hw::ScalableTag<uint32_t> word_tag;
+/// Of as many bfloat16 as a vector has floats.
+constexpr hw::Rebind<bfloat16, hw::ScalableTag<float>> half_tag;
+
+using floats = hw::Vec<decltype(float_tag)>;
+using words = hw::Vec<decltype(word_tag)>;
+
+/// Floats in a vector.
+constexpr int64_t lanes = HWY_LANES(float);
+/// The same, for tiles, which are counted by size_t as arrays are.
+constexpr size_t lane_count = HWY_LANES(float);
+
+/// Whether whole vectors are better loaded and stored without a mask. AVX2 has
+/// no masks at all for elements of 16 bits.
+constexpr bool slow_masks = HWY_MEM_OPS_MIGHT_FAULT;
+
+/// The first lanes of a vector: all if count >= lanes, none if count <= 0.
+struct first_lanes {
+  explicit first_lanes(int64_t many)
+    : count(many < 0 ? 0 : many),
+      mask(hw::FirstN(float_tag, static_cast<size_t>(count))) {}
+
+  int64_t count;
+  hw::Mask<decltype(float_tag)> mask;
+};
+
+/// Returns a bfloat16's number.
+inline float number_of(bfloat16 x) {
+  return __builtin_bit_cast(float, static_cast<uint32_t>(x) << 16);
 }
 
-inline __m512 widen(__m256i x) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+inline float number_of(float x) {
+  return x;
 }
 
-inline __m256i narrow(__m512 x) {
-  return (__m256i)_mm512_cvtneps_pbh(x);
+inline floats broadcast(float x) {
+  return hw::Set(float_tag, x);
 }
 
-inline __m512 load(const float* from, __mmask16 mask) {
-  return _mm512_maskz_loadu_ps(mask, from);
+inline floats zeros() {
+  return hw::Zero(float_tag);
 }
 
-inline __m512 load(const bfloat16* from, __mmask16 mask) {
-  return widen(_mm256_maskz_loadu_epi16(mask, from));
+inline floats widen(hw::Vec<decltype(half_tag)> x) {
+  return hw::BitCast(float_tag, hw::ShiftLeft<16>(hw::PromoteTo(word_tag, x)));
 }
 
-inline __m512 load(const float* from) {
-  return _mm512_loadu_ps(from);
+/// Rounds to the nearest, ties to even. The instructions for BF16 round what is
+/// below the least normal number to 0.
+inline hw::Vec<decltype(half_tag)> narrow(floats x) {
+#ifdef __AVX512BF16__
+  return hw::Vec<decltype(half_tag)>{(__m256i)_mm512_cvtneps_pbh(x.raw)};
+#else
+  const auto bits = hw::BitCast(word_tag, x);
+  const auto odd =
+    hw::And(hw::ShiftRight<16>(bits), hw::Set(word_tag, uint32_t{1}));
+  const auto rounded =
+    hw::Add(hw::Add(bits, hw::Set(word_tag, uint32_t{0x7fff})), odd);
+  // The payload of a NaN must not be rounded to that of an infinity.
+  const auto quiet = hw::Or(bits, hw::Set(word_tag, uint32_t{0x400000}));
+  const auto kept =
+    hw::IfThenElse(hw::RebindMask(word_tag, hw::IsNaN(x)), quiet, rounded);
+  return hw::DemoteTo(half_tag, hw::BitCast(int_tag, hw::ShiftRight<16>(kept)));
+#endif
 }
 
-inline __m512 load(const bfloat16* from) {
-  return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+inline floats load(const float* from) {
+  return hw::LoadU(float_tag, from);
 }
 
-inline void store(float* to, __mmask16 mask, __m512 x) {
-  _mm512_mask_storeu_ps(to, mask, x);
+inline floats load(const bfloat16* from) {
+  return widen(hw::LoadU(half_tag, from));
 }
 
-inline void store(bfloat16* to, __mmask16 mask, __m512 x) {
-  _mm256_mask_storeu_epi16(to, mask, narrow(x));
+/// Loads the first lanes, and zeros; reads nothing else.
+inline floats load(const float* from, const first_lanes& some) {
+  if (slow_masks && some.count >= lanes)
+    return load(from);
+  return hw::MaskedLoad(some.mask, float_tag, from);
 }
 
-inline void store(float* to, __m512 x) {
-  _mm512_storeu_ps(to, x);
+inline floats load(const bfloat16* from, const first_lanes& some) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  if (some.count >= lanes)
+    return load(from);
+  HWY_ALIGN bfloat16 room[lanes] = {};
+  std::memcpy(room, from, static_cast<size_t>(some.count) * sizeof(bfloat16));
+  return load(room);
+#else
+  return widen(hw::MaskedLoad(
+    hw::FirstN(half_tag, static_cast<size_t>(some.count)), half_tag, from));
+#endif
 }
 
-inline void store(bfloat16* to, __m512 x) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), narrow(x));
+inline void store(float* to, floats x) {
+  hw::StoreU(x, float_tag, to);
 }
 
-/// Returns 2^x for x of at most 127; 0 for very negative x.
-/// Error: at most 2 units in the last place (Taylor polynomial of degree 6 on
-/// -0.5..0.5, with constants rounded so that it is exact at 0).
-inline __m512 exp2_of(__m512 x) {
-  const auto whole =
-    _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  const auto part = _mm512_sub_ps(x, whole);
-  auto y = _mm512_set1_ps(1.5403530e-4F);
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(1.3333558e-3F));
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(9.6181291e-3F));
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(5.5504109e-2F));
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(2.4022651e-1F));
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(6.9314718e-1F));
-  y = _mm512_fmadd_ps(y, part, _mm512_set1_ps(1.0F));
-  return _mm512_scalef_ps(y, whole);
+inline void store(bfloat16* to, floats x) {
+  hw::StoreU(narrow(x), half_tag, to);
 }
 
-/// Returns e^x; infinity on overflow and 0 on underflow.
-inline __m512 exp_of(__m512 x) {
-  return exp2_of(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504F)));
+/// Stores the first lanes; writes nothing else.
+inline void store(float* to, const first_lanes& some, floats x) {
+  if (slow_masks && some.count >= lanes) {
+    store(to, x);
+    return;
+  }
+  hw::BlendedStore(x, some.mask, float_tag, to);
 }
 
-/// Returns x / (1 + e^-x).
-inline __m512 silu_of(__m512 x) {
-  const auto one = _mm512_set1_ps(1.0F);
-  return _mm512_div_ps(
-    x, _mm512_add_ps(one, exp_of(_mm512_sub_ps(_mm512_setzero_ps(), x))));
+inline void store(bfloat16* to, const first_lanes& some, floats x) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  if (some.count >= lanes) {
+    store(to, x);
+    return;
+  }
+  HWY_ALIGN bfloat16 room[lanes];
+  store(room, x);
+  std::memcpy(to, room, static_cast<size_t>(some.count) * sizeof(bfloat16));
+#else
+  hw::BlendedStore(narrow(x),
+                   hw::FirstN(half_tag, static_cast<size_t>(some.count)),
+                   half_tag, to);
+#endif
 }
 
-/// Returns x times the normal cumulative distribution function at x.
-/// Error: at most 2e-7 times |x|.
-/// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
-inline __m512 gelu_of(__m512 x) {
-  const auto one = _mm512_set1_ps(1.0F);
-  const auto half = _mm512_set1_ps(0.5F);
-  const auto z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(0.70710678F));
-  const auto t =
-    _mm512_div_ps(one, _mm512_fmadd_ps(z, _mm512_set1_ps(0.3275911F), one));
-  auto p = _mm512_set1_ps(1.061405429F);
-  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-1.453152027F));
-  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(1.421413741F));
-  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0.284496736F));
-  p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0.254829592F));
-  const auto square = _mm512_mul_ps(z, z);
-  const auto tail = _mm512_mul_ps(
-    _mm512_mul_ps(p, t), exp_of(_mm512_sub_ps(_mm512_setzero_ps(), square)));
-  // Half of the tail's mass, or 1 minus that for x above 0.
-  const auto below = _mm512_mul_ps(half, tail);
-  const auto negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
-  return _mm512_mul_ps(
-    x, _mm512_mask_blend_ps(negative, _mm512_sub_ps(one, below), below));
-}
-
-} // namespace atelier::gpu::host::detail
+} // namespace atelier::gpu::host::ATELIER_KERNEL_TARGET

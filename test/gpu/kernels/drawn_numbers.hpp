@@ -3,7 +3,6 @@
 
 #include "gpu/kernels/guarded_array.hpp"
 #include <atelier/gpu/kernels/host_dense.hpp>
-#include <atelier/gpu/kernels/host_features.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -31,6 +30,15 @@ gpu::host::element element_of() {
                               : gpu::host::element::bfloat16;
 }
 
+/// Returns the element that is nearest below `x`.
+template <class Element>
+Element element_near(float x) {
+  if constexpr (sizeof(Element) == 4)
+    return x;
+  else
+    return static_cast<Element>(std::bit_cast<uint32_t>(x) >> 16);
+}
+
 /// Draws numbers that bfloat16 holds exactly, so that sums of their products
 /// are exact in float32.
 class drawing {
@@ -52,13 +60,19 @@ public:
     return static_cast<float>(within(-16, 16)) / 16;
   }
 
+  /// Fills with numbers times `reach`, which must be a power of two.
   template <class Element>
-  void fill(const guarded_array<Element>& to) {
+  void fill(const guarded_array<Element>& to, float reach = 1) {
     for (int64_t i = 0; i < to.size(); ++i)
-      if constexpr (sizeof(Element) == 4)
-        to[i] = number();
-      else
-        to[i] = static_cast<Element>(std::bit_cast<uint32_t>(number()) >> 16);
+      to[i] = element_near<Element>(number() * reach);
+  }
+
+  /// Fills with numbers of -1..1 whose sums depend on their order.
+  template <class Element>
+  void fill_roughly(const guarded_array<Element>& to) {
+    for (int64_t i = 0; i < to.size(); ++i)
+      to[i] =
+        element_near<Element>(static_cast<float>(within(-9999, 9999)) / 9999);
   }
 
 private:
@@ -71,15 +85,6 @@ bool is_near(Element result, double exact, double error = 1e-5) {
   const auto room = sizeof(Element) == 4 ? error : 0x1p-7;
   return std::abs(static_cast<double>(number_of(result)) - exact)
       <= room * (1 + std::abs(exact));
-}
-
-/// Returns whether this processor runs the kernels; says so if it does not.
-inline bool runs_kernels() {
-  const bool runs = gpu::host::runs_float32() && gpu::host::runs_bfloat16();
-  if (!runs)
-    BOOST_TEST_MESSAGE("skipped: this processor has no AVX-512");
-  BOOST_TEST(true);
-  return runs;
 }
 
 } // namespace atelier::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/kernels/drawn_numbers.hpp"
+#include "gpu/kernels/each_target.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/gpu/kernels/host_dense.hpp>
@@ -253,53 +254,53 @@ void expect_right(product_sizes x, bool narrow, drawing& from) {
 BOOST_AUTO_TEST_SUITE(host_dense_test)
 
 BOOST_AUTO_TEST_CASE(products_of_any_size_are_right) {
-  if (!runs_kernels())
-    return;
-  drawing from{atelier::test::seed()};
-  for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
-    product_sizes x;
-    x.width = from.coin() ? from.within(1, 20) : from.within(1, 420);
-    x.channels = from.within(1, x.width > 20 ? 20 : 700);
-    x.outputs = from.within(1, 150);
-    x.onto = from.coin();
-    expect_right(x, from.coin(), from);
-  }
+  on_each_target([] {
+    drawing from{atelier::test::seed()};
+    for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
+      product_sizes x;
+      x.width = from.coin() ? from.within(1, 20) : from.within(1, 420);
+      x.channels = from.within(1, x.width > 20 ? 20 : 700);
+      x.outputs = from.within(1, 150);
+      x.onto = from.coin();
+      expect_right(x, from.coin(), from);
+    }
+  });
 }
 
 BOOST_AUTO_TEST_CASE(gates_of_any_width_are_right) {
-  if (!runs_kernels())
-    return;
-  drawing from{atelier::test::seed()};
-  for (int64_t outputs = 1; outputs <= 80; ++outputs)
-    for (const auto narrow : {false, true}) {
-      product_sizes x;
-      x.width = from.coin() ? from.within(1, 8) : from.within(190, 200);
-      x.channels = from.within(1, 24);
-      x.outputs = outputs;
-      x.gated = true;
-      expect_right(x, narrow, from);
-    }
+  on_each_target([] {
+    drawing from{atelier::test::seed()};
+    for (int64_t outputs = 1; outputs <= 80; ++outputs)
+      for (const auto narrow : {false, true}) {
+        product_sizes x;
+        x.width = from.coin() ? from.within(1, 8) : from.within(190, 200);
+        x.channels = from.within(1, 24);
+        x.outputs = outputs;
+        x.gated = true;
+        expect_right(x, narrow, from);
+      }
+  });
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_of_any_size_are_right) {
-  if (!runs_kernels())
-    return;
-  drawing from{atelier::test::seed()};
-  for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
-    product_sizes x;
-    x.maps = from.within(1, 2);
-    x.height = from.within(3, 11);
-    x.width = from.within(3, 11);
-    x.channels = from.within(1, 24);
-    x.kernel = from.coin() ? 3 : 1;
-    x.padding = x.kernel == 3 ? from.within(0, 1) : 0;
-    x.enlarged = from.coin();
-    x.beside = from.coin() ? from.within(1, 20) : 0;
-    x.stride = x.beside > 0 ? 1 : from.within(1, 2);
-    x.outputs = from.within(1, 70);
-    x.onto = from.coin();
-    expect_right(x, from.coin(), from);
-  }
+  on_each_target([] {
+    drawing from{atelier::test::seed()};
+    for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
+      product_sizes x;
+      x.maps = from.within(1, 2);
+      x.height = from.within(3, 11);
+      x.width = from.within(3, 11);
+      x.channels = from.within(1, 24);
+      x.kernel = from.coin() ? 3 : 1;
+      x.padding = x.kernel == 3 ? from.within(0, 1) : 0;
+      x.enlarged = from.coin();
+      x.beside = from.coin() ? from.within(1, 20) : 0;
+      x.stride = x.beside > 0 ? 1 : from.within(1, 2);
+      x.outputs = from.within(1, 70);
+      x.onto = from.coin();
+      expect_right(x, from.coin(), from);
+    }
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/kernels/drawn_numbers.hpp"
+#include "gpu/kernels/each_target.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/gpu/kernels/host_norm.hpp>
@@ -133,27 +134,55 @@ struct norm {
 BOOST_AUTO_TEST_SUITE(host_norm_test)
 
 BOOST_AUTO_TEST_CASE(groups_of_any_size_are_normalised) {
-  if (!runs_kernels())
-    return;
-  drawing from{atelier::test::seed()};
-  for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
-    norm_sizes x;
-    x.rows = from.within(1, 3);
-    x.pixels = from.coin() ? from.within(1, 30) : from.within(120, 270);
-    x.groups = from.within(1, 6);
-    x.in_group = from.within(1, 15);
-    x.first = from.coin() ? x.channels() : from.within(1, x.channels());
-    x.shifted = from.coin();
-    x.silu = from.coin();
-    const bool narrow = from.coin();
-    BOOST_REQUIRE_MESSAGE((narrow ? norm<bfloat16>{x, from}.is_right()
-                                  : norm<float>{x, from}.is_right()),
-                          x.rows << " rows of " << x.pixels << " pixels, "
-                                 << x.groups << " groups of " << x.in_group
-                                 << " channels, the first part " << x.first
-                                 << ", shifted " << x.shifted << ", SiLU "
-                                 << x.silu << ", bfloat16 " << narrow);
-  }
+  on_each_target([] {
+    drawing from{atelier::test::seed()};
+    for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
+      norm_sizes x;
+      x.rows = from.within(1, 3);
+      x.pixels = from.coin() ? from.within(1, 30) : from.within(120, 270);
+      x.groups = from.within(1, 6);
+      x.in_group = from.within(1, 15);
+      x.first = from.coin() ? x.channels() : from.within(1, x.channels());
+      x.shifted = from.coin();
+      x.silu = from.coin();
+      const bool narrow = from.coin();
+      BOOST_REQUIRE_MESSAGE((narrow ? norm<bfloat16>{x, from}.is_right()
+                                    : norm<float>{x, from}.is_right()),
+                            x.rows << " rows of " << x.pixels << " pixels, "
+                                   << x.groups << " groups of " << x.in_group
+                                   << " channels, the first part " << x.first
+                                   << ", shifted " << x.shifted << ", SiLU "
+                                   << x.silu << ", bfloat16 " << narrow);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(silu_of_any_number_is_right) {
+  on_each_target([] {
+    std::vector<float> numbers{-1e30F, -1e4F, -150, 150, 1e4F, 1e30F};
+    for (float x = -120; x <= 120; x += 0.0625F)
+      numbers.push_back(x);
+    const auto count = static_cast<int64_t>(numbers.size());
+    const guarded_array<float> out{count};
+    const guarded_array<float> factors{2};
+    factors[0] = 1;
+    factors[1] = 0;
+    gpu::host::group_norm_job job;
+    job.parts[0] = numbers.data();
+    job.part_channels[0] = 1;
+    job.rows = 1;
+    job.pixels = count;
+    job.silu = true;
+    job.out = out.get();
+    job.factors = factors.get();
+    apply_factors(job, 0, count_norm_tasks(job));
+    for (int64_t i = 0; i < count; ++i) {
+      const auto x = static_cast<double>(numbers[static_cast<size_t>(i)]);
+      // Below -88 e^-x overflows.
+      BOOST_TEST_REQUIRE(is_near(out[i], x < -88 ? 0 : silu(x), 1e-6),
+                         "SiLU of " << x << " is " << out[i]);
+    }
+  });
 }
 
 BOOST_AUTO_TEST_CASE(moments_and_scales_of_any_size_are_right) {

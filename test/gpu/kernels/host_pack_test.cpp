@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gpu/kernels/each_target.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
 #include <atelier/gpu/kernels/host_dense.hpp>
-#include <atelier/gpu/kernels/host_features.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -68,41 +68,38 @@ bool is_right(host::element type, panel x, std::mt19937_64& random) {
 BOOST_AUTO_TEST_SUITE(host_pack_test)
 
 BOOST_AUTO_TEST_CASE(every_weight_goes_to_its_place) {
-  if (!host::runs_float32() || !host::runs_bfloat16()) {
-    BOOST_TEST_MESSAGE("skipped: this processor has no AVX-512");
-    BOOST_TEST(true);
-    return;
-  }
-  std::mt19937_64 random{atelier::test::seed()};
-  const auto below = [&](int64_t n) {
-    return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
-  };
-  for (size_t i = atelier::test::scaled(30'000); i > 0; --i) {
-    panel x;
-    const bool wide = below(2) == 0;
-    // The number of channels is even for bfloat16.
-    x.from.channels = wide ? 1 + below(100) : 2 * (1 + below(60));
-    x.from.pieces = below(2) == 0 ? 1 : 1 + below(below(4) == 0 ? 30 : 9);
-    x.columns = below(3) == 0 ? host::panel_width : 1 + below(64);
-    x.at = below(host::panel_width - x.columns + 1);
-    // The strides are those of a convolution, of a part of a wider matrix, or
-    // arbitrary.
-    x.from.channel_stride = x.from.pieces;
-    x.from.piece_stride = x.from.pieces == 1 ? below(3) : 1;
-    x.from.column_stride = x.from.channels * x.from.pieces + below(3);
-    if (below(4) == 0) {
-      x.from.piece_stride = 1 + below(3);
-      x.from.channel_stride = x.from.pieces * x.from.piece_stride + below(3);
-      x.from.column_stride = x.from.channels * x.from.channel_stride;
+  atelier::test::on_each_target([] {
+    std::mt19937_64 random{atelier::test::seed()};
+    const auto below = [&](int64_t n) {
+      return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
+    };
+    for (size_t i = atelier::test::scaled(30'000); i > 0; --i) {
+      panel x;
+      const bool wide = below(2) == 0;
+      // The number of channels is even for bfloat16.
+      x.from.channels = wide ? 1 + below(100) : 2 * (1 + below(60));
+      x.from.pieces = below(2) == 0 ? 1 : 1 + below(below(4) == 0 ? 30 : 9);
+      x.columns = below(3) == 0 ? host::panel_width : 1 + below(64);
+      x.at = below(host::panel_width - x.columns + 1);
+      // The strides are those of a convolution, of a part of a wider matrix, or
+      // arbitrary.
+      x.from.channel_stride = x.from.pieces;
+      x.from.piece_stride = x.from.pieces == 1 ? below(3) : 1;
+      x.from.column_stride = x.from.channels * x.from.pieces + below(3);
+      if (below(4) == 0) {
+        x.from.piece_stride = 1 + below(3);
+        x.from.channel_stride = x.from.pieces * x.from.piece_stride + below(3);
+        x.from.column_stride = x.from.channels * x.from.channel_stride;
+      }
+      BOOST_REQUIRE_MESSAGE(
+        (wide ? is_right<float>(host::element::float32, x, random)
+              : is_right<uint16_t>(host::element::bfloat16, x, random)),
+        x.from.channels << " channels, " << x.from.pieces << " pieces, "
+                        << x.columns << " columns at " << x.at << ", strides "
+                        << x.from.column_stride << ' ' << x.from.piece_stride
+                        << ' ' << x.from.channel_stride);
     }
-    BOOST_REQUIRE_MESSAGE(
-      (wide ? is_right<float>(host::element::float32, x, random)
-            : is_right<uint16_t>(host::element::bfloat16, x, random)),
-      x.from.channels << " channels, " << x.from.pieces << " pieces, "
-                      << x.columns << " columns at " << x.at << ", strides "
-                      << x.from.column_stride << ' ' << x.from.piece_stride
-                      << ' ' << x.from.channel_stride);
-  }
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

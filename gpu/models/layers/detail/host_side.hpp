@@ -17,11 +17,11 @@ namespace atelier::gpu::detail {
 /// Returns the element type with which the kernels of gpu/kernels compute at
 /// that placement; nothing if LibTorch's operators compute there.
 inline std::optional<host::element> host_element(const placement& where) {
-  if (!where.device.is_cpu())
+  if (!where.device.is_cpu() || !host::runs_kernels())
     return std::nullopt;
-  if (where.dtype == torch::kFloat32 && host::runs_float32())
+  if (where.dtype == torch::kFloat32)
     return host::element::float32;
-  if (where.dtype == torch::kBFloat16 && host::runs_bfloat16())
+  if (where.dtype == torch::kBFloat16)
     return host::element::bfloat16;
   return std::nullopt;
 }

@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(a_stage_that_makes_the_start_of_a_later_leg_is_sound) {
   BOOST_TEST(stuck_of_four(stages, {plain(), drawn_on(), three_legs()}, 0)
              == "");
   BOOST_TEST(static_cast<bool>(check(stages, {16, 16, 4})));
-  // As if the stage freed that image.
+  // These rules count as if the stage freed that image.
   search_rules rules;
   rules.reserve = [stages](const route& along, pipeline::position at,
                            bool brings_image) {

@@ -35,9 +35,9 @@ using bfloat16 = uint16_t;
 
 constexpr hw::ScalableTag<float> float_tag;
 constexpr hw::ScalableTag<int32_t> int_tag;
-/// Of words of 32 bits, such as a pair of bfloat16.
+/// It describes vectors of 32-bit words, such as pairs of bfloat16.
 constexpr hw::ScalableTag<uint32_t> word_tag;
-/// Of as many bfloat16 as a vector has floats.
+/// It describes as many bfloat16 as a vector has floats.
 constexpr hw::Rebind<bfloat16, hw::ScalableTag<float>> half_tag;
 
 using floats = hw::Vec<decltype(float_tag)>;

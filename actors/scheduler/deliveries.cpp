@@ -50,18 +50,17 @@ void deliveries::send(const worker& w, core::ticket who, work what) {
 void deliveries::heard(worker& w, core::time_point now) {
   const auto ran = running_time(now);
   w.signs.heard(ran);
-  const auto* const there = workers_.beside(w);
-  if (there == nullptr)
+  auto* const other = workers_.beside(w);
+  if (other == nullptr)
     return;
-  auto& other = workers_.at(there->id());
-  if (!w.on_device() || !orders_.any_stepping(other.seat.orders()))
-    other.signs.heard(ran);
+  if (!w.on_device() || !orders_.any_stepping(other->seat.orders()))
+    other->signs.heard(ran);
 }
 
 void deliveries::offer(worker& w) {
   offer_alone(w);
-  if (const auto* const other = workers_.beside(w))
-    offer_alone(workers_.at(other->id()));
+  if (auto* const other = workers_.beside(w))
+    offer_alone(*other);
 }
 
 void deliveries::offer_alone(worker& w) {

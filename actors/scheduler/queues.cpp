@@ -158,14 +158,31 @@ std::optional<core::queue_id> queues::next() {
 void queues::offer(core::worker_id worker, uint32_t taken,
                    std::span<const core::queue_id> served) {
   auto& last = last_[worker];
-  for (const auto queue : last.served)
-    open_[queue].erase({last.taken, worker});
+  const offered_seat before{last.taken, worker};
   last.taken = taken;
+  if (std::ranges::equal(last.served, served)) {
+    for (const auto queue : served) {
+      move_offer(queue, before, {taken, worker});
+      touch_waiting(queue);
+    }
+    return;
+  }
+  for (const auto queue : last.served)
+    open_[queue].erase(before);
   last.served.assign(served.begin(), served.end());
   for (const auto queue : served) {
     open_[queue].insert({taken, worker});
     touch_waiting(queue);
   }
+}
+
+void queues::move_offer(core::queue_id queue, const offered_seat& from,
+                        const offered_seat& to) {
+  if (from == to)
+    return;
+  auto& seats = open_[queue];
+  seats.erase(from);
+  seats.insert(to);
 }
 
 void queues::withdraw(core::worker_id worker) {

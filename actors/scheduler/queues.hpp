@@ -142,6 +142,9 @@ public:
   std::string check() const;
 
 private:
+  void move_offer(core::queue_id queue, const offered_seat& from,
+                  const offered_seat& to);
+
   core::timespan ageing_;
   planning::queues queues_;
   boost::container::flat_map<core::queue_id, offers> open_;

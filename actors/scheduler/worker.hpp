@@ -281,6 +281,8 @@ private:
 
   bool suspected_ = false;
   bool slow_ = false;
+  /// The other worker of its device, or null.
+  worker* beside_ = nullptr;
   uint64_t waiting_ = 0;
   mutable planning::worker_view view_;
   /// The version of `host` that the view has.

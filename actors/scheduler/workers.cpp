@@ -20,6 +20,9 @@ worker* workers::announce(const worker_ready& x, const planning::profile& known,
   const core::worker_id id{next_++};
   auto& w = all_.try_emplace(id, id, x, known, now).first->second;
   addresses_[x.worker] = id;
+  w.beside_ = find_beside(w);
+  if (w.beside_ != nullptr)
+    w.beside_->beside_ = &w;
   if (w.on_device())
     device_seats_ += x.seats;
   else
@@ -45,6 +48,8 @@ void workers::remove(core::worker_id id) {
   const auto& w = all_.at(id);
   if (w.on_device())
     device_seats_ -= w.seat.all();
+  if (w.beside_ != nullptr)
+    w.beside_->beside_ = nullptr;
   addresses_.erase(w.address);
   all_.erase(id);
   members_changed();
@@ -135,12 +140,19 @@ void workers::count_waiting(core::worker_id id, bool comes) {
 }
 
 const worker* workers::beside(const worker& w) const {
+  return w.beside_;
+}
+
+worker* workers::beside(worker& w) {
+  return w.beside_;
+}
+
+worker* workers::find_beside(const worker& w) {
   if (!w.waits_for_device())
     return nullptr;
   auto there = w.address;
   there.role = w.on_device() ? role::device_stage : role::denoise_step;
-  const auto i = addresses_.find(there);
-  return i == addresses_.end() ? nullptr : &all_.at(i->second);
+  return find(there);
 }
 
 bool workers::takes_more(const worker& w) const {
@@ -201,6 +213,9 @@ std::string workers::check() const {
     const auto found = addresses_.find(w.address);
     if (found == addresses_.end() || found->second != id)
       return fmt::format("worker {} is not found by its address", id.value);
+    if (w.beside_ != nullptr && w.beside_->beside_ != &w)
+      return fmt::format("worker {} has another neighbour than it is one of",
+                         id.value);
     if (w.seat.taken() > w.seat.all())
       return fmt::format("worker {} has more orders than seats", id.value);
   }

@@ -79,6 +79,7 @@ public:
   /// Returns the other worker of its device: the one of stages beside that of
   /// steps, or the reverse; null if it has none.
   const worker* beside(const worker& w) const;
+  worker* beside(worker& w);
 
   /// Whether a worker may be given another row now. A row that runs alone, or
   /// waits for that, has the whole device.
@@ -139,6 +140,8 @@ public:
   std::string check() const;
 
 private:
+  /// Returns the same by the address.
+  worker* find_beside(const worker& w);
   /// Makes a pool's worker take part in a trial that may be under way there.
   void join_trial(worker& w) const;
   /// Returns the last view of a worker; null if policies do not see it.

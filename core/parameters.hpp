@@ -91,8 +91,8 @@ struct settled_parameters {
   /// The layer of the text encoder, counted from the last, that the denoiser
   /// receives.
   uint32_t clip_skip = 1;
-  /// Makes images bit-identical regardless of the rest of the batch; restricts
-  /// routes and bypasses caches.
+  /// Makes images bit-identical regardless of the rest of the batch, also on
+  /// devices where batches change bits; restricts routes and bypasses caches.
   bool deterministic = false;
   cache_use cache = cache_use::on;
   /// The lowest similarity of earlier work from which the request may start;

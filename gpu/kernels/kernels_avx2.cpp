@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define ATELIER_KERNEL_TARGET avx2
 
+#include <atelier/gpu/kernels/detail/activation_kernel.hpp>
 #include <atelier/gpu/kernels/detail/attention_kernel.hpp>
 #include <atelier/gpu/kernels/detail/dense_kernel.hpp>
 #include <atelier/gpu/kernels/detail/kernel_target.hpp>
@@ -17,6 +18,7 @@ const kernel_target avx2_target{"avx2",
                                 avx2::run_attention,
                                 avx2::sum_blocks,
                                 avx2::find_factors,
-                                avx2::apply_factors};
+                                avx2::apply_factors,
+                                avx2::run_activation};
 
 } // namespace atelier::gpu::host::detail

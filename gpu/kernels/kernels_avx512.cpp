@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define ATELIER_KERNEL_TARGET avx512
 
+#include <atelier/gpu/kernels/detail/activation_kernel.hpp>
 #include <atelier/gpu/kernels/detail/attention_kernel.hpp>
 #include <atelier/gpu/kernels/detail/dense_kernel.hpp>
 #include <atelier/gpu/kernels/detail/kernel_target.hpp>
@@ -17,6 +18,7 @@ const kernel_target avx512_target{"avx512",
                                   avx512::run_attention,
                                   avx512::sum_blocks,
                                   avx512::find_factors,
-                                  avx512::apply_factors};
+                                  avx512::apply_factors,
+                                  avx512::run_activation};
 
 } // namespace atelier::gpu::host::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define ATELIER_KERNEL_TARGET avx512_bf16
 
+#include <atelier/gpu/kernels/detail/activation_kernel.hpp>
 #include <atelier/gpu/kernels/detail/attention_kernel.hpp>
 #include <atelier/gpu/kernels/detail/dense_kernel.hpp>
 #include <atelier/gpu/kernels/detail/kernel_target.hpp>
@@ -17,6 +18,7 @@ const kernel_target avx512_bf16_target{"avx512_bf16",
                                        avx512_bf16::run_attention,
                                        avx512_bf16::sum_blocks,
                                        avx512_bf16::find_factors,
-                                       avx512_bf16::apply_factors};
+                                       avx512_bf16::apply_factors,
+                                       avx512_bf16::run_activation};
 
 } // namespace atelier::gpu::host::detail

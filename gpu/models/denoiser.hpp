@@ -97,6 +97,12 @@ public:
   /// in the model's type.
   virtual torch::Tensor end(const pass& of, activations& state) const = 0;
 
+  /// Returns whether a place's prediction has the same bits whatever the other
+  /// places hold, and however many there are.
+  virtual bool is_batch_invariant() const {
+    return false;
+  }
+
   /// Returns the bytes of all weights on the device.
   virtual uint64_t weight_bytes() const = 0;
 };

@@ -96,6 +96,7 @@ set(model_torch_sources
   models/judge/prompt_classifier_net.cpp
   models/judge/scorer_net.cpp
   models/judge/text_encoder_net.cpp
+  models/layers/activations.cpp
   models/layers/attention.cpp
   models/layers/conv_layer.cpp
   models/layers/dense.cpp

@@ -3,6 +3,7 @@
 #include <atelier/core/image/codec.hpp>
 #include <atelier/core/image/native_fit.hpp>
 #include <atelier/core/image/parameters.hpp>
+#include <atelier/gpu/kernels/host_features.hpp>
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/measure.hpp>
 
@@ -16,6 +17,7 @@
 #include <support/seed.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -497,6 +499,45 @@ BOOST_DATA_TEST_CASE(a_stage_refines_an_image_as_an_edit_of_its_file, modes,
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_image_is_the_same_alone_in_any_batch_and_after_a_loss) {
+  if (!gpu::host::runs_kernels()) {
+    BOOST_TEST_MESSAGE("skipped: no kernel is compiled for this processor");
+    BOOST_TEST(true);
+    return;
+  }
+  static constexpr std::array samplers{"ddim", "euler", "euler_ancestral",
+                                       "dpmpp_2m"};
+  std::mt19937_64 random{test::seed() + 7};
+  const auto draw = [&] {
+    auto x = small();
+    x.prompt = random() % 2 == 0 ? "a" : "b a";
+    x.steps = static_cast<uint32_t>(4 + random() % 12);
+    x.guidance =
+      random() % 4 == 0 ? 1.0F : 2.0F + static_cast<float>(random() % 8);
+    x.sampler = samplers[random() % samplers.size()];
+    x.seed = random() >> 1;
+    return x;
+  };
+  auto alone = start(mode::single);
+  auto sut = start(mode::split);
+  for (size_t left = test::scaled(1'000); left > 0;) {
+    std::vector<generation> wanted(std::min(left, 2 + random() % 10));
+    left -= wanted.size();
+    std::ranges::generate(wanted, draw);
+    auto pending = std::vector<test::in_flight>{};
+    for (const auto& x : wanted)
+      pending.push_back(test::hand_in(*sut, x));
+    if (random() % 4 == 0)
+      kill(test::pid_of(*sut, "cpu:0"), SIGKILL);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const auto made = test::await(pending[i]);
+      const auto expected = test::answers_to(*alone, {wanted[i]}).front();
+      BOOST_TEST(test::image_in(made).sha256
+                 == test::image_in(expected).sha256);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
   const std::vector<std::string> variants{"tiny@3", "second@3", "third@3"};
   uint64_t bytes = 0;
@@ -507,8 +548,8 @@ BOOST_AUTO_TEST_CASE(models_come_and_go_where_memory_is_short) {
     auto x = small();
     x.variant = variants[i % 3];
     x.seed = i;
-    // Its bits are those of a run by itself, whatever shares the batch.
-    x.deterministic = true;
+    // Where the host's kernels do not run, batches change bits.
+    x.deterministic = !gpu::host::runs_kernels();
     return x;
   };
   const auto device = [&](const std::string& more) {

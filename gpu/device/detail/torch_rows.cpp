@@ -23,11 +23,14 @@ core::error not_open(core::ticket who) {
 }
 
 bool share_a_pass(const torch_row& a, const torch_row& b) {
+  const auto must_not_mix = [](const torch_row& x) {
+    return x.how().deterministic && !x.model().net().is_batch_invariant();
+  };
   return &a.model() == &b.model() && a.latent().sizes() == b.latent().sizes()
       && a.positive().tokens == b.positive().tokens
       && a.predicts_apart() == b.predicts_apart()
       && (!a.predicts_apart() || a.negative().tokens == b.negative().tokens)
-      && !a.how().deterministic && !b.how().deterministic;
+      && !must_not_mix(a) && !must_not_mix(b);
 }
 
 // Splits rows into groups that share a forward pass.

@@ -37,9 +37,10 @@ using hosted_judges =
 ///
 /// Rows of one model and one latent shape share a forward pass, whatever their
 /// prompts, steps, samplers and guidance. A guided row takes two places in it,
-/// an unguided one takes one. A deterministic row runs in a pass of its own,
-/// because the bits of a matrix product depend on the batch size. A pass that
-/// does not fit the device's memory is run in smaller ones.
+/// an unguided one takes one. A deterministic row of a model that is not
+/// batch-invariant runs in a pass of its own, because the bits of its products
+/// depend on the batch size. A pass that does not fit the device's memory is
+/// run in smaller ones.
 ///
 /// Images are decoded at once only if the free memory holds each of them whole
 /// beside the others. Where the free memory is unknown, they are decoded one

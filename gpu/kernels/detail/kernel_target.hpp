@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/gpu/kernels/host_activation.hpp>
 #include <atelier/gpu/kernels/host_attention.hpp>
 #include <atelier/gpu/kernels/host_dense.hpp>
 #include <atelier/gpu/kernels/host_norm.hpp>
@@ -24,6 +25,8 @@ struct kernel_target {
   void (*sum_blocks)(const group_norm_job& job, int64_t first, int64_t last);
   void (*find_factors)(const group_norm_job& job, int64_t first, int64_t last);
   void (*apply_factors)(const group_norm_job& job, int64_t first, int64_t last);
+  void (*run_activation)(const activation_job& job, int64_t first,
+                         int64_t last);
 };
 
 /// Return whether this processor has a target's instructions.

@@ -4,6 +4,7 @@
 #include <atelier/gpu/models/layers/detail/host_side.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace atelier::gpu::detail {
 
@@ -11,6 +12,26 @@ namespace {
 
 host::attention_input input_of(const torch::Tensor& x) {
   return {x.const_data_ptr(), x.stride(0), x.stride(1)};
+}
+
+torch::Tensor attend_by_library(const torch::Tensor& q, const torch::Tensor& k,
+                                const torch::Tensor& v, int64_t heads) {
+  const auto split = [heads](const torch::Tensor& x) {
+    return x.unflatten(2, {heads, -1}).transpose(1, 2);
+  };
+  return torch::scaled_dot_product_attention(split(q), split(k), split(v))
+    .transpose(1, 2)
+    .flatten(2);
+}
+
+// Attends one row after another, as LibTorch's sums may depend on their number.
+torch::Tensor attend_by_row(const torch::Tensor& q, const torch::Tensor& k,
+                            const torch::Tensor& v, int64_t heads) {
+  std::vector<torch::Tensor> rows;
+  for (int64_t i = 0; i < q.size(0); ++i)
+    rows.push_back(attend_by_library(q.narrow(0, i, 1), k.narrow(0, i, 1),
+                                     v.narrow(0, i, 1), heads));
+  return torch::cat(rows);
 }
 
 } // namespace
@@ -21,14 +42,11 @@ torch::Tensor attend(const torch::Tensor& q, const torch::Tensor& k,
               q.sizes(), " cannot be split into ", heads, " heads");
   const auto width = q.size(2) / heads;
   const auto type = host_element(q);
-  if (!type || width % 2 != 0) {
-    const auto split = [heads](const torch::Tensor& x) {
-      return x.unflatten(2, {heads, -1}).transpose(1, 2);
-    };
-    return torch::scaled_dot_product_attention(split(q), split(k), split(v))
-      .transpose(1, 2)
-      .flatten(2);
-  }
+  if (!type)
+    return attend_by_library(q, k, v, heads);
+  // The host's kernels multiply pairs of numbers.
+  if (width % 2 != 0)
+    return attend_by_row(q, k, v, heads);
   for (const auto& x : {k, v})
     TORCH_CHECK(x.dim() == 3 && x.size(0) == q.size(0) && x.size(1) == k.size(1)
                   && x.size(2) == q.size(2)

@@ -2,6 +2,7 @@
 #include <atelier/gpu/models/layers/dense.hpp>
 #include <atelier/gpu/models/layers/detail/host_side.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,15 +10,24 @@ namespace atelier::gpu::detail {
 
 namespace {
 
-// The host's kernels read bfloat16 in pairs of channels.
-std::optional<host::element> element_for(const weights& from,
+// Returns the type in which the host's kernels, which read bfloat16 in pairs of
+// channels, multiply; nothing if LibTorch multiplies, which splits its sums by
+// the number of rows.
+std::optional<host::element> element_for(weights& from,
                                          const std::vector<int64_t>& channels) {
-  const auto type = host_element(from.where());
-  if (type == host::element::bfloat16)
-    for (const auto x : channels)
-      if (x % 2 != 0)
-        return std::nullopt;
+  auto type = host_element(from.where());
+  const auto is_odd = [](int64_t x) { return x % 2 != 0; };
+  if (type == host::element::bfloat16 && std::ranges::any_of(channels, is_odd))
+    type.reset();
+  if (!type)
+    from.mark_batch_dependent();
   return type;
+}
+
+// Returns a number of channels, or one more, that the kernels can read.
+int64_t readable(int64_t channels, const placement& where) {
+  const auto paired = host_element(where) == host::element::bfloat16;
+  return paired ? channels + channels % 2 : channels;
 }
 
 // Multiplies [..., in] by a matrix, into [..., outputs].
@@ -187,7 +197,7 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape)
 
 conv::conv(weights& from, const std::string& name, const conv_shape& shape,
            const std::string& shortcut, const std::vector<int64_t>& parts)
-  : shape_(shape) {
+  : shape_(shape), in_(readable(shape.in, from.where())) {
   const auto side = shape.kernel;
   const auto weight =
     from.take(name + ".weight", {shape.out, shape.in, side, side});
@@ -199,7 +209,7 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
     beside_weight = from.take(shortcut + ".weight", {shape.out, beside, 1, 1});
     beside_bias = from.take(shortcut + ".bias", {shape.out});
   }
-  std::vector<int64_t> channels(static_cast<size_t>(side * side), shape.in);
+  std::vector<int64_t> channels(static_cast<size_t>(side * side), in_);
   channels.insert(channels.end(), parts.begin(), parts.end());
   const auto type = element_for(from, channels);
   if (!type) {
@@ -211,7 +221,11 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
   }
   host_ = {*type, shape.out, channels};
   from.keeps(host_.bytes(), weight.numel() + bias.numel());
-  host_.put(0, 0, weight.flatten(2));
+  const auto taps = weight.flatten(2);
+  host_.put(0, 0,
+            in_ == shape.in
+              ? taps
+              : torch::constant_pad_nd(taps, {0, 0, 0, in_ - shape.in}));
   auto piece = static_cast<size_t>(side * side);
   host_.put_bias(0, bias);
   from.let_go(name + ".weight");
@@ -247,9 +261,18 @@ void conv::expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
   }
 }
 
-torch::Tensor conv::run(const std::vector<torch::Tensor>& inputs,
+torch::Tensor conv::padded(const torch::Tensor& x) const {
+  TORCH_CHECK(x.dim() == 4 && x.size(1) == shape_.in, "a convolution of ",
+              shape_.in, " channels was given ", x.sizes());
+  return in_ == shape_.in
+         ? x
+         : torch::constant_pad_nd(x, {0, 0, 0, 0, 0, in_ - shape_.in});
+}
+
+torch::Tensor conv::run(std::vector<torch::Tensor> inputs,
                         host::dense_input first, int64_t h, int64_t w,
                         const torch::Tensor& onto) const {
+  inputs.front() = padded(inputs.front());
   std::vector<torch::Tensor> maps;
   std::vector<host::dense_input> seen;
   std::vector<host::dense_piece> pieces;
@@ -271,7 +294,7 @@ torch::Tensor conv::run(const std::vector<torch::Tensor>& inputs,
   for (int64_t y = 0; y < shape_.kernel; ++y)
     for (int64_t x = 0; x < shape_.kernel; ++x)
       pieces.push_back({.input = 0,
-                        .channels = shape_.in,
+                        .channels = in_,
                         .dy = y - shape_.padding,
                         .dx = x - shape_.padding});
   for (size_t i = 1; i < inputs.size(); ++i)

@@ -113,11 +113,14 @@ private:
   // Throws c10::Error if the kernels would read or write beyond a tensor.
   void expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
                      int64_t w) const;
-  torch::Tensor run(const std::vector<torch::Tensor>& inputs,
-                    host::dense_input first, int64_t h, int64_t w,
-                    const torch::Tensor& onto) const;
+  // Returns `x` with zeros as further channels if the kernels need them.
+  torch::Tensor padded(const torch::Tensor& x) const;
+  torch::Tensor run(std::vector<torch::Tensor> inputs, host::dense_input first,
+                    int64_t h, int64_t w, const torch::Tensor& onto) const;
 
   conv_shape shape_;
+  /// Channels of the first input as the kernels read it.
+  int64_t in_ = 0;
   host_weights host_;
   // Used if the host's kernels are not.
   torch::Tensor weight_;

@@ -132,6 +132,14 @@ uint64_t weights::more_bytes() const {
   return static_cast<uint64_t>(std::max<int64_t>(more_bytes_, 0));
 }
 
+void weights::mark_batch_dependent() {
+  batch_invariant_ = false;
+}
+
+bool weights::is_batch_invariant() const {
+  return batch_invariant_;
+}
+
 void weights::skip(std::string_view name) {
   taken_.emplace(name);
 }

@@ -83,6 +83,12 @@ public:
   /// Returns how many bytes the network keeps in addition to its tensors.
   uint64_t more_bytes() const;
 
+  /// Records a layer whose results for a row may depend on the rows beside it.
+  void mark_batch_dependent();
+
+  /// Returns whether no such layer was recorded.
+  bool is_batch_invariant() const;
+
   /// Marks a tensor as known and not needed.
   void skip(std::string_view name);
 
@@ -94,6 +100,7 @@ private:
   placement where_;
   std::set<std::string, std::less<>> taken_;
   int64_t more_bytes_ = 0;
+  bool batch_invariant_ = true;
 };
 
 /// Returns LibTorch's name of a stored type.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/activations.hpp>
 #include <atelier/gpu/models/layers/embeddings.hpp>
 #include <atelier/gpu/models/mmdit/detail/joint_block.hpp>
 #include <atelier/gpu/models/mmdit/mmdit.hpp>
@@ -70,6 +71,7 @@ struct mmdit::impl {
   modulation norm;
   linear out;
   uint64_t bytes = 0;
+  bool batch_invariant = false;
 };
 
 mmdit::mmdit(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
@@ -86,6 +88,7 @@ core::result<std::unique_ptr<mmdit>> mmdit::load(const component& from,
     weights source{from.weights, where};
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
+    made->batch_invariant = source.is_batch_invariant();
     made->bytes = count_weights(*from.weights, where.dtype, made->names)
                 + source.more_bytes();
     return std::unique_ptr<mmdit>{new mmdit{std::move(made)}};
@@ -118,8 +121,7 @@ pass mmdit::begin(const pass_inputs& x, activations& state) const {
   const auto pooled = kept_or_made(x.kept, &net.pooled, [&] {
     return net.pooled(to_place(x.conditions[pooled_text_condition]));
   });
-  out.embedding =
-    torch::silu(net.time(timestep.to(net.location.dtype)) + pooled);
+  out.embedding = silu_of(net.time(timestep.to(net.location.dtype)) + pooled);
   out.context = kept_or_made(x.kept, &net.text, [&] {
     return net.text(to_place(x.conditions[text_condition]));
   });
@@ -143,6 +145,10 @@ torch::Tensor mmdit::end(const pass& of, activations& state) const {
            net.config.channels})
     .permute({0, 5, 1, 3, 2, 4})
     .reshape({y.size(0), net.config.channels, of.height, of.width});
+}
+
+bool mmdit::is_batch_invariant() const {
+  return impl_->batch_invariant;
 }
 
 uint64_t mmdit::weight_bytes() const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/activations.hpp>
 #include <atelier/gpu/models/unet/detail/unet_embedding.hpp>
 #include <atelier/gpu/models/unet/detail/unet_levels.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
@@ -89,6 +90,7 @@ struct unet::impl {
   conv out;
   std::vector<block_info> blocks;
   uint64_t bytes = 0;
+  bool batch_invariant = false;
 };
 
 unet::unet(std::unique_ptr<impl> x) : impl_(std::move(x)) {}
@@ -105,6 +107,7 @@ core::result<std::unique_ptr<unet>> unet::load(const component& from,
     weights source{from.weights, where};
     auto made = std::make_unique<impl>(source, *config);
     source.expect_all_taken();
+    made->batch_invariant = source.is_batch_invariant();
     made->blocks = name_blocks(*config);
     made->bytes = count_weights(*from.weights, where.dtype, made->blocks)
                 + source.more_bytes();
@@ -130,7 +133,7 @@ pass unet::begin(const pass_inputs& x, activations& state) const {
     sample = sample * 2 - 1;
   const auto context =
     x.conditions[context_condition].to(net.location.device, net.location.dtype);
-  pass out{torch::silu(net.embedding(x, context)),
+  pass out{silu_of(net.embedding(x, context)),
            net.context ? kept_or_made(x.kept, &*net.context,
                                       [&] { return (*net.context)(context); })
                        : context,
@@ -162,6 +165,10 @@ torch::Tensor unet::end(const pass&, activations& state) const {
 
 const unet_config& unet::config() const {
   return impl_->config;
+}
+
+bool unet::is_batch_invariant() const {
+  return impl_->batch_invariant;
 }
 
 uint64_t unet::weight_bytes() const {

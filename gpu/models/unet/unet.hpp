@@ -67,6 +67,7 @@ public:
   pass begin(const pass_inputs& x, activations& state) const override;
   void run(size_t index, const pass& of, activations& state) const override;
   torch::Tensor end(const pass& of, activations& state) const override;
+  bool is_batch_invariant() const override;
   uint64_t weight_bytes() const override;
 
 private:

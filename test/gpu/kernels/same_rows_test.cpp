@@ -4,6 +4,7 @@
 #include "gpu/kernels/each_target.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/kernels/host_activation.hpp>
 #include <atelier/gpu/kernels/host_attention.hpp>
 #include <atelier/gpu/kernels/host_dense.hpp>
 #include <atelier/gpu/kernels/host_norm.hpp>
@@ -166,6 +167,30 @@ bool norm_is_the_same(drawing& from) {
   return equal_bits(out, again, some, pixels * channels);
 }
 
+/// Activates all numbers, and some alone.
+template <class Element>
+bool activation_is_the_same(drawing& from) {
+  const auto count = from.within(1, from.coin() ? 100 : 20'000);
+  const guarded_array<Element> x{count};
+  const guarded_array<Element> out{count};
+  from.fill_roughly(x);
+  gpu::host::activation_job job;
+  job.type = element_of<Element>();
+  job.function = from.coin() ? gpu::host::activation::silu
+                             : gpu::host::activation::gelu_tanh;
+  const auto run = [&](part some, const guarded_array<Element>& to) {
+    job.in = x.get() + some.first;
+    job.count = some.count;
+    job.out = to.get();
+    run_activation(job, 0, count_activation_tasks(job));
+  };
+  run({0, count}, out);
+  const auto some = draw_part(count, from);
+  const guarded_array<Element> again{some.count};
+  run(some, again);
+  return equal_bits(out, again, some, 1);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(same_rows_test)
@@ -196,6 +221,16 @@ BOOST_AUTO_TEST_CASE(a_normalised_row_depends_on_itself_alone) {
     for (size_t i = atelier::test::scaled(5'000); i > 0; --i) {
       BOOST_TEST_REQUIRE(norm_is_the_same<float>(from));
       BOOST_TEST_REQUIRE(norm_is_the_same<bfloat16>(from));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_activation_depends_on_its_number_alone) {
+  on_each_target([] {
+    drawing from{atelier::test::seed()};
+    for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
+      BOOST_TEST_REQUIRE(activation_is_the_same<float>(from));
+      BOOST_TEST_REQUIRE(activation_is_the_same<bfloat16>(from));
     }
   });
 }

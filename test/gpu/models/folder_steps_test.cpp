@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of sizes that no library has ever written are loaded and run: the
 // numbers of a folder decide what the kernels read and write.
+#include "gpu/models/batch_bits.hpp"
 #include "gpu/models/odd_folder.hpp"
 #include "support/scale.hpp"
 #include "support/seed.hpp"
+#include <atelier/gpu/kernels/host_features.hpp>
 #include <atelier/gpu/models/catalog/model_check.hpp>
 #include <atelier/gpu/models/layers/weights.hpp>
 #include <atelier/gpu/models/model.hpp>
@@ -75,6 +77,42 @@ BOOST_AUTO_TEST_CASE(models_of_odd_sizes_run_or_are_refused) {
   }
   BOOST_TEST(ran > 0u);
   BOOST_TEST_MESSAGE(ran << " of them ran");
+}
+
+BOOST_AUTO_TEST_CASE(a_prediction_has_the_same_bits_in_any_batch) {
+  BOOST_TEST(true);
+  if (!gpu::host::runs_kernels()) {
+    BOOST_TEST_MESSAGE("skipped: no kernel is compiled for this processor");
+    return;
+  }
+  at::set_num_threads(2);
+  test::odd_folder folder{test::seed() + 32};
+  test::mutator draw{test::seed() + 33};
+  size_t compared = 0;
+  for (size_t i = test::scaled(10'000); i > 0; --i) {
+    folder.next();
+    const auto checked = gpu::check_model(folder.path, {});
+    if (!checked || !checked->sound())
+      continue;
+    const bool narrow = draw.below(3) == 0;
+    const auto model =
+      gpu::load_model(*checked->model, {torch::kCPU, narrow ? torch::kBFloat16
+                                                            : torch::kFloat32});
+    BOOST_REQUIRE(model);
+    // Layers of odd widths are LibTorch's in bfloat16.
+    const auto invariant = (*model)->net().is_batch_invariant();
+    BOOST_TEST((narrow || invariant), folder.configs());
+    if (!invariant)
+      continue;
+    const auto same = gpu::with_model_border(
+      "a pass", [&] { return test::batch_keeps_bits(**model, draw); });
+    if (!same)
+      continue;
+    ++compared;
+    BOOST_REQUIRE_MESSAGE(*same, folder.configs());
+  }
+  BOOST_TEST(compared > 0u);
+  BOOST_TEST_MESSAGE(compared << " of them were compared");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

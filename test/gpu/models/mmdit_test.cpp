@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gpu/models/batch_bits.hpp"
+#include "support/scale.hpp"
+#include "support/seed.hpp"
 #include "tiny_model.hpp"
+#include <atelier/gpu/kernels/host_features.hpp>
 #include <atelier/gpu/models/catalog/open_model.hpp>
 #include <atelier/gpu/models/mmdit/mmdit_model.hpp>
 
@@ -10,10 +14,11 @@ using namespace atelier;
 namespace {
 
 struct fixture : test::tiny_joint_folder {
-  std::shared_ptr<const gpu::model> load() const {
+  std::shared_ptr<const gpu::model> load(
+    torch::Dtype type = torch::kFloat32) const {
     const auto files = gpu::open_model(path, {});
     BOOST_REQUIRE_MESSAGE(files, (files ? "" : files.why().text));
-    auto made = gpu::load_model(*files, {});
+    auto made = gpu::load_model(*files, {torch::kCPU, type});
     BOOST_REQUIRE_MESSAGE(made, (made ? "" : made.why().text));
     return *made;
   }
@@ -33,8 +38,8 @@ gpu::pass_inputs row(const gpu::pass_inputs& x, int64_t i) {
           {x.conditions[0].narrow(0, i, 1), x.conditions[1].narrow(0, i, 1)}};
 }
 
-/// Returns the largest difference, as a share of the largest value of b. The
-/// order of a product's sum depends on the batch and the processor.
+/// Returns the largest difference, as a share of the largest value of b.
+/// LibTorch's sums depend on the batch.
 float distance(const torch::Tensor& a, const torch::Tensor& b) {
   return ((a - b).abs().max() / b.abs().max()).item<float>();
 }
@@ -64,6 +69,18 @@ BOOST_AUTO_TEST_CASE(rows_do_not_depend_on_their_neighbours) {
   BOOST_TEST(bool(whole.sizes() == x.sample.sizes()));
   for (int64_t i = 0; i < 3; ++i)
     BOOST_TEST(distance(predict(made->net(), row(x, i))[0], whole[i]) < 1e-6F);
+}
+
+BOOST_AUTO_TEST_CASE(a_prediction_has_the_same_bits_in_any_batch) {
+  test::mutator draw{test::seed()};
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto made = load(type);
+    BOOST_TEST(made->net().is_batch_invariant() == gpu::host::runs_kernels());
+    if (!made->net().is_batch_invariant())
+      continue;
+    for (size_t i = test::scaled(2'000); i > 0; --i)
+      BOOST_REQUIRE(test::batch_keeps_bits(*made, draw));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_no_step_changes_is_computed_once) {

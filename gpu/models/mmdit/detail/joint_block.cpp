@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/activations.hpp>
 #include <atelier/gpu/models/layers/attention.hpp>
 #include <atelier/gpu/models/mmdit/detail/joint_block.hpp>
 
@@ -45,7 +46,7 @@ feed_forward::feed_forward(weights& from, const std::string& name,
     second_(from, name + ".net.2", 4 * width, width) {}
 
 torch::Tensor feed_forward::operator()(const torch::Tensor& x) const {
-  return second_(torch::gelu(first_(x), "tanh"));
+  return second_(gelu_tanh_of(first_(x)));
 }
 
 joint_block::joint_block(weights& from, const std::string& name,

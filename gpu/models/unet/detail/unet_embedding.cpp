@@ -2,6 +2,8 @@
 #include <atelier/gpu/models/unet/detail/unet_embedding.hpp>
 #include <atelier/gpu/models/unet/unet.hpp>
 
+#include <vector>
+
 namespace atelier::gpu::detail {
 
 pooled_context::pooled_context(weights& from, const std::string& name,
@@ -16,6 +18,15 @@ pooled_context::pooled_context(weights& from, const std::string& name,
     after_(from, name + ".norm2", out) {}
 
 torch::Tensor pooled_context::operator()(const torch::Tensor& context) const {
+  // One row after another, as the order of LibTorch's sums may depend on their
+  // number.
+  std::vector<torch::Tensor> rows;
+  for (int64_t i = 0; i < context.size(0); ++i)
+    rows.push_back(of_row(context.narrow(0, i, 1)));
+  return torch::cat(rows);
+}
+
+torch::Tensor pooled_context::of_row(const torch::Tensor& context) const {
   const auto x = before_(context);
   const auto summary = x.mean(1, true) + position_;
   const auto all = torch::cat({summary, x}, 1);

@@ -30,6 +30,8 @@ public:
   torch::Tensor operator()(const torch::Tensor& context) const;
 
 private:
+  torch::Tensor of_row(const torch::Tensor& context) const;
+
   int64_t heads_;
   layer_norm before_;
   torch::Tensor position_;

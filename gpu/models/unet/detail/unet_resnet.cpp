@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/gpu/models/layers/activations.hpp>
 #include <atelier/gpu/models/unet/detail/unet_resnet.hpp>
 
 #include <numeric>
@@ -38,7 +39,7 @@ torch::Tensor resnet_block::operator()(const torch::Tensor& x,
     const auto parts = shift.unsqueeze(-1).unsqueeze(-1).chunk(2, 1);
     y = norm2_(y, after_norm::nothing);
     y = y.mul_(parts[0] + 1).add_(parts[1]);
-    torch::silu_(y);
+    silu_in_place(y);
   } else {
     y = norm2_.shifted(y, shift, after_norm::silu);
   }

@@ -15,7 +15,7 @@ enum class activation : uint8_t {
 };
 
 /// An activation function of each of `count` numbers. A result depends only on
-/// its own number, bit for bit, wherever that stands in memory.
+/// its own number, bit for bit, wherever that is in memory.
 struct activation_job {
   element type = element::float32;
   activation function = activation::silu;

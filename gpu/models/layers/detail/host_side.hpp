@@ -10,6 +10,9 @@
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 namespace atelier::gpu::detail {
@@ -31,10 +34,24 @@ inline std::optional<host::element> host_element(const torch::Tensor& x) {
   return host_element(placement{x.device(), x.scalar_type()});
 }
 
-/// Distributes tasks 0..count over LibTorch's threads: `run(first, last)`.
+/// Runs tasks 0..count on LibTorch's threads: `run(first, last)`. A thread takes
+/// a few tasks at a time, so that the others do the work of one that waits for
+/// its core or has a slow one.
 template <class Function>
 void spread(int64_t count, const Function& run) {
-  at::parallel_for(0, count, 1, run);
+  const auto threads = std::min<int64_t>(count, at::get_num_threads());
+  if (threads <= 1 || at::in_parallel_region()) {
+    run(0, count);
+    return;
+  }
+  constexpr int64_t turns = 8;
+  const auto some = std::max<int64_t>(count / (threads * turns), 1);
+  std::atomic<int64_t> next{0};
+  at::parallel_for(0, threads, 1, [&](int64_t, int64_t) {
+    for (auto first = next.fetch_add(some); first < count;
+         first = next.fetch_add(some))
+      run(first, std::min(first + some, count));
+  });
 }
 
 /// Returns [n, h, w, c] without gaps, for [n, c, h, w]; a view if `x` is

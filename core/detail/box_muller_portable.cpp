@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#define ATELIER_KERNEL_TARGET portable
+
+#include <atelier/core/detail/box_muller_code.hpp>
+#include <atelier/core/detail/box_muller_kernel.hpp>
+
+namespace atelier::core::detail {
+
+extern const box_muller_code portable_box_muller;
+const box_muller_code portable_box_muller{instruction_set::portable,
+                                          portable::transform};
+
+} // namespace atelier::core::detail

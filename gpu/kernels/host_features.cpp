@@ -2,15 +2,10 @@
 #include <atelier/gpu/kernels/detail/kernel_target.hpp>
 #include <atelier/gpu/kernels/host_features.hpp>
 
-#include <algorithm>
-
 namespace atelier::gpu::host {
 
 bool runs_kernels() {
-  static const bool found =
-    std::ranges::any_of(detail::compiled_targets(),
-                        [](const auto* target) { return target->runs(); });
-  return found;
+  return core::fastest_in_use(detail::compiled_targets()) != nullptr;
 }
 
 } // namespace atelier::gpu::host

@@ -11,14 +11,9 @@
 namespace atelier::gpu::host::detail {
 
 extern const kernel_target avx2_target;
-const kernel_target avx2_target{"avx2",
-                                has_avx2,
-                                avx2::run_dense,
-                                avx2::pack_dense,
-                                avx2::run_attention,
-                                avx2::sum_blocks,
-                                avx2::find_factors,
-                                avx2::apply_factors,
-                                avx2::run_activation};
+const kernel_target avx2_target{
+  core::instruction_set::avx2, avx2::run_dense,     avx2::pack_dense,
+  avx2::run_attention,         avx2::sum_blocks,    avx2::find_factors,
+  avx2::apply_factors,         avx2::run_activation};
 
 } // namespace atelier::gpu::host::detail

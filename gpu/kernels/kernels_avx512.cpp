@@ -11,14 +11,9 @@
 namespace atelier::gpu::host::detail {
 
 extern const kernel_target avx512_target;
-const kernel_target avx512_target{"avx512",
-                                  has_avx512,
-                                  avx512::run_dense,
-                                  avx512::pack_dense,
-                                  avx512::run_attention,
-                                  avx512::sum_blocks,
-                                  avx512::find_factors,
-                                  avx512::apply_factors,
-                                  avx512::run_activation};
+const kernel_target avx512_target{
+  core::instruction_set::avx512, avx512::run_dense,     avx512::pack_dense,
+  avx512::run_attention,         avx512::sum_blocks,    avx512::find_factors,
+  avx512::apply_factors,         avx512::run_activation};
 
 } // namespace atelier::gpu::host::detail

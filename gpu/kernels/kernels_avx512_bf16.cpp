@@ -11,8 +11,7 @@
 namespace atelier::gpu::host::detail {
 
 extern const kernel_target avx512_bf16_target;
-const kernel_target avx512_bf16_target{"avx512_bf16",
-                                       has_avx512_bf16,
+const kernel_target avx512_bf16_target{core::instruction_set::avx512_bf16,
                                        avx512_bf16::run_dense,
                                        avx512_bf16::pack_dense,
                                        avx512_bf16::run_attention,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The facts other than the sources that the bits of an image depend on: the processor,
-whose extensions choose the kernels (gpu/kernels/host_features and LibTorch's own
+whose extensions choose the kernels (core/instruction_set and LibTorch's own
 dispatch), LibTorch, and the compiler."""
 import json
 import re

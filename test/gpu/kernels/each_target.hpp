@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/each_instruction_set.hpp"
 #include <atelier/gpu/kernels/detail/kernel_target.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace atelier::test {
 
 /// Returns the compiled targets that this processor runs.
 inline std::vector<const gpu::host::detail::kernel_target*> targets_that_run() {
+  const auto& sets = core::available_instruction_sets();
   std::vector<const gpu::host::detail::kernel_target*> out;
   for (const auto* target : gpu::host::detail::compiled_targets())
-    if (target->runs())
+    if (std::ranges::find(sets, target->set) != sets.end())
       out.push_back(target);
   return out;
 }
-
-/// Makes the public kernels those of one target in a scope.
-class forced_target {
-public:
-  explicit forced_target(const gpu::host::detail::kernel_target& target) {
-    gpu::host::detail::force_target(&target);
-  }
-
-  ~forced_target() {
-    gpu::host::detail::force_target(nullptr);
-  }
-
-  forced_target(const forced_target&) = delete;
-  forced_target& operator=(const forced_target&) = delete;
-};
 
 /// Runs `check` with the kernels of each target that this processor runs, or
 /// says that no target does.
@@ -42,8 +30,8 @@ void on_each_target(const Check& check) {
     BOOST_TEST_MESSAGE("skipped: no kernel is compiled for this processor");
   BOOST_TEST(true);
   for (const auto* target : all) {
-    const forced_target forced{*target};
-    BOOST_TEST_CONTEXT("the kernels for " << target->name) {
+    const limited_instructions limited{target->set};
+    BOOST_TEST_CONTEXT("the kernels for " << core::to_string(target->set)) {
       check();
     }
   }

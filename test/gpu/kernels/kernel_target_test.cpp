@@ -5,6 +5,8 @@
 #include <boost/test/unit_test.hpp>
 
 using namespace atelier::gpu::host;
+using atelier::core::instruction_set;
+using atelier::test::limited_instructions;
 using atelier::test::targets_that_run;
 
 BOOST_AUTO_TEST_SUITE(kernel_target_test)
@@ -12,18 +14,21 @@ BOOST_AUTO_TEST_SUITE(kernel_target_test)
 BOOST_AUTO_TEST_CASE(the_fastest_that_runs_is_chosen) {
   BOOST_TEST(runs_kernels() == !targets_that_run().empty());
   if (runs_kernels())
-    BOOST_TEST(detail::chosen_target().name == targets_that_run().back()->name);
+    BOOST_TEST(&detail::chosen_target() == targets_that_run().back());
 }
 
-BOOST_AUTO_TEST_CASE(a_forced_target_is_chosen_until_it_is_released) {
+BOOST_AUTO_TEST_CASE(the_set_in_use_chooses_the_target) {
   BOOST_TEST(true);
   for (const auto* target : targets_that_run()) {
-    {
-      const atelier::test::forced_target forced{*target};
-      BOOST_TEST(detail::chosen_target().name == target->name);
-    }
-    BOOST_TEST(detail::chosen_target().name == targets_that_run().back()->name);
+    const limited_instructions limited{target->set};
+    BOOST_TEST(runs_kernels());
+    BOOST_TEST(&detail::chosen_target() == target);
   }
+}
+
+BOOST_AUTO_TEST_CASE(no_kernel_runs_with_portable_instructions) {
+  const limited_instructions limited{instruction_set::portable};
+  BOOST_TEST(!runs_kernels());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

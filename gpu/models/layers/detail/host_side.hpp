@@ -34,9 +34,9 @@ inline std::optional<host::element> host_element(const torch::Tensor& x) {
   return host_element(placement{x.device(), x.scalar_type()});
 }
 
-/// Runs tasks 0..count on LibTorch's threads: `run(first, last)`. A thread takes
-/// a few tasks at a time, so that the others do the work of one that waits for
-/// its core or has a slow one.
+/// Runs tasks 0..count on LibTorch's threads: `run(first, last)`. A thread
+/// takes a few tasks at a time, so that the others do the work of one that
+/// waits for its core or has a slow one.
 template <class Function>
 void spread(int64_t count, const Function& run) {
   const auto threads = std::min<int64_t>(count, at::get_num_threads());

@@ -26,20 +26,20 @@ int32_t in_one_sum(const int8_t* a, const int8_t* b, size_t n) {
   return out;
 }
 
-const products baseline_products{"baseline", [] { return true; }, in_eight_sums,
+const products portable_products{core::instruction_set::portable, in_eight_sums,
                                  in_one_sum};
 
 } // namespace
 
-#ifdef ATELIER_VECTOR_KERNELS
+#ifdef ATELIER_INSTRUCTION_SETS
 extern const products avx2_products;
 extern const products avx512_products;
 #endif
 
 std::span<const products* const> compiled_products() {
   static constexpr const products* all[] = {
-    &baseline_products,
-#ifdef ATELIER_VECTOR_KERNELS
+    &portable_products,
+#ifdef ATELIER_INSTRUCTION_SETS
     &avx2_products,
     &avx512_products,
 #endif
@@ -48,14 +48,7 @@ std::span<const products* const> compiled_products() {
 }
 
 const products& chosen_products() {
-  static const auto& chosen = [&]() -> const products& {
-    const auto* widest = &baseline_products;
-    for (const auto* x : compiled_products())
-      if (x->runs())
-        widest = x;
-    return *widest;
-  }();
-  return chosen;
+  return *core::fastest_in_use(compiled_products());
 }
 
 } // namespace atelier::index::detail

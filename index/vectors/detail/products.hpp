@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/instruction_set.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace atelier::index::detail {
 
 /// Inner products for one instruction set.
 struct products {
-  std::string_view name;
-  /// Returns whether this processor has the instructions.
-  bool (*runs)();
+  core::instruction_set set;
   /// Returns the product from eight sums without fused operations, so that
   /// every instruction set gives the same bits.
   double (*exact)(const float* a, const float* b, size_t n);
@@ -23,11 +22,11 @@ struct products {
   int32_t (*of_codes)(const int8_t* a, const int8_t* b, size_t n);
 };
 
-/// Returns the compiled products, the narrowest first. Not every processor runs
+/// Returns the compiled products, the slowest first. Not every processor runs
 /// all of them.
 std::span<const products* const> compiled_products();
 
-/// Returns the widest products that this processor runs.
+/// Returns the fastest products that the set in use includes.
 /// Threads: any.
 const products& chosen_products();
 

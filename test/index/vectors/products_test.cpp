@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clustered.hpp"
+#include "support/each_instruction_set.hpp"
 #include "support/seed.hpp"
 #include <atelier/index/vectors/detail/products.hpp>
 
@@ -14,11 +15,14 @@ namespace {
 using namespace atelier;
 using index::detail::products;
 
+/// Returns the products of each instruction set of this processor.
 std::vector<const products*> those_that_run() {
   std::vector<const products*> out;
-  for (const auto* x : index::detail::compiled_products())
-    if (x->runs())
+  test::on_each_instruction_set([&] {
+    const auto* x = &index::detail::chosen_products();
+    if (out.empty() || out.back() != x)
       out.push_back(x);
+  });
   return out;
 }
 
@@ -40,7 +44,8 @@ BOOST_AUTO_TEST_CASE(every_instruction_set_has_the_same_product) {
       const auto exact = all.front()->exact(a.data(), b.data(), n);
       BOOST_TEST(std::abs(exact - plain) < 1e-5);
       for (const auto* x : all) {
-        BOOST_TEST(x->exact(a.data(), b.data(), n) == exact, x->name);
+        BOOST_TEST(x->exact(a.data(), b.data(), n) == exact,
+                   core::to_string(x->set));
       }
     }
 }
@@ -64,13 +69,20 @@ BOOST_AUTO_TEST_CASE(every_instruction_set_has_the_same_product_of_codes) {
       for (size_t j = 0; j < n; ++j)
         plain += a[j] * b[j];
       for (const auto* x : those_that_run())
-        BOOST_TEST(x->of_codes(a.data(), b.data(), n) == plain, x->name);
+        BOOST_TEST(x->of_codes(a.data(), b.data(), n) == plain,
+                   core::to_string(x->set));
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_widest_that_runs_is_chosen) {
-  BOOST_TEST(index::detail::chosen_products().name
-             == those_that_run().back()->name);
+BOOST_AUTO_TEST_CASE(the_set_in_use_chooses_the_products) {
+  const auto compiled = index::detail::compiled_products();
+  test::on_each_instruction_set([&] {
+    const auto in_use = core::instruction_set_in_use();
+    const auto chosen = index::detail::chosen_products().set;
+    BOOST_TEST((chosen <= in_use));
+    for (const auto* x : compiled)
+      BOOST_TEST((x->set > in_use || x->set <= chosen));
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

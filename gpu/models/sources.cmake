@@ -41,6 +41,7 @@ set(model_sources
   models/judge/judge_folder.cpp
   models/judge/prompt_classifier_config.cpp
   models/layers/norm_kernels.cpp
+  models/layers/norm_kernels_portable.cpp
   models/mmdit/mmdit_config.cpp
   models/mmdit/mmdit_family.cpp
   models/prompt_notes.cpp

@@ -11,9 +11,9 @@ struct bfloat16_bits {
   uint16_t value;
 };
 
-/// Loops over plain memory on one thread, compiled for several generations of
-/// processors; the best one is chosen at run time. "Channels" is the fastest
-/// axis, "places" the slower one. Elements are float or bfloat16_bits.
+/// Loops over plain memory on one thread, compiled for several instruction sets
+/// (core/instruction_set.hpp). "Channels" is the fastest axis, "places" the
+/// slower one. Elements are float or bfloat16_bits.
 
 /// Adds x[place, c] - pivot[c] to sum[c], and its square to squares[c].
 void add_moments(const float* x, size_t places, size_t channels,

@@ -187,48 +187,51 @@ BOOST_AUTO_TEST_CASE(silu_of_any_number_is_right) {
 
 BOOST_AUTO_TEST_CASE(moments_and_scales_of_any_size_are_right) {
   namespace loops = gpu::detail;
-  drawing from{atelier::test::seed()};
-  for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
-    const auto places = from.within(1, 20);
-    const auto channels = from.within(1, 90);
-    const guarded_array<float> x{places * channels};
-    const guarded_array<float> out{places * channels};
-    const guarded_array<float> factor{channels};
-    const guarded_array<float> offset{channels};
-    const guarded_array<double> sum{channels};
-    const guarded_array<double> squares{channels};
-    for (const auto* array : {&x, &factor, &offset})
-      from.fill(*array);
-    std::fill_n(sum.get(), channels, 0.0);
-    std::fill_n(squares.get(), channels, 0.0);
-    const auto n = static_cast<size_t>(places);
-    const auto width = static_cast<size_t>(channels);
-    loops::add_moments(x.get(), n, width, offset.get(), sum.get(),
-                       squares.get());
-    loops::scale(x.get(), out.get(), n, width, factor.get(), offset.get(),
-                 loops::after_scaling::silu);
-    BOOST_REQUIRE(out.intact() && sum.intact() && squares.intact());
-    for (int64_t c = 0; c < channels; ++c) {
-      double expected = 0;
-      double expected_squares = 0;
-      for (int64_t p = 0; p < places; ++p) {
-        const auto at = p * channels + c;
-        const auto off =
-          static_cast<double>(x[at]) - static_cast<double>(offset[c]);
-        expected += off;
-        expected_squares += off * off;
-        BOOST_REQUIRE(is_near(out[at], silu(static_cast<double>(x[at])
-                                              * static_cast<double>(factor[c])
-                                            + static_cast<double>(offset[c]))));
+  on_each_instruction_set([] {
+    drawing from{atelier::test::seed()};
+    for (size_t i = atelier::test::scaled(20'000); i > 0; --i) {
+      const auto places = from.within(1, 20);
+      const auto channels = from.within(1, 90);
+      const guarded_array<float> x{places * channels};
+      const guarded_array<float> out{places * channels};
+      const guarded_array<float> factor{channels};
+      const guarded_array<float> offset{channels};
+      const guarded_array<double> sum{channels};
+      const guarded_array<double> squares{channels};
+      for (const auto* array : {&x, &factor, &offset})
+        from.fill(*array);
+      std::fill_n(sum.get(), channels, 0.0);
+      std::fill_n(squares.get(), channels, 0.0);
+      const auto n = static_cast<size_t>(places);
+      const auto width = static_cast<size_t>(channels);
+      loops::add_moments(x.get(), n, width, offset.get(), sum.get(),
+                         squares.get());
+      loops::scale(x.get(), out.get(), n, width, factor.get(), offset.get(),
+                   loops::after_scaling::silu);
+      BOOST_REQUIRE(out.intact() && sum.intact() && squares.intact());
+      for (int64_t c = 0; c < channels; ++c) {
+        double expected = 0;
+        double expected_squares = 0;
+        for (int64_t p = 0; p < places; ++p) {
+          const auto at = p * channels + c;
+          const auto off =
+            static_cast<double>(x[at]) - static_cast<double>(offset[c]);
+          expected += off;
+          expected_squares += off * off;
+          BOOST_REQUIRE(is_near(
+            out[at],
+            silu(static_cast<double>(x[at]) * static_cast<double>(factor[c])
+                 + static_cast<double>(offset[c]))));
+        }
+        BOOST_REQUIRE(std::abs(sum[c] - expected) < 1e-4);
+        BOOST_REQUIRE(std::abs(squares[c] - expected_squares) < 1e-4);
       }
-      BOOST_REQUIRE(std::abs(sum[c] - expected) < 1e-4);
-      BOOST_REQUIRE(std::abs(squares[c] - expected_squares) < 1e-4);
+      loops::scale_alike(x.get(), out.get(), n * width, 0.5F, 0.25F,
+                         loops::after_scaling::nothing);
+      for (int64_t j = 0; j < places * channels; ++j)
+        BOOST_REQUIRE(is_near(out[j], static_cast<double>(x[j]) / 2 + 0.25));
     }
-    loops::scale_alike(x.get(), out.get(), n * width, 0.5F, 0.25F,
-                       loops::after_scaling::nothing);
-    for (int64_t j = 0; j < places * channels; ++j)
-      BOOST_REQUIRE(is_near(out[j], static_cast<double>(x[j]) / 2 + 0.25));
-  }
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

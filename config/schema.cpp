@@ -13,6 +13,8 @@ namespace atelier::config {
 namespace {
 
 constexpr std::string_view modes[] = {"single", "split"};
+constexpr std::string_view instruction_sets[] = {"auto", "portable", "avx2",
+                                                 "avx512", "avx512_bf16"};
 constexpr std::string_view off_or_on[] = {"off", "on"};
 constexpr std::string_view keyless_from[] = {"loopback", "anywhere"};
 constexpr std::string_view link_targets[] = {"inside", "anywhere"};
@@ -139,6 +141,10 @@ const option all_options[] = {
    "Cores for the process of the CPU work, such as \"0-3,6\"; empty: all. "
    "Needs mode \"split\".",
    ATELIER_AT(processes.cpu_cores), 0, 0, form::core_set},
+  {"processes", "instruction_set",
+   "Fastest instruction set of the processor that all processes may use; auto: "
+   "the fastest that it has. A set that it lacks is refused at the start.",
+   ATELIER_AT(processes.instruction_set), 0, 0, form::any, instruction_sets},
   {"processes", "setup_ms",
    "Maximum time for a process to start and load its models.",
    ATELIER_AT(processes.setup), 1, hour_ms},

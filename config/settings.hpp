@@ -39,6 +39,9 @@ struct process_settings {
   std::string program;
   /// Cores of the CPU work's process, such as "0-3,6"; empty: all.
   std::string cpu_cores;
+  /// The fastest instruction set that all processes may use, by the names of
+  /// core::instruction_set; "auto": the fastest that the processor has.
+  std::string instruction_set = "auto";
   /// The maximum time for a process to set itself up and load its models before
   /// it is suspected; it need not answer heartbeats meanwhile.
   core::timespan setup = std::chrono::minutes{5};

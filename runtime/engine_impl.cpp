@@ -10,6 +10,7 @@
 #include <atelier/planning/profile_file.hpp>
 #include <atelier/runtime/detail/engine_impl.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/kept_scope.hpp>
 #include <atelier/runtime/make_classifier.hpp>
 #include <atelier/runtime/own_thread.hpp>
@@ -104,6 +105,10 @@ core::result<void> engine::impl::begin() {
   log = std::move(*started);
   if (auto there = runtime::check_cores(settings); !there)
     return there;
+  auto limited = runtime::use_instruction_set(settings);
+  if (!limited)
+    return limited.why();
+  instructions = std::move(*limited);
   if (auto known_now = know_models(); !known_now)
     return known_now;
   if (auto opened = open_cache(); !opened)
@@ -512,6 +517,7 @@ void engine::impl::end() {
   arena.reset();
   if (clients)
     clients->wait_until_empty(status_patience);
+  instructions.reset();
   log.reset();
 }
 

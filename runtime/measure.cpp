@@ -7,6 +7,7 @@
 #include <atelier/ipc/heap_store.hpp>
 #include <atelier/planning/row_work.hpp>
 #include <atelier/runtime/detail/device_reports.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/make_executor.hpp>
 #include <atelier/runtime/measure.hpp>
 #include <atelier/runtime/profile_of.hpp>
@@ -275,6 +276,19 @@ core::result<core::timespan> time_encoding(core::extent px) {
   return core::timespan{clock::now() - begin};
 }
 
+// Returns what is known of the variants of the measured device beforehand.
+core::result<planning::profile> describe(const measurement& wanted) {
+  auto out = profile_of(wanted.settings);
+  if (!out)
+    return out;
+  const auto& device = wanted.settings.devices.front();
+  std::erase_if(out->variants, [&](const auto& v) {
+    return std::find(device.variants.begin(), device.variants.end(), v.name)
+        == device.variants.end();
+  });
+  return out;
+}
+
 } // namespace
 
 core::result<planning::profile> measure(
@@ -282,16 +296,14 @@ core::result<planning::profile> measure(
   const std::function<bool(const std::string&, size_t, size_t)>& progress,
   const std::function<void(const std::string&)>& note) {
   const auto cancelled = core::fail(core::ec::cancelled, "interrupted");
-  auto described = profile_of(wanted.settings);
+  const auto instructions = use_instruction_set(wanted.settings);
+  if (!instructions)
+    return instructions.why();
+  auto described = describe(wanted);
   if (!described)
     return described.why();
   auto out = std::move(*described);
   const auto& device = wanted.settings.devices.front();
-  // Variants of other devices are not measured.
-  std::erase_if(out.variants, [&](const auto& v) {
-    return std::find(device.variants.begin(), device.variants.end(), v.name)
-        == device.variants.end();
-  });
   const auto known = std::make_shared<const planning::profile>(out);
   // By model and element type.
   std::map<std::pair<std::string, core::dtype>, size_t> first;

@@ -27,12 +27,14 @@ struct measurement {
 /// Measures every variant of a device at every batch and size on this machine:
 /// steps, text, decoding and encoding a source (medians; decoding and encoding
 /// only at the variant's own size, if that is measured), loading, memory.
-/// Variants that differ only in their steps are measured once.
+/// Variants that differ only in their steps are measured once. Limits this
+/// process to the instruction set of the settings.
 /// @param progress a function called before each point with the point, the
 /// number of completed points and their total; false ends the work
 /// @param note a function called with what could not be measured and is left
 /// out: the time of encoding, if a model draws but encodes no image
-/// Errors: those of make_executor and of the rows; ec::cancelled.
+/// Errors: those of make_executor, use_instruction_set and of the rows;
+/// ec::cancelled.
 /// Threads: runs on the caller's thread and the device's own.
 core::result<planning::profile> measure(
   const measurement& wanted,

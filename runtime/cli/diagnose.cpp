@@ -2,6 +2,7 @@
 #include <atelier/ipc/layout.hpp>
 #include <atelier/runtime/cli/build_facts.hpp>
 #include <atelier/runtime/cli/doctor.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/shipped_models.hpp>
 
 #include <algorithm>
@@ -35,6 +36,20 @@ finding cores_of(const system_facts& x) {
       fmt::format("{}; limited to {:.1f} cores' time", found, *x.core_quota),
       "raise the container's CPU limit, or set threads to match it"};
   return {"cores", ok, std::move(found), ""};
+}
+
+finding instructions_of(const system_facts& x, const config::settings& s) {
+  std::vector<std::string_view> names;
+  for (const auto one : x.instruction_sets)
+    names.push_back(core::to_string(one));
+  const auto used = instruction_set_of(s, x.instruction_sets);
+  if (!used)
+    return {"instructions", problem, used.why().text,
+            "set processes.instruction_set to one of them, or to \"auto\""};
+  return {"instructions", ok,
+          fmt::format("{} in use (available: {})", core::to_string(*used),
+                      fmt::join(names, ", ")),
+          ""};
 }
 
 finding memory_of(const system_facts& x) {
@@ -155,6 +170,7 @@ std::vector<finding> diagnose(const system_facts& machine,
                               const config::outcome& configuration) {
   std::vector<finding> result = {
     cores_of(machine),
+    instructions_of(machine, configuration.values),
     memory_of(machine),
     shared_memory_of(machine, configuration.values),
     open_files_of(machine),

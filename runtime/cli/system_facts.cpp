@@ -101,6 +101,7 @@ system_facts look_around(const fs::path& data) {
   system_facts x;
   x.cpu = value_in("/proc/cpuinfo", "model name");
   x.cores = usable_cores();
+  x.instruction_sets = core::available_instruction_sets();
   x.core_quota = core_quota();
   x.memory_bytes = meminfo("MemTotal");
   x.memory_available_bytes = meminfo("MemAvailable");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atelier/core/instruction_set.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -15,6 +17,9 @@ struct system_facts {
   std::string cpu;
   /// Cores that this process may run on.
   uint32_t cores = 0;
+  /// As core::available_instruction_sets.
+  std::vector<core::instruction_set> instruction_sets = {
+    core::instruction_set::portable};
   /// CPU time that the control group grants, in cores.
   std::optional<double> core_quota;
   std::optional<uint64_t> memory_bytes;

@@ -8,6 +8,7 @@
 #include <atelier/runtime/completions.hpp>
 #include <atelier/runtime/host_cache.hpp>
 #include <atelier/runtime/host_extensions.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/rundown.hpp>
@@ -57,6 +58,7 @@ struct borrowed_thread {
 struct engine::impl : runtime::completions_owner {
   /// Null if the level is `off`. The last to end.
   std::shared_ptr<core::started_log> log;
+  runtime::instruction_set_hold instructions;
   config::settings settings;
   std::shared_ptr<const runtime::known_variants> known;
   /// A part of `known`.

@@ -18,6 +18,7 @@
 #include <atelier/core/log.hpp>
 #include <atelier/ipc/arena.hpp>
 #include <atelier/runtime/host_extensions.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/pipeline.hpp>
 #include <atelier/runtime/profile_of.hpp>
 #include <atelier/runtime/split/child.hpp>
@@ -122,6 +123,7 @@ private:
 struct life {
   /// The last to end.
   std::shared_ptr<core::started_log> log;
+  instruction_set_hold instructions;
   host_extensions own;
   config::settings settings;
   std::shared_ptr<ipc::arena_view> arena;
@@ -152,6 +154,10 @@ core::result<void> begin(life& x, const child_options& how,
   // Before any working thread exists.
   if (auto bound = run_on(cores_of(x.settings, told.part)); !bound)
     return bound;
+  auto limited = use_instruction_set(x.settings);
+  if (!limited)
+    return limited.why();
+  x.instructions = std::move(*limited);
   // The device reports the models that it cannot load, and works with the
   // others.
   auto known = profile_of(x.settings, unreadable::named, x.own.stages);

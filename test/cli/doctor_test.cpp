@@ -73,6 +73,25 @@ BOOST_AUTO_TEST_CASE(little_shared_memory_hinders_several_processes_only) {
   BOOST_TEST((about("shared memory", machine, configuration).severity == ok));
 }
 
+BOOST_AUTO_TEST_CASE(the_instruction_set_is_the_configured_one) {
+  using core::instruction_set;
+  auto machine = healthy();
+  machine.instruction_sets = {instruction_set::portable, instruction_set::avx2};
+  config::outcome configuration;
+  BOOST_TEST(about("instructions", machine, configuration).found
+             == "avx2 in use (available: portable, avx2)");
+  configuration.values.processes.instruction_set = "portable";
+  BOOST_TEST(about("instructions", machine, configuration).found
+             == "portable in use (available: portable, avx2)");
+  configuration.values.processes.instruction_set = "avx512";
+  const auto lacking = about("instructions", machine, configuration);
+  BOOST_TEST((lacking.severity == problem));
+  BOOST_TEST(lacking.found
+             == "processes.instruction_set: this processor lacks the "
+                "instruction set avx512 (available: portable, avx2)");
+  BOOST_TEST(!lacking.advice.empty());
+}
+
 BOOST_AUTO_TEST_CASE(every_fault_of_the_configuration_is_a_problem) {
   const auto faulty = config::parse(
     "", "x", std::vector<std::string>{"limits.steps=0", "no.such=1"});
@@ -88,6 +107,7 @@ BOOST_AUTO_TEST_CASE(every_fault_of_the_configuration_is_a_problem) {
 BOOST_AUTO_TEST_CASE(looking_around_finds_this_machine) {
   const auto sut = look_around("/tmp/no/such/folder");
   BOOST_TEST(sut.cores > 0u);
+  BOOST_TEST((sut.instruction_sets.back() == core::instruction_set_in_use()));
   BOOST_TEST(sut.memory_bytes.has_value());
   BOOST_TEST(!sut.data_exists);
   BOOST_TEST(sut.data_free_bytes.has_value());

@@ -127,6 +127,8 @@ BAD = [
     (["generate", "a", "--quality", "0"], 2, r"--quality: '0'.*1\.\.100"),
     (["generate", "a", "--quality", "101"], 2, r"--quality: "),
     (["generate", "a", "--log", "loud"], 2, r"--log: .*debug"),
+    (["generate", "a", "--set", "processes.instruction_set='avx3'"], 2,
+     r"processes\.instruction_set.*avx3.*portable.*avx512_bf16"),
     (["generate", "a", "--config", "no.toml"], 2, r"--config: .*no\.toml"),
     (["generate", "a", "--set", "x"], 2, r"--set: 'x'"),
     (["generate", "a", "--set", "limits.stepz=3"], 2, r"limits\.stepz"),
@@ -898,6 +900,31 @@ def case_a_profile_is_measured_and_read_by_the_planner(program):
            code, err)
 
 
+LIMITED = ["--set", "processes.instruction_set='portable'"]
+ONE_CARD = "devices=[{name='cpu:0',executor='test_card',variants=['card@4']}]"
+
+
+def case_all_processes_use_the_configured_instruction_set(program):
+    draw = ["generate", "a", "-o", "x.png", "--force", "--processes", "split",
+            "--log", "info", "--set", ONE_CARD]
+    for more, used in ((LIMITED, "portable"), ([], fastest(program))):
+        code, _, err = program.run([*draw, *more])
+        expect(code == 0, code, err)
+        # The control process, that of the CPU work, and that of the device.
+        told = re.findall(r"instruction set (\w+) \(available: portable", err)
+        expect(told == [used] * 3, told, err)
+        for role in ("atelier", "atelier cpu", "atelier cpu:0"):
+            expect(re.search(rf" {role}\[\d+\] instruction set {used} ", err),
+                   role, err)
+
+
+def fastest(program):
+    """Returns the instruction set that the doctor finds in use."""
+    _, out, _ = program.run(["doctor", "--json"])
+    found = {x["subject"]: x["found"] for x in map(json.loads, out.splitlines())}
+    return found["instructions"].split()[0]
+
+
 def case_the_doctor_tells_in_both_forms(program):
     code, out, err = program.run(["doctor"])
     expect(code in (0, 1) and "shared memory" in out and err == "", out, err)
@@ -905,6 +932,8 @@ def case_the_doctor_tells_in_both_forms(program):
     for line in out.splitlines():
         expect(list(json.loads(line))
                == ["subject", "state", "found", "advice"], line)
+    code, out, _ = program.run(["doctor", *LIMITED])
+    expect(re.search(r"instructions +portable in use \(available: portable", out), out)
     code, out, _ = program.run(["doctor", "--set", "limits.steps=0"])
     expect(code == 1 and "limits.steps" in out, code, out)
     expect(program.entries() == [], program.entries())

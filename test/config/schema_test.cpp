@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/config/schema.hpp>
+#include <atelier/core/enum_count.hpp>
+#include <atelier/core/instruction_set.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -55,6 +57,18 @@ BOOST_AUTO_TEST_CASE(kinds_follow_from_members_and_names) {
   BOOST_CHECK(kind_at(x, &x.policy.name) == kind::text);
   BOOST_CHECK(kind_at(x, &x.log.level) == kind::choice);
   BOOST_CHECK(kind_at(x, &x.devices[0].variants) == kind::text_list);
+}
+
+BOOST_AUTO_TEST_CASE(every_instruction_set_can_be_chosen) {
+  using core::instruction_set;
+  const settings x;
+  const auto choices =
+    option_at(x, &x.processes.instruction_set).option->choices;
+  BOOST_REQUIRE_EQUAL(choices.size(), 1 + core::enum_count<instruction_set>);
+  BOOST_CHECK_EQUAL(choices[0], "auto");
+  for (size_t i = 1; i < choices.size(); ++i)
+    BOOST_CHECK_EQUAL(choices[i],
+                      to_string(instruction_set{static_cast<uint8_t>(i - 1)}));
 }
 
 BOOST_AUTO_TEST_CASE(durations_and_sizes_name_their_unit) {

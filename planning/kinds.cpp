@@ -146,6 +146,7 @@ profile seen_on(profile p, std::string_view kind) {
     for (masked_profile& m : p.masked)
       m = *masked_on(p, m.variant, kind);
     p.idle_watts = of->idle_watts;
+    p.measured_with = of->measured_with;
     p.variants = std::move(variants);
   }
   p.kinds.clear();
@@ -232,6 +233,7 @@ kind_profile kind_from(const profile& p, std::string kind,
   kind_profile out;
   out.kind = std::move(kind);
   out.idle_watts = measured.idle_watts;
+  out.measured_with = measured.measured_with;
   for (const variant_profile& v : p.variants) {
     const auto own =
       std::find_if(measured.variants.begin(), measured.variants.end(),

@@ -234,6 +234,7 @@ profile with_costs(profile known, std::span<const kind_costs> measured) {
       kind_profile fresh;
       fresh.kind = x.kind;
       fresh.idle_watts = known.idle_watts;
+      fresh.measured_with = known.measured_with;
       // Costs that were not measured on this kind are those of the profile for
       // any kind.
       fresh.variants.assign(profiled.variants.begin(), profiled.variants.end());

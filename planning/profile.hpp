@@ -3,6 +3,7 @@
 
 #include <atelier/core/error.hpp>
 #include <atelier/core/ids.hpp>
+#include <atelier/core/instruction_set.hpp>
 #include <atelier/core/request.hpp>
 #include <atelier/core/result.hpp>
 #include <atelier/core/shape.hpp>
@@ -297,6 +298,8 @@ struct kind_profile {
   std::vector<std::pair<std::string, core::timespan>> judging;
   /// The measured edits; the profile's hold for other variants.
   std::vector<masked_profile> masked;
+  /// As profile::measured_with.
+  std::optional<core::instruction_set> measured_with{};
 
   friend bool operator==(const kind_profile&, const kind_profile&) = default;
 };
@@ -332,6 +335,9 @@ struct profile {
   std::vector<kind_profile> kinds{};
   /// Each name at most once, in the order of names.
   std::vector<stage_cost> stages{};
+  /// The instruction set with which the times of a CPU were measured; none:
+  /// unknown, or another device's times.
+  std::optional<core::instruction_set> measured_with{};
   /// Whether devices draw edits in full, so that a plan must not count with the
   /// time that `masked` saves. No file has it.
   bool edits_in_full = false;

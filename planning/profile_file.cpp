@@ -217,6 +217,20 @@ void read_variant(json_reader& r, const json& x, const std::string& at,
   into.variants.push_back(std::move(v));
 }
 
+void read_instruction_set(json_reader& r, const json& document, profile& into) {
+  constexpr const char* key = "instruction_set";
+  const auto* name = r.find(document, "profile", key, false);
+  if (name == nullptr)
+    return;
+  if (name->is_string())
+    into.measured_with =
+      core::parse_instruction_set(name->get_ref<const std::string&>());
+  if (!into.measured_with)
+    r.complain(
+      fmt::format("profile.{}", key),
+      fmt::format("{} is not an instruction set", json_reader::shown(*name)));
+}
+
 } // namespace
 
 std::string to_json(const profile& x) {
@@ -224,11 +238,13 @@ std::string to_json(const profile& x) {
   for (const auto& v : x.variants)
     variants.push_back(variant_json(v));
   json all{{"format", format_name},
-           {"version", detail::has_sections(x) ? 2 : 1},
-           {"prepare_ms", ms_of(x.prepare)},
-           {"finish_ms", ms_of(x.finish)},
-           {"source_ms_per_megapixel", ms_of(x.source)},
-           {"variants", std::move(variants)}};
+           {"version", detail::has_sections(x) ? 2 : 1}};
+  if (x.measured_with)
+    all["instruction_set"] = core::to_string(*x.measured_with);
+  all["prepare_ms"] = ms_of(x.prepare);
+  all["finish_ms"] = ms_of(x.finish);
+  all["source_ms_per_megapixel"] = ms_of(x.source);
+  all["variants"] = std::move(variants);
   detail::write_sections(x, all);
   return all.dump(2) + "\n";
 }
@@ -241,9 +257,9 @@ core::result<profile> parse_profile(std::string_view text,
   const json& document = *parsed;
   json_reader r{where};
   const auto version = document.value("version", json{});
-  std::set<std::string_view> known{"format",     "version",
-                                   "prepare_ms", "finish_ms",
-                                   "variants",   "source_ms_per_megapixel"};
+  std::set<std::string_view> known{
+    "format",    "version",  "instruction_set",        "prepare_ms",
+    "finish_ms", "variants", "source_ms_per_megapixel"};
   if (version == 2)
     known.insert(detail::section_keys.begin(), detail::section_keys.end());
   r.expect_keys(document, "profile", known);
@@ -257,6 +273,7 @@ core::result<profile> parse_profile(std::string_view text,
       r.complain("profile.version",
                  fmt::format("{} is not 1 or 2", json_reader::shown(*x)));
   profile out;
+  read_instruction_set(r, document, out);
   r.span(document, "profile", "prepare_ms", out.prepare);
   r.span(document, "profile", "finish_ms", out.finish);
   r.span(document, "profile", "source_ms_per_megapixel", out.source);

@@ -161,6 +161,9 @@ core::result<void> engine::impl::know_models() {
   if (!read)
     return read.why();
   known = std::make_shared<const runtime::known_variants>(std::move(*read));
+  for (const auto& text : runtime::other_measurements(
+         settings, known->costs, core::instruction_set_in_use()))
+    core::log_warn("{}", text);
   if (auto any = runtime::can_draw(settings, *known); !any)
     return any;
   if (auto there = runtime::check_deadline(settings, known->costs); !there)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atelier/config/device_kind.hpp>
 #include <atelier/core/log.hpp>
+#include <atelier/planning/kinds.hpp>
 #include <atelier/runtime/instruction_set.hpp>
 
 #include <fmt/ranges.h>
 
 #include <mutex>
-#include <string_view>
-#include <vector>
 
 namespace atelier::runtime {
 
@@ -56,6 +56,39 @@ core::result<instruction_set_hold> use_instruction_set(
                  core::to_string(core::instruction_set_in_use()),
                  fmt::join(names, ", "));
   return hold;
+}
+
+std::string other_measurement(
+  std::string_view where, const std::optional<core::instruction_set>& measured,
+  core::instruction_set in_use) {
+  if (!measured || *measured == in_use)
+    return {};
+  return fmt::format("{}: its times were measured with the instruction set {}, "
+                     "and {} is in use",
+                     where, core::to_string(*measured),
+                     core::to_string(in_use));
+}
+
+std::vector<std::string> other_measurements(const config::settings& x,
+                                            const planning::profile& known,
+                                            core::instruction_set in_use) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view where, const auto& measured) {
+    if (auto text = other_measurement(where, measured, in_use); !text.empty())
+      out.push_back(std::move(text));
+  };
+  if (!x.planner.profile.empty())
+    add("planner.profile: " + x.planner.profile, known.measured_with);
+  for (size_t i = 0; i < x.devices.size(); ++i) {
+    const auto kind = config::device_kind(x.devices[i]);
+    // Devices of one kind have one profile.
+    if (config::device_with_profile(x, kind) != i)
+      continue;
+    if (const auto* of = planning::find_kind(known, kind))
+      add(fmt::format("devices[{}].profile: {}", i, x.devices[i].profile),
+          of->measured_with);
+  }
+  return out;
 }
 
 } // namespace atelier::runtime

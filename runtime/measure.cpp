@@ -276,8 +276,10 @@ core::result<core::timespan> time_encoding(core::extent px) {
   return core::timespan{clock::now() - begin};
 }
 
-// Returns what is known of the variants of the measured device beforehand.
-core::result<planning::profile> describe(const measurement& wanted) {
+// Returns what is known of the variants of the measured device beforehand, and
+// the instruction set with which a CPU is measured.
+core::result<planning::profile> describe(const measurement& wanted,
+                                         core::instruction_set in_use) {
   auto out = profile_of(wanted.settings);
   if (!out)
     return out;
@@ -286,6 +288,8 @@ core::result<planning::profile> describe(const measurement& wanted) {
     return std::find(device.variants.begin(), device.variants.end(), v.name)
         == device.variants.end();
   });
+  if (device.name.starts_with("cpu"))
+    out->measured_with = in_use;
   return out;
 }
 
@@ -299,7 +303,7 @@ core::result<planning::profile> measure(
   const auto instructions = use_instruction_set(wanted.settings);
   if (!instructions)
     return instructions.why();
-  auto described = describe(wanted);
+  auto described = describe(wanted, **instructions);
   if (!described)
     return described.why();
   auto out = std::move(*described);

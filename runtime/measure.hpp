@@ -28,7 +28,8 @@ struct measurement {
 /// steps, text, decoding and encoding a source (medians; decoding and encoding
 /// only at the variant's own size, if that is measured), loading, memory.
 /// Variants that differ only in their steps are measured once. Limits this
-/// process to the instruction set of the settings.
+/// process to the instruction set of the settings, which the times of a CPU
+/// name.
 /// @param progress a function called before each point with the point, the
 /// number of completed points and their total; false ends the work
 /// @param note a function called with what could not be measured and is left

@@ -305,6 +305,7 @@ void take_cascades(const planning::profile& from, const config::settings& x,
 void take_sections(const planning::profile& from, planning::profile& into) {
   const hosted_variants hosted{from, into};
   into.idle_watts = from.idle_watts;
+  into.measured_with = from.measured_with;
   for (auto ladder : from.ladders)
     if (std::all_of(ladder.levels.begin(), ladder.levels.end(),
                     [&](auto& level) { return hosted.take(level.variant); }))
@@ -329,6 +330,7 @@ core::result<planning::kind_profile> kind_of(const config::settings& x,
                                              const own_stages& own_list) {
   planning::kind_profile out;
   out.idle_watts = known.idle_watts;
+  out.measured_with = known.measured_with;
   std::optional<planning::profile> own;
   if (const auto at = config::device_with_profile(x, kind)) {
     auto read = read_profile(fmt::format("devices[{}].profile", *at),

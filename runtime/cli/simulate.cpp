@@ -162,8 +162,8 @@ exit_status simulate(const simulate_arguments& arguments,
   auto wanted = plan_simulation(arguments, world.policies);
   if (!wanted)
     return refuse(terminal, wanted.why());
-  if (!wanted->note.empty())
-    terminal.complain(wanted->note);
+  for (const auto& note : wanted->notes)
+    terminal.complain(note);
   const std::filesystem::path folder{arguments.output.value_or("")};
   constexpr std::array files{"summary.json", "series.csv", "report.html"};
   if (arguments.output)

@@ -9,6 +9,7 @@
 #include <atelier/runtime/cli/simulated_trace.hpp>
 #include <atelier/runtime/cli/simulation_specs.hpp>
 #include <atelier/runtime/door.hpp>
+#include <atelier/runtime/instruction_set.hpp>
 #include <atelier/runtime/pipeline.hpp>
 
 #include <fmt/format.h>
@@ -123,6 +124,22 @@ result<void> read_given(const std::optional<std::string>& given, T& to,
   return {};
 }
 
+/// Notes each profile that was measured with another instruction set than this
+/// process uses.
+void note_other_measurements(const simulate_arguments& arguments,
+                             const planning::profile& known,
+                             std::vector<std::string>& into) {
+  const auto in_use = core::instruction_set_in_use();
+  const auto add = [&](const std::string& where, const auto& measured) {
+    auto text = other_measurement(where, measured, in_use);
+    if (!text.empty())
+      into.push_back(std::move(text));
+  };
+  add("--profiles: " + *arguments.profiles, known.measured_with);
+  for (const auto& kind : known.kinds)
+    add("--kind " + kind.kind, kind.measured_with);
+}
+
 /// Reads the workers, their profile and the policies that requests are
 /// simulated with.
 result<void> read_world(const simulate_arguments& arguments,
@@ -137,6 +154,7 @@ result<void> read_world(const simulate_arguments& arguments,
   x.workers = count_of(*devices);
   if (!arguments.kinds.empty())
     x.devices = *devices;
+  note_other_measurements(arguments, *known, out.notes);
   x.profile = std::make_shared<const planning::profile>(std::move(*known));
   auto policies = read_policies("--policy", *arguments.policies,
                                 arguments.plans, *x.profile, more);
@@ -155,7 +173,8 @@ result<void> read_load(const simulate_arguments& arguments,
                               arguments.edits.has_value(), x);
     if (!note)
       return note.why();
-    out.note = std::move(*note);
+    if (!note->empty())
+      out.notes.push_back(std::move(*note));
     return {};
   }
   auto load = make_load("--load", *arguments.load, x.seed);

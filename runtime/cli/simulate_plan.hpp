@@ -7,6 +7,7 @@
 #include <atelier/simulation/simulate.hpp>
 
 #include <string>
+#include <vector>
 
 namespace atelier::runtime::cli {
 
@@ -16,8 +17,8 @@ struct simulation_plan {
   runtime::scenario scenario;
   policy_list policies;
   std::string title;
-  /// What its user should know before it runs; empty: nothing.
-  std::string note;
+  /// What its user should know before it runs, a text each.
+  std::vector<std::string> notes;
 };
 
 /// Reads every argument, and checks it before anything is simulated.

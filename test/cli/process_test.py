@@ -848,8 +848,9 @@ def case_the_documented_memory_is_the_sum_of_its_bounds(program):
 def check_profile(text, variants, batches, pixels):
     """Checks the output of `atelier profile` against docs/profile-file.md."""
     x = json.loads(text)
-    expect(list(x) == ["format", "version", "prepare_ms", "finish_ms",
-                       "source_ms_per_megapixel", "variants"], list(x))
+    expect(list(x) == ["format", "version", "instruction_set", "prepare_ms",
+                       "finish_ms", "source_ms_per_megapixel", "variants"],
+           list(x))
     expect((x["format"], x["version"]) == ("atelier.profile", 1), x)
     expect([v["name"] for v in x["variants"]] == variants, x["variants"])
     for v in x["variants"]:
@@ -923,6 +924,23 @@ def fastest(program):
     _, out, _ = program.run(["doctor", "--json"])
     found = {x["subject"]: x["found"] for x in map(json.loads, out.splitlines())}
     return found["instructions"].split()[0]
+
+
+def case_a_profile_names_the_instruction_set_of_its_times(program):
+    code, out, err = program.run(
+        ["profile", "--set", ONE_CARD, "--batch", "1", "--size", "64x64", "--steps",
+         "1", "-o", "p.json", "--json", *LIMITED])
+    expect(code == 0, code, err)
+    expect(json.loads(out)["instruction_set"] == "portable", out)
+    draw = ["generate", "a", "-o", "x.png", "--force", "--set", ONE_CARD,
+            "--set", "planner.profile='p.json'"]
+    code, _, err = program.run([*draw, *LIMITED])
+    expect(code == 0 and "instruction set" not in err, code, err)
+    now = fastest(program)
+    code, _, err = program.run(draw)
+    expect(code == 0 and (now == "portable" or re.search(
+        rf"p\.json: .*instruction set portable, and {now} is in use", err)),
+           code, err)
 
 
 def case_the_doctor_tells_in_both_forms(program):

@@ -3,10 +3,12 @@
 #include "scratch_folder.hpp"
 #include <atelier/bench/papers/policies/paper_policies.hpp>
 #include <atelier/bench/papers/program/reproduce_command.hpp>
+#include <atelier/core/instruction_set.hpp>
 #include <atelier/runtime/cli/program.hpp>
 #include <atelier/runtime/cli/simulate.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sstream>
@@ -86,6 +88,26 @@ BOOST_AUTO_TEST_CASE(policies_are_shown_side_by_side) {
   BOOST_TEST(out.str().find("diffserve") != std::string::npos);
   BOOST_TEST(out.str().find("light-aimd") != std::string::npos);
   BOOST_TEST(out.str().find("200") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(times_of_another_instruction_set_are_noted) {
+  const auto measured_with = [&](core::instruction_set x) {
+    std::string text{profile};
+    text.insert(1, fmt::format(R"("instruction_set": "{}", )", to_string(x)));
+    write("p.json", text);
+  };
+  const auto in_use = core::instruction_set_in_use();
+  const auto other = in_use == core::instruction_set::avx2
+                     ? core::instruction_set::avx512
+                     : core::instruction_set::avx2;
+  measured_with(in_use);
+  BOOST_TEST((simulate({}) == exit_status::done));
+  BOOST_TEST(err.str().empty(), err.str());
+  measured_with(other);
+  BOOST_TEST((simulate({}) == exit_status::done));
+  BOOST_TEST(complains(fmt::format("instruction set {}, and {} is in use",
+                                   to_string(other), to_string(in_use))));
+  BOOST_TEST(complains("p.json"));
 }
 
 BOOST_AUTO_TEST_CASE(comparisons_are_left_to_the_program_that_has_them) {

@@ -62,12 +62,14 @@ BOOST_AUTO_TEST_CASE(a_profile_seen_on_a_kind_is_one_of_that_kind_alone) {
   known.masked = {edits};
   edits.compute_slope = 8;
   known.kinds[0].masked = {edits};
+  known.kinds[0].measured_with = core::instruction_set::avx2;
   const auto slow = seen_on(known, "slow");
   BOOST_TEST(slow.kinds.empty());
   BOOST_TEST((slow.variants[1].step.front().took == 800ms));
   BOOST_TEST((slow.cascades[0].judging == 160ms));
   BOOST_TEST(slow.masked[0].compute_slope == 8);
   BOOST_TEST(slow.idle_watts == 5);
+  BOOST_TEST((slow.measured_with == core::instruction_set::avx2));
   const auto quick = seen_on(known, "quick");
   BOOST_TEST(quick.kinds.empty());
   BOOST_TEST((quick.variants == known.variants));
@@ -114,6 +116,7 @@ BOOST_AUTO_TEST_CASE(a_kind_is_read_from_a_profile_of_its_own) {
   const auto known = test::two_kinds();
   profile own;
   own.idle_watts = 7;
+  own.measured_with = core::instruction_set::avx2;
   // The kinds come in another order, one is unknown, and one is missing.
   for (const char* name : {"other@3", "heavy@10"}) {
     auto v = *parse_variant(name);
@@ -123,6 +126,7 @@ BOOST_AUTO_TEST_CASE(a_kind_is_read_from_a_profile_of_its_own) {
   const auto kind = kind_from(known, "mine", own);
   BOOST_TEST(kind.kind == "mine");
   BOOST_TEST(kind.idle_watts == 7);
+  BOOST_TEST((kind.measured_with == core::instruction_set::avx2));
   BOOST_TEST_REQUIRE(kind.variants.size() == 2u);
   BOOST_TEST(!kind.variants[0].has_value());
   BOOST_TEST((kind.variants[1]->step.front().took == 333ms));

@@ -5,6 +5,7 @@
 #include <atelier/planning/profile_file.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <fmt/format.h>
 
 #include <random>
 
@@ -75,6 +76,28 @@ BOOST_AUTO_TEST_CASE(files_without_a_cost_of_sources_are_read) {
   const auto now = planning::parse_profile(planning::to_json(x), "p");
   BOOST_TEST_REQUIRE(now.operator bool());
   BOOST_TEST((*now == x));
+}
+
+BOOST_AUTO_TEST_CASE(the_instruction_set_of_a_measurement_is_read_back) {
+  auto x = sample();
+  // Files of other devices, and older ones, do not name it.
+  BOOST_TEST(planning::to_json(x).find("instruction_set") == std::string::npos);
+  x.measured_with = core::instruction_set::avx512;
+  const auto text = planning::to_json(x);
+  BOOST_TEST(text.find(R"("instruction_set": "avx512")") != std::string::npos);
+  const auto read = planning::parse_profile(text, "p");
+  BOOST_TEST_REQUIRE(read.operator bool());
+  BOOST_TEST((*read == x));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_instruction_set_is_refused) {
+  for (const auto* value : {R"("avx3")", "7"})
+    check_fault(
+      R"("prepare_ms": 5.0)",
+      fmt::format(R"("prepare_ms": 5.0, "instruction_set": {})", value),
+      fmt::format("p.json: profile.instruction_set: {} is not an "
+                  "instruction set",
+                  value));
 }
 
 BOOST_AUTO_TEST_CASE(what_rows_of_distilled_models_take_is_read_back) {

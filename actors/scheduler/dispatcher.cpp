@@ -281,7 +281,7 @@ void dispatcher::pump_alone(core::queue_id queue, core::time_point now) {
     return;
   if (!choice.at) {
     if (!choice.delays.empty())
-      return queues_.starve(queue);
+      return queues_.starve(queue, queues::lack::turn);
     placement_.end_unloadable(queue, now);
     return placement_.look_for_host(beside);
   }
@@ -332,10 +332,11 @@ void dispatcher::pump_pool_suspects(core::time_point now) {
     on_device ? std::span<const core::queue_id>{at_device}
               : std::span<const core::queue_id>{
                 others.data(), r.course.phase() == phase::finishing ? 1u : 2u};
-  if (queues_.delays_again(first)
-      || (steps != nullptr && queues_.delays_again(steps->host.queues()))
-      || !matching_.has_room_for(r)) {
-    queues_.starve(queue);
+  const bool delays =
+    queues_.delays_again(first)
+    || (steps != nullptr && queues_.delays_again(steps->host.queues()));
+  if (delays || !matching_.has_room_for(r)) {
+    queues_.starve(queue, delays ? queues::lack::turn : queues::lack::slots);
     return go_on();
   }
   if (!begin_trial(next, r))

@@ -126,7 +126,8 @@ void queues::touch_waiting(core::queue_id queue) {
 }
 
 void queues::touch_untried(core::queue_id queue) {
-  if (!starved_.contains(queue))
+  const auto lacks = starved_.find(queue);
+  if (lacks == starved_.end() || lacks->second == lack::turn)
     touch_waiting(queue);
 }
 

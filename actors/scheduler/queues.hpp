@@ -94,13 +94,14 @@ public:
   /// Marks a queue to be looked at again if it is not empty.
   void touch_waiting(core::queue_id queue);
 
-  /// Marks one to be looked at again if its next request did not lack anything
-  /// when it was last looked at.
-  void touch_untried(core::queue_id queue);
+  /// What a queue's next request lacks: slots or what frees them; a seat of
+  /// those left for others, which the rows in the other seats free; or its
+  /// turn, as requests that were held up and can continue go first.
+  enum class lack : uint8_t { slots, seat, turn };
 
-  /// What a queue's next request lacks: slots or what frees them, or a seat of
-  /// those left for others, which the rows in the other seats free.
-  enum class lack : uint8_t { slots, seat };
+  /// Marks one to be looked at again if its next request lacked at most its
+  /// turn when it was last looked at.
+  void touch_untried(core::queue_id queue);
 
   /// Notes that the next request of a queue cannot continue.
   void starve(core::queue_id queue, lack of = lack::slots);

@@ -154,6 +154,24 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_seat_is_not_delayed_meanwhile) {
   BOOST_TEST((touched() == std::vector{left}));
 }
 
+BOOST_AUTO_TEST_CASE(who_only_waits_for_its_turn_is_looked_at_as_if_untried) {
+  push(left, one);
+  touched();
+  sut.touch_untried(left);
+  BOOST_TEST((touched() == std::vector{left}));
+  sut.starve(left, actors::queues::lack::turn);
+  sut.touch_untried(left);
+  BOOST_TEST((touched() == std::vector{left}));
+  for (const auto lacks :
+       {actors::queues::lack::slots, actors::queues::lack::seat}) {
+    sut.starve(left, lacks);
+    sut.touch_untried(left);
+    BOOST_TEST(touched().empty());
+  }
+  sut.touch_untried(right);
+  BOOST_TEST(touched().empty());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_under_way_is_counted_while_it_waits) {
   push(left, one, {false, true});
   push(left, two);

@@ -14,7 +14,9 @@ class trials_rig : public layers_rig {
 public:
   static constexpr core::route_id two_legs{2};
 
-  trials_rig() : layers_rig(with()) {}
+  trials_rig() : trials_rig(with()) {}
+
+  explicit trials_rig(const options& o) : layers_rig(o) {}
 
   static options with() {
     options o;

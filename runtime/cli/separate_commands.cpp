@@ -2,12 +2,16 @@
 #include <atelier/runtime/cli/environment.hpp>
 #include <atelier/runtime/cli/refusal.hpp>
 #include <atelier/runtime/cli/separate_commands.hpp>
+#include <atelier/runtime/openmp_waits.hpp>
 #include <atelier/runtime/program_folder.hpp>
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
+
+extern char** environ;
 
 namespace atelier::runtime::cli {
 
@@ -33,13 +37,12 @@ exit_status go_on_as(const char* name,
     return exit_status::interrupted;
   auto path = *program;
   auto words = arguments;
-  std::vector<char*> pointers{path.data()};
-  for (auto& x : words)
-    pointers.push_back(x.data());
-  pointers.push_back(nullptr);
+  words.insert(words.begin(), path);
   terminal.out.flush();
   terminal.err.flush();
-  execv(path.c_str(), pointers.data());
+  auto variables = with_short_waits(environ);
+  execve(path.c_str(), addresses_of(words).data(),
+         addresses_of(variables).data());
   return refuse(terminal, fail(ec::unavailable, "cannot start {}: {}", path,
                                std::strerror(errno)));
 }

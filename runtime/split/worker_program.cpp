@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/ipc/arena.hpp>
+#include <atelier/runtime/openmp_waits.hpp>
 #include <atelier/runtime/split/above_streams.hpp>
 #include <atelier/runtime/split/worker_program.hpp>
 
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 extern char** environ;
 
@@ -84,9 +86,11 @@ core::result<int32_t> worker_program::start(ipc::process_life who) const {
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
                                    0);
   posix_spawn_file_actions_addclosefrom_np(&files, ipc::inherited_arena + 1);
+  auto variables = with_short_waits(environ);
   pid_t pid = 0;
   const auto failed = posix_spawn(&pid, path_.c_str(), &files, &attributes,
-                                  const_cast<char* const*>(arguments), environ);
+                                  const_cast<char* const*>(arguments),
+                                  addresses_of(variables).data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   switch (failed) {

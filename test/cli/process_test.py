@@ -919,6 +919,37 @@ def case_all_processes_use_the_configured_instruction_set(program):
                    role, err)
 
 
+def case_threads_wait_briefly_unless_the_user_chooses(program):
+    def choices(chosen):
+        environment = {name: value for name, value in program.environment.items()
+                       if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+        process = program.start(
+            ["generate", "a", "-n", "500", "-o", "d", "--force", "--json",
+             "--processes", "split", "--set", SLOW, "--steps", "3"],
+            env=environment | chosen)
+        process.stdout.readline()
+        found = [(stat.parent / "environ").read_text().split("\0")
+                 for stat in pathlib.Path("/proc").glob("[0-9]*/stat")
+                 if is_or_has_parent(stat, process.pid)]
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        return [[x for x in variables if re.match("GOMP_|OMP_WAIT", x)]
+                for variables in found]
+
+    # The control process, that of the CPU work, and that of the device.
+    expect(choices({}) == [["GOMP_SPINCOUNT=1000"]] * 3)
+    chosen = ["OMP_WAIT_POLICY=active"]
+    expect(choices({"OMP_WAIT_POLICY": "active"}) == [chosen] * 3)
+
+
+def is_or_has_parent(stat, pid):
+    try:
+        after_name = stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return stat.parent.name == str(pid) or after_name[1] == str(pid)
+
+
 def fastest(program):
     """Returns the instruction set that the doctor finds in use."""
     _, out, _ = program.run(["doctor", "--json"])

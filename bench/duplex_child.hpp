@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ public:
   explicit duplex_child(std::vector<std::string> command) {
     int in[2];
     int out[2];
-    if (::pipe(in) != 0 || ::pipe(out) != 0)
+    // Closed in other children, which would keep this one from its input's end.
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
       stop("no pipe");
     pid_ = ::fork();
     if (pid_ < 0)
@@ -26,8 +28,6 @@ public:
     if (pid_ == 0) {
       ::dup2(in[0], 0);
       ::dup2(out[1], 1);
-      for (const int fd : {in[0], in[1], out[0], out[1]})
-        ::close(fd);
       std::vector<char*> argv;
       for (auto& word : command)
         argv.push_back(word.data());

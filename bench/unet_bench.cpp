@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long does one guided step of Stable Diffusion 1.5's denoiser take (or one
-// decoding, with --what vae), and how much memory? The peer is diffusers, with
-// the same files, threads and inputs.
+// decoding, with --what vae), and how much memory? The peers are diffusers and
+// OpenVINO, with the same files, threads and inputs.
 //
 //   unet_bench [--what unet|vae] [--dir DIR] [--python PYTHON] [--rounds N]
 //              [--types float32,bfloat16] [--sizes 256,512] [--batches 1,4]
-//              [--device cpu|cuda:N]
+//              [--device cpu|cuda:N] [--peers diffusers,openvino]
+//              [--instructions avx2|avx512|avx512_bf16]
 //
 // DIR (default: a folder in the system's folder for temporary files) keeps
-// random models of 5.5 GB between runs. For each case two new processes load
-// the model, compute once so that the results can be compared, and then take
-// turns. On a CUDA device the inputs are in the device's memory before the
-// clock starts, a time ends when the device is done, and the figures for memory
-// and processors are those of the host.
+// random models of 5.5 GB between runs. For each case new processes load the
+// model, compute once so that the results can be compared, and then take turns.
+// --instructions limits all sides: Atelier's kernels, LibTorch's operators
+// (ATEN_CPU_CAPABILITY) and oneDNN (ONEDNN_MAX_CPU_ISA); whether OpenVINO's
+// copy of oneDNN keeps to it shows in its times. On a CUDA device the inputs
+// are in the device's memory before the clock starts, a time ends when the
+// device is done, and the figures for memory and processors are those of the
+// host.
 #include "duplex_child.hpp"
 
 #ifdef ATELIER_BENCH_VAE
 #  include <atelier/gpu/models/vae/autoencoder.hpp>
 #endif
+#include <atelier/core/instruction_set.hpp>
 #include <atelier/gpu/models/files/safetensors.hpp>
 #include <atelier/gpu/models/layers/placement.hpp>
 #include <atelier/gpu/models/layers/weights.hpp>
@@ -29,6 +34,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -192,6 +198,8 @@ struct options {
   std::string sizes = "256,512";
   std::string batches = "1,4";
   std::string device = "cpu";
+  std::string peers = "diffusers";
+  std::string instructions;
 };
 
 struct side {
@@ -243,46 +251,88 @@ tensors draw_input(const options& with, int64_t size, int64_t batch) {
           {"context", torch::randn({rows, 77, 768})}};
 }
 
+// Limits this process, and what it starts, to that instruction set.
+void limit(const std::string& name) {
+  const auto set = core::parse_instruction_set(name);
+  if (!set)
+    duplex_child::stop(("no instruction set '" + name + "'").c_str());
+  value_of(core::limit_instruction_set(*set));
+
+  struct names {
+    const char* aten;
+    const char* onednn;
+  };
+
+  const auto others = *set == core::instruction_set::avx2
+                      ? names{"avx2", "AVX2"}
+                    : *set == core::instruction_set::avx512
+                      ? names{"avx512", "AVX512_CORE_VNNI"}
+                    : *set == core::instruction_set::avx512_bf16
+                      ? names{"avx512", "AVX512_CORE_BF16"}
+                      : names{"default", "SSE41"};
+  ::setenv("ATEN_CPU_CAPABILITY", others.aten, 1);
+  ::setenv("ONEDNN_MAX_CPU_ISA", others.onednn, 1);
+}
+
+double difference(const tensors& a, const tensors& b) {
+  const auto& x = a.at("result");
+  const auto& y = b.at("result");
+  return ((x - y).abs().max() / y.abs().max()).item<double>();
+}
+
+void print(const std::string& name, const side& ours, const side& peer,
+           std::pair<double, double> peak_mib, double off) {
+  const auto ms = std::pair{median(ours.times), median(peer.times)};
+  const auto busy = std::pair{median(ours.busy), median(peer.busy)};
+  fmt::print("{:27} | {:7.1f} {:7.1f} {:5.2f} | {:7.0f} {:7.0f} "
+             "{:5.2f} | {:6.0f} {:6.0f} {:5.2f} | {:6.0f} {:6.0f} | "
+             "{:7.0f} {:7.0f} {:5.2f} | {:4.0f} {:4.0f} | {:.1e}\n",
+             name, ms.first, ms.second, ms.first / ms.second, busy.first,
+             busy.second, busy.first / busy.second, peak_mib.first,
+             peak_mib.second, peak_mib.first / peak_mib.second, ours.load_ms,
+             peer.load_ms, ours.first_ms, peer.first_ms,
+             ours.first_ms / peer.first_ms, ours.before_mib, peer.before_mib,
+             off);
+  std::fflush(stdout);
+}
+
 void compare(const options& with, const std::string& program,
              const std::string& type, int64_t size, int64_t batch) {
   const auto folder = (with.dir / (with.what + "-" + type)).string();
   const auto in = with.dir / "input.safetensors";
-  const auto out = [&](const char* whose) {
-    return (with.dir / (std::string{whose} + ".safetensors")).string();
+  const auto out = [&](const std::string& whose) {
+    return (with.dir / (whose + ".safetensors")).string();
   };
   write(in, draw_input(with, size, batch));
-  side ours{{program, "serve", with.what, folder, with.device}};
-  side peer{{with.python, ATELIER_BENCH_DIR "/diffusers_peer.py", "serve",
-             with.what, folder, with.device}};
+  side ours{
+    {program, "serve", with.what, folder, with.device, with.instructions}};
   ours.run(in, out("ours"));
-  peer.run(in, out("peer"));
-  const auto a = read(out("ours")).at("result");
-  const auto b = read(out("peer")).at("result");
-  const auto off = ((a - b).abs().max() / b.abs().max()).item<double>();
+  const auto names = split(with.peers, ',');
+  std::deque<side> peers;
+  std::vector<double> off;
   // Convolutions on a CUDA device round float32 to a mantissa of ten bits
   // (TF32).
   const auto most = type != "float32"    ? 0.1
                   : with.device == "cpu" ? 1e-4
                                          : 5e-3;
-  if (!(off <= most))
-    duplex_child::stop(fmt::format("results differ by {}", off).c_str());
+  for (const auto& name : names) {
+    auto& peer = peers.emplace_back(std::vector<std::string>{
+      with.python, fmt::format(ATELIER_BENCH_DIR "/{}_peer.py", name), "serve",
+      with.what, folder, with.device});
+    peer.run(in, out(name));
+    off.push_back(difference(read(out("ours")), read(out(name))));
+    if (!(off.back() <= most))
+      duplex_child::stop(
+        fmt::format("results differ from {} by {}", name, off.back()).c_str());
+  }
   for (int i = 0; i < with.rounds; ++i) {
     ours.run(in, "-");
-    peer.run(in, "-");
+    for (auto& peer : peers)
+      peer.run(in, "-");
   }
-  const auto ours_peak = ours.peak_mib();
-  const auto peer_peak = peer.peak_mib();
-  const auto ms = std::pair{median(ours.times), median(peer.times)};
-  const auto busy = std::pair{median(ours.busy), median(peer.busy)};
-  fmt::print("{:8} {:4} {:2} | {:7.1f} {:7.1f} {:5.2f} | {:7.0f} {:7.0f} "
-             "{:5.2f} | {:6.0f} {:6.0f} {:5.2f} | {:6.0f} {:6.0f} | "
-             "{:7.0f} {:7.0f} {:5.2f} | {:4.0f} {:4.0f} | {:.1e}\n",
-             type, size, batch, ms.first, ms.second, ms.first / ms.second,
-             busy.first, busy.second, busy.first / busy.second, ours_peak,
-             peer_peak, ours_peak / peer_peak, ours.load_ms, peer.load_ms,
-             ours.first_ms, peer.first_ms, ours.first_ms / peer.first_ms,
-             ours.before_mib, peer.before_mib, off);
-  std::fflush(stdout);
+  for (size_t i = 0; i < peers.size(); ++i)
+    print(fmt::format("{:9} {:8} {:4} {:2}", names[i], type, size, batch), ours,
+          peers[i], {ours.peak_mib(), peers[i].peak_mib()}, off[i]);
 }
 
 int drive(const options& with, const std::string& program) {
@@ -292,12 +342,16 @@ int drive(const options& with, const std::string& program) {
                 ATELIER_BENCH_DIR, with.dir.string());
   if (std::system(make.c_str()) != 0)
     duplex_child::stop("the models cannot be made");
-  fmt::print("{} on {}, {} threads, medians of {}; ours, peer, ratio\n{:16} | "
+  fmt::print("{} on {}, {} threads, {}, medians of {}; ours, peer, ratio\n"
+             "{:27} | "
              "{:21} "
              "| {:21} | {:19} | {:13} | {:21} | {:9} | {}\n",
-             with.what, with.device, at::get_num_threads(), with.rounds,
-             "type, size, batch", "ms", "ms of all processors", "peak MiB",
-             "load ms", "ms to first result", "before", "difference");
+             with.what, with.device, at::get_num_threads(),
+             with.instructions.empty() ? "all instructions"
+                                       : "instructions of " + with.instructions,
+             with.rounds, "peer, type, size, batch", "ms",
+             "ms of all processors", "peak MiB", "load ms",
+             "ms to first result", "before", "difference");
   for (const auto& type : split(with.types, ','))
     for (const auto& size : split(with.sizes, ','))
       for (const auto& batch : split(with.batches, ','))
@@ -309,8 +363,11 @@ int drive(const options& with, const std::string& program) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words{argv, argv + argc};
-  if (argc == 5 && words[1] == "serve")
+  if (argc == 6 && words[1] == "serve") {
+    if (!words[5].empty())
+      limit(words[5]);
     return serve(words[2], words[3], words[4]);
+  }
   options with;
   for (size_t i = 1; i + 1 < words.size(); i += 2) {
     const auto& value = words[i + 1];
@@ -330,8 +387,14 @@ int main(int argc, char** argv) {
       with.batches = value;
     else if (words[i] == "--device")
       with.device = value;
+    else if (words[i] == "--peers")
+      with.peers = value;
+    else if (words[i] == "--instructions")
+      with.instructions = value;
     else
       duplex_child::stop("see the comment at the top of unet_bench.cpp");
   }
+  if (!with.instructions.empty())
+    limit(with.instructions);
   return drive(with, fs::read_symlink("/proc/self/exe").string());
 }

@@ -118,6 +118,30 @@ function(atelier_add_test name)
   endif()
 endfunction()
 
+# atelier_repeat_test(<name> <again> ENVIRONMENT <variable>... SUITES <suite>...)
+#
+# Run those suites of the test <name>, which atelier_add_test made, with other
+# variables in the environment, too: the ctest test <again>.
+function(atelier_repeat_test name again)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ENVIRONMENT;SUITES")
+  if(NOT TEST ${name})
+    return()
+  endif()
+  list(JOIN arg_SUITES "," suites)
+  add_test(NAME ${again}
+    COMMAND ${ATELIER_TEST_LAUNCHER} $<TARGET_FILE:${name}>
+      --run_test=${suites} --log_level=message --report_format=XML
+      --report_level=detailed
+      "--report_sink=${ATELIER_TEST_RESULTS}/${again}.xml")
+  get_test_property(${name} LABELS labels)
+  get_test_property(${name} TIMEOUT limit)
+  set_tests_properties(${again} PROPERTIES
+    LABELS "${labels}"
+    TIMEOUT ${limit}
+    FAIL_REGULAR_EXPRESSION "did not check any assertions"
+    ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
 # Most tests include these: they are parsed once.
 function(atelier_use_test_header target)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)

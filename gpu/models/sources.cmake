@@ -101,6 +101,7 @@ set(model_torch_sources
   models/layers/attention.cpp
   models/layers/conv_layer.cpp
   models/layers/dense.cpp
+  models/layers/host_convolution.cpp
   models/layers/host_weights.cpp
   models/layers/embeddings.cpp
   models/layers/group_norm_silu.cpp

@@ -17,6 +17,10 @@ atelier_add_test(gpu_text_and_images
   LIBS Atelier::gpu_torch Atelier::gpu_detail)
 target_compile_definitions(gpu_text_and_images PRIVATE
   ATELIER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+# What computes convolutions where LibTorch finds no AVX-512.
+atelier_repeat_test(gpu_text_and_images gpu_narrow_convolutions
+  ENVIRONMENT ATEN_CPU_CAPABILITY=avx2
+  SUITES autoencoder_network large_image_test vae_layers)
 atelier_add_test(gpu_denoisers
   KIND UNIT
   TORCH

@@ -3,6 +3,7 @@
 
 // Includes LibTorch: only for sources of gpu that torch.cmake lists.
 
+#include <atelier/gpu/models/layers/host_weights.hpp>
 #include <atelier/gpu/models/layers/weights.hpp>
 
 #include <torch/torch.h>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace atelier::gpu::detail {
 
@@ -23,10 +25,9 @@ struct conv_border {
 };
 
 /// A convolution with a square kernel. On a CPU, its weights stay in the file
-/// until `prepare`, which packs them for oneDNN if oneDNN computes it; without
-/// `prepare`, the first use does so. On other devices they are prepared at
-/// once.
-/// Threads: one at a time.
+/// until `prepare`, which packs them for what computes it: the host's kernels
+/// or oneDNN. Without `prepare`, the first use does so. On other devices they
+/// are prepared at once. Threads: one at a time.
 class conv_layer {
 public:
   conv_layer() = default;
@@ -61,17 +62,31 @@ public:
   }
 
 private:
+  enum class engine : uint8_t { host, onednn, libtorch };
+
+  static engine choose(const placement& where);
+
+  // The channels of each tap's weights as the host's kernels read them.
+  std::vector<int64_t> pieces() const;
+
+  // Convolves into `out`, adding to what is there if `onto` is `out`.
+  void by_host(const torch::Tensor& x, conv_border border, int64_t stride,
+               const torch::Tensor& onto, const torch::Tensor& out) const;
+
   // Throws c10::Error unless `x` has the channels of the weights.
   void expect(const torch::Tensor& x) const;
 
   mutable std::function<torch::Tensor()> make_;
   mutable std::function<void()> made_;
   mutable torch::Tensor weight_;
+  mutable host_weights host_;
   torch::Tensor bias_;
   int64_t out_channels_ = 0;
   int64_t in_channels_ = 0;
   uint64_t bytes_ = 0;
-  bool packed_ = false;
+  int64_t kernel_ = 1;
+  host::element type_ = host::element::float32;
+  engine engine_ = engine::libtorch;
 };
 
 } // namespace atelier::gpu::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atelier/gpu/models/layers/dense.hpp>
 #include <atelier/gpu/models/layers/detail/host_side.hpp>
+#include <atelier/gpu/models/layers/host_convolution.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,12 +23,6 @@ std::optional<host::element> element_for(weights& from,
   if (!type)
     from.mark_batch_dependent();
   return type;
-}
-
-// Returns a number of channels, or one more, that the kernels can read.
-int64_t readable(int64_t channels, const placement& where) {
-  const auto paired = host_element(where) == host::element::bfloat16;
-  return paired ? channels + channels % 2 : channels;
 }
 
 // Multiplies [..., in] by a matrix, into [..., outputs].
@@ -197,7 +192,9 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape)
 
 conv::conv(weights& from, const std::string& name, const conv_shape& shape,
            const std::string& shortcut, const std::vector<int64_t>& parts)
-  : shape_(shape), in_(readable(shape.in, from.where())) {
+  : shape_(shape), in_(shape.in) {
+  if (const auto type = host_element(from.where()))
+    in_ = readable_channels(shape.in, *type);
   const auto side = shape.kernel;
   const auto weight =
     from.take(name + ".weight", {shape.out, shape.in, side, side});
@@ -221,11 +218,7 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
   }
   host_ = {*type, shape.out, channels};
   from.keeps(host_.bytes(), weight.numel() + bias.numel());
-  const auto taps = weight.flatten(2);
-  host_.put(0, 0,
-            in_ == shape.in
-              ? taps
-              : torch::constant_pad_nd(taps, {0, 0, 0, in_ - shape.in}));
+  host_.put(0, 0, with_channels(weight.flatten(2), in_));
   auto piece = static_cast<size_t>(side * side);
   host_.put_bias(0, bias);
   from.let_go(name + ".weight");
@@ -243,86 +236,19 @@ conv::conv(weights& from, const std::string& name, const conv_shape& shape,
   from.let_go(shortcut + ".weight");
 }
 
-void conv::expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
-                         int64_t w) const {
-  const auto taps = static_cast<size_t>(shape_.kernel * shape_.kernel);
-  TORCH_CHECK(host_.pieces() + 1 == taps + inputs.size(), "a convolution of ",
-              host_.pieces() + 1 - taps, " maps was given ", inputs.size());
-  TORCH_CHECK(h > 0 && w > 0, "a convolution of ", inputs.front().sizes(),
-              " has no results");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto& x = inputs[i];
-    TORCH_CHECK(x.dim() == 4 && x.size(0) == inputs.front().size(0),
-                "a convolution's inputs have the shapes ",
-                inputs.front().sizes(), " and ", x.sizes());
-    host_.expect(i == 0 ? 0 : taps + i - 1, x, x.size(1));
-    TORCH_CHECK(i == 0 || (x.size(2) == h && x.size(3) == w), "a shortcut of ",
-                x.sizes(), " to results of ", h, "x", w);
-  }
-}
-
-torch::Tensor conv::padded(const torch::Tensor& x) const {
+torch::Tensor conv::run(std::vector<torch::Tensor> inputs,
+                        const host::dense_input& first, int64_t h, int64_t w,
+                        const torch::Tensor& onto) const {
+  auto& x = inputs.front();
   TORCH_CHECK(x.dim() == 4 && x.size(1) == shape_.in, "a convolution of ",
               shape_.in, " channels was given ", x.sizes());
-  return in_ == shape_.in
-         ? x
-         : torch::constant_pad_nd(x, {0, 0, 0, 0, 0, in_ - shape_.in});
-}
-
-torch::Tensor conv::run(std::vector<torch::Tensor> inputs,
-                        host::dense_input first, int64_t h, int64_t w,
-                        const torch::Tensor& onto) const {
-  inputs.front() = padded(inputs.front());
-  std::vector<torch::Tensor> maps;
-  std::vector<host::dense_input> seen;
-  std::vector<host::dense_piece> pieces;
-  const auto rows = inputs.front().size(0);
-  expect_inputs(inputs, h, w);
-  for (const auto& x : inputs) {
-    maps.push_back(channels_last(x));
-    auto input = seen.empty() ? first : host::dense_input{};
-    input.pixels = maps.back().const_data_ptr();
-    input.pixel_stride = x.size(1);
-    input.stored_height = x.size(2);
-    input.stored_width = x.size(3);
-    if (!seen.empty()) {
-      input.height = x.size(2);
-      input.width = x.size(3);
-    }
-    seen.push_back(input);
-  }
-  for (int64_t y = 0; y < shape_.kernel; ++y)
-    for (int64_t x = 0; x < shape_.kernel; ++x)
-      pieces.push_back({.input = 0,
-                        .channels = in_,
-                        .dy = y - shape_.padding,
-                        .dx = x - shape_.padding});
-  for (size_t i = 1; i < inputs.size(); ++i)
-    pieces.push_back(
-      {.input = static_cast<int64_t>(i), .channels = inputs[i].size(1)});
-  auto out = room_like(inputs.front(), rows, shape_.out, h, w);
-  const auto added = onto.defined() ? channels_last(onto) : onto;
-  TORCH_CHECK(!onto.defined()
-                || (onto.sizes() == out.sizes()
-                    && onto.scalar_type() == out.scalar_type()),
-              "a convolution's ", out.sizes(), " cannot be added to ",
-              onto.sizes());
-  host::dense_job job;
-  host_.prepare(job);
-  job.inputs = seen.data();
-  job.pieces = pieces.data();
-  job.piece_count = static_cast<int64_t>(pieces.size());
-  job.rows = rows * h * w;
-  job.out_height = h;
-  job.out_width = w;
-  job.stride = shape_.stride;
-  job.out = out.mutable_data_ptr();
-  job.out_stride = shape_.out;
-  if (added.defined()) {
-    job.onto = added.const_data_ptr();
-    job.onto_stride = shape_.out;
-  }
-  run_whole(job);
+  x = with_channels(x, in_);
+  TORCH_CHECK(h > 0 && w > 0, "a convolution of ", x.sizes(),
+              " has no results");
+  auto out = room_like(x, x.size(0), shape_.out, h, w);
+  convolve(host_,
+           {shape_.kernel, shape_.stride, shape_.padding, shape_.padding},
+           inputs, first, onto, out);
   return out;
 }
 

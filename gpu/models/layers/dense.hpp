@@ -110,13 +110,10 @@ public:
   torch::Tensor padded_after(const torch::Tensor& x) const;
 
 private:
-  // Throws c10::Error if the kernels would read or write beyond a tensor.
-  void expect_inputs(const std::vector<torch::Tensor>& inputs, int64_t h,
-                     int64_t w) const;
-  // Returns `x` with zeros as further channels if the kernels need them.
-  torch::Tensor padded(const torch::Tensor& x) const;
-  torch::Tensor run(std::vector<torch::Tensor> inputs, host::dense_input first,
-                    int64_t h, int64_t w, const torch::Tensor& onto) const;
+  // Computes [n, out, h, w] from a map seen as `first` and from shortcuts.
+  torch::Tensor run(std::vector<torch::Tensor> inputs,
+                    const host::dense_input& first, int64_t h, int64_t w,
+                    const torch::Tensor& onto) const;
 
   conv_shape shape_;
   /// Channels of the first input as the kernels read it.

@@ -103,6 +103,17 @@ uint64_t host_weights::bytes() const {
   return packed_.nbytes() + bias_.nbytes() + zeros_.nbytes();
 }
 
+uint64_t host_weights::bytes_of(host::element type, int64_t columns,
+                                const std::vector<int64_t>& channels) {
+  const auto padded =
+    (columns + host::panel_width - 1) / host::panel_width * host::panel_width;
+  const auto sum =
+    std::accumulate(channels.begin(), channels.end(), int64_t{0});
+  return static_cast<uint64_t>(
+    (padded * sum + *std::ranges::max_element(channels)) * host::bytes_of(type)
+    + padded * 4);
+}
+
 void run_whole(const host::dense_job& job) {
   spread(count_dense_tasks(job),
          [&job](int64_t first, int64_t last) { run_dense(job, first, last); });

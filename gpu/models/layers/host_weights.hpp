@@ -38,6 +38,15 @@ public:
     return channels_.size();
   }
 
+  int64_t columns() const {
+    return columns_;
+  }
+
+  /// Returns the channels of a piece.
+  int64_t channels(size_t piece) const {
+    return channels_.at(piece);
+  }
+
   /// Throws c10::Error unless `x`, of that many channels, is an input of a
   /// piece: the kernels read as many channels as were packed.
   void expect(size_t piece, const torch::Tensor& x, int64_t channels) const;
@@ -46,6 +55,10 @@ public:
   void prepare(host::dense_job& job) const;
 
   uint64_t bytes() const;
+
+  /// Returns bytes() of weights that are made so.
+  static uint64_t bytes_of(host::element type, int64_t columns,
+                           const std::vector<int64_t>& channels);
 
 private:
   host::element type_ = host::element::float32;

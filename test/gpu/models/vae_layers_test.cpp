@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "made_weights.hpp"
+#include "support/each_instruction_set.hpp"
 #include <atelier/gpu/models/layers/stripes.hpp>
 #include <atelier/gpu/models/layers/upsample_conv.hpp>
 
@@ -114,6 +115,67 @@ BOOST_AUTO_TEST_CASE(silu_stands_at_the_ends_of_its_range) {
   for (size_t i = 0; i < x.size(); ++i)
     BOOST_TEST((in[i].value & 0x7fbf)
                == ((std::bit_cast<uint32_t>(x[i]) >> 16) & 0x7fbf));
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_equal_torchs_with_each_instruction_set) {
+  const c10::InferenceMode guard;
+
+  struct shape {
+    int64_t n, in, out, height, width, kernel, stride;
+    conv_border border;
+  };
+
+  const auto check = [](const shape& s, torch::Dtype type) {
+    const auto x = torch::randn({s.n, s.in, s.height, s.width}).to(type);
+    const auto kernel =
+      (torch::randn({s.out, s.in, s.kernel, s.kernel})
+       / std::sqrt(static_cast<double>(s.in * s.kernel * s.kernel)))
+        .to(type);
+    const auto offset = torch::randn({s.out}).to(type);
+    const auto conv = layer(kernel, offset, type);
+    const auto truth = at::conv2d(
+      x.to(torch::kFloat64), kernel.to(torch::kFloat64),
+      offset.to(torch::kFloat64), s.stride, {s.border.rows, s.border.columns});
+    const auto bound = type == torch::kFloat32 ? 1e-5 : 1e-2;
+    BOOST_TEST_CONTEXT("kernel " << s.kernel << ", " << s.in << " to " << s.out
+                                 << " channels, " << type) {
+      const auto made = conv(x, s.border, s.stride);
+      BOOST_REQUIRE(made.sizes() == truth.sizes());
+      BOOST_CHECK(made.scalar_type() == type);
+      BOOST_CHECK(made.is_contiguous(channels_last));
+      BOOST_TEST(distance(made, truth) < bound);
+      // Prepared anew, and the same each time.
+      const auto other = layer(kernel, offset, type);
+      other.prepare();
+      BOOST_CHECK(other(x, s.border, s.stride).equal(made));
+      if (s.stride != 1)
+        return;
+      const auto sum =
+        torch::randn(truth.sizes()).to(type).contiguous(channels_last);
+      const auto both = truth + sum.to(torch::kFloat64);
+      conv.add_to(sum, x, s.border);
+      BOOST_TEST(distance(sum, both) < bound);
+    }
+  };
+
+  atelier::test::on_each_instruction_set([&] {
+    for (const auto type : {torch::kFloat32, torch::kBFloat16})
+      for (const auto& s : {shape{1, 3, 70, 9, 13, 3, 1, {1, 1}},
+                            shape{2, 4, 3, 6, 5, 3, 1, {0, 1}},
+                            shape{1, 33, 64, 11, 4, 3, 2, {0, 0}},
+                            shape{1, 16, 256, 7, 9, 2, 1, {0, 1}},
+                            shape{3, 5, 130, 1, 6, 1, 1, {0, 0}}})
+        check(s, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_convolution_refuses_other_channels) {
+  const auto conv =
+    layer(torch::randn({4, 6, 3, 3}), torch::randn({4}), torch::kFloat32);
+  BOOST_CHECK_THROW(conv(torch::randn({1, 5, 8, 8}), {1, 1}), c10::Error);
+  BOOST_CHECK_THROW(
+    conv.add_to(torch::zeros({1, 4, 8, 8}), torch::randn({1, 7, 8, 8}), {1, 1}),
+    c10::Error);
 }
 
 BOOST_AUTO_TEST_CASE(stripes_make_what_the_whole_makes) {

@@ -45,6 +45,7 @@ struct dense_input {
 /// pixel.
 struct dense_piece {
   int64_t input = 0;
+  /// At least one.
   int64_t channels = 0;
   int64_t dy = 0;
   int64_t dx = 0;

@@ -18,7 +18,8 @@ int64_t count_blocks(const group_norm_job& job) {
 } // namespace detail
 
 int64_t count_norm_sums(const group_norm_job& job) {
-  return count_norm_tasks(job) * 2 * detail::count_channels(job);
+  // Two sums and the number around which they are taken.
+  return count_norm_tasks(job) * 3 * detail::count_channels(job);
 }
 
 int64_t count_norm_factors(const group_norm_job& job) {

@@ -48,7 +48,8 @@ struct score_tile {
   }
 };
 
-/// Scales the previous sums and adds the values of one block of keys.
+/// Scales the previous sums and adds the values of one block of keys, which are
+/// summed apart first.
 template <class Factor>
 struct value_tile {
   template <size_t Rows, size_t Vectors>
@@ -60,21 +61,21 @@ struct value_tile {
     ATELIER_UNROLL
     for (size_t i = 0; i < Rows; ++i) {
       x[i] = shares + i * score_stride;
-      const auto factor = broadcast(factors[i]);
       ATELIER_UNROLL
       for (size_t j = 0; j < Vectors; ++j)
-        sum[i][j] =
-          hw::Mul(factor, hw::Load(float_tag,
-                                   sums + static_cast<int64_t>(i) * sum_stride
-                                     + j * lane_count));
+        sum[i][j] = zeros();
     }
     add_products(sum, x, count, values, value_stride);
     ATELIER_UNROLL
     for (size_t i = 0; i < Rows; ++i) {
+      const auto factor = broadcast(factors[i]);
       ATELIER_UNROLL
-      for (size_t j = 0; j < Vectors; ++j)
-        hw::Store(sum[i][j], float_tag,
-                  sums + static_cast<int64_t>(i) * sum_stride + j * lane_count);
+      for (size_t j = 0; j < Vectors; ++j) {
+        auto* const to =
+          sums + static_cast<int64_t>(i) * sum_stride + j * lane_count;
+        hw::Store(hw::MulAdd(factor, hw::Load(float_tag, to), sum[i][j]),
+                  float_tag, to);
+      }
     }
   }
 };
@@ -176,14 +177,15 @@ void take_shares(const attention_job& job, int64_t tile, int64_t keys,
     for (int64_t j = 0; j < room; j += lanes)
       high = hw::Max(high, hw::Load(float_tag, row + j));
     const auto now = hw::GetLane(hw::MaxOfLanes(float_tag, high));
-    const auto offset = broadcast(now * log2_scale);
+    const auto top = broadcast(now);
     auto sum = zeros();
     for (int64_t j = 0; j < room; j += lanes) {
       const auto share =
-        exp2_of(hw::MulSub(hw::Load(float_tag, row + j), by, offset));
+        exp2_of(hw::Mul(hw::Sub(hw::Load(float_tag, row + j), top), by));
       sum = hw::Add(sum, share);
       store(shares + i * block_keys + j, share);
     }
+    // As for the shares: the difference first, which is exact for near scores.
     factors[i] = hw::GetLane(exp2_of(broadcast((most[i] - now) * log2_scale)));
     total[i] = total[i] * factors[i] + sum_of(float_tag, sum);
     most[i] = now;

@@ -28,7 +28,8 @@ constexpr int64_t group_rows = 4 * tile_rows;
 constexpr size_t row_floats = panel_width;
 
 /// Adds the products of `count` channels from `first` on to sums [rows,
-/// panel_width].
+/// panel_width]. They are summed apart first, so that the error of a long sum
+/// grows with the numbers of chunks and of their channels, not with all.
 template <class Factor>
 struct dense_tile {
   template <size_t Rows, size_t Vectors>
@@ -42,16 +43,18 @@ struct dense_tile {
       row[i] = static_cast<const Factor*>(rows[i]) + first;
       ATELIER_UNROLL
       for (size_t j = 0; j < Vectors; ++j)
-        sum[i][j] =
-          clear ? zeros()
-                : hw::Load(float_tag, sums + i * row_floats + j * lane_count);
+        sum[i][j] = zeros();
     }
     add_products(sum, row, count, weights, stride);
     ATELIER_UNROLL
     for (size_t i = 0; i < Rows; ++i) {
       ATELIER_UNROLL
-      for (size_t j = 0; j < Vectors; ++j)
-        hw::Store(sum[i][j], float_tag, sums + i * row_floats + j * lane_count);
+      for (size_t j = 0; j < Vectors; ++j) {
+        auto* const to = sums + i * row_floats + j * lane_count;
+        hw::Store(clear ? sum[i][j]
+                        : hw::Add(hw::Load(float_tag, to), sum[i][j]),
+                  float_tag, to);
+      }
     }
   }
 };

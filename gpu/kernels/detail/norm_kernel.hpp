@@ -41,23 +41,37 @@ const Element* pixel_of(const group_norm_job& job, int part,
        + (at.row * job.pixels + at.pixel) * job.part_channels[part];
 }
 
-/// Sums x - x0 and its square over `pixels` for up to `tile_vectors` vectors of
-/// the `left` channels.
+/// Finds a mean m of `pixels` for up to `tile_vectors` vectors of the `left`
+/// channels, and the sums of x - m, which rounding leaves, and of its square.
 template <class Element>
-void sum_channels(const Element* x, const Element* origin, int64_t channels,
-                  int64_t pixels, int64_t left, float* sums, float* squares) {
-  floats zero[tile_vectors], sum[tile_vectors], square[tile_vectors];
+void sum_channels(const Element* x, int64_t channels, int64_t pixels,
+                  int64_t left, float* sums, float* squares, float* centers) {
+  floats center[tile_vectors], sum[tile_vectors], square[tile_vectors];
   const auto some = [left](int64_t j) { return first_lanes{left - j * lanes}; };
   ATELIER_UNROLL
   for (int64_t j = 0; j < tile_vectors; ++j) {
-    zero[j] = load(origin + j * lanes, some(j));
+    center[j] = load(x + j * lanes, some(j));
+    sum[j] = zeros();
+  }
+  const auto* y = x;
+  for (int64_t p = 0; p < pixels; ++p, y += channels) {
+    ATELIER_UNROLL
+    for (int64_t j = 0; j < tile_vectors; ++j)
+      sum[j] =
+        hw::Add(sum[j], hw::Sub(load(y + j * lanes, some(j)), center[j]));
+  }
+  const auto share = broadcast(1 / static_cast<float>(pixels));
+  ATELIER_UNROLL
+  for (int64_t j = 0; j < tile_vectors; ++j) {
+    center[j] = hw::MulAdd(sum[j], share, center[j]);
+    store(centers + j * lanes, some(j), center[j]);
     sum[j] = zeros();
     square[j] = zeros();
   }
   for (int64_t p = 0; p < pixels; ++p, x += channels) {
     ATELIER_UNROLL
     for (int64_t j = 0; j < tile_vectors; ++j) {
-      const auto d = hw::Sub(load(x + j * lanes, some(j)), zero[j]);
+      const auto d = hw::Sub(load(x + j * lanes, some(j)), center[j]);
       sum[j] = hw::Add(sum[j], d);
       square[j] = hw::MulAdd(d, d, square[j]);
     }
@@ -69,45 +83,50 @@ void sum_channels(const Element* x, const Element* origin, int64_t channels,
   }
 }
 
-/// Sums x - x0 and its square for each channel over one block of pixels, where
-/// x0 is the row's first pixel. The numbers stay small, so that the variance of
-/// a channel far from 0 is not lost.
+/// Sums each channel over one block of pixels. Its numbers are taken around the
+/// block's own mean, so that the variance of a channel far from 0, or with a
+/// few pixels far from the others, is not lost.
 template <class Element>
 void sum_block(const group_norm_job& job, int64_t task) {
   const auto at = span_of(job, task);
   const auto all = detail::count_channels(job);
-  auto* sums = job.sums + task * 2 * all;
+  auto* sums = job.sums + task * 3 * all;
   for (int part = 0; part < 2; ++part) {
     const auto channels = job.part_channels[part];
     const auto* x = pixel_of<Element>(job, part, at);
-    const auto* origin = pixel_of<Element>(job, part, {at.row, 0, 1});
     for (int64_t c = 0; c < channels; c += strip_width)
-      sum_channels(x + c, origin + c, channels, at.pixels, channels - c,
-                   sums + c, sums + all + c);
+      sum_channels(x + c, channels, at.pixels, channels - c, sums + c,
+                   sums + all + c, sums + 2 * all + c);
     sums += channels;
   }
 }
 
-/// Computes the means of a row's channels, and the sums of squares around them.
-template <class Element>
-void find_moments(const group_norm_job& job, int64_t row, double* means,
-                  double* squares) {
+/// Computes the means of a row's channels, and the sums of squares around them:
+/// those of a block join those of the blocks before.
+/// Source: Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm
+/// for Computing Sample Variances, 1979.
+inline void find_moments(const group_norm_job& job, int64_t row, double* means,
+                         double* squares) {
   const auto all = detail::count_channels(job);
-  const auto count = static_cast<double>(job.pixels);
-  const auto* sums = job.sums + row * detail::count_blocks(job) * 2 * all;
+  const auto blocks = detail::count_blocks(job);
+  const auto* sums = job.sums + row * blocks * 3 * all;
   for (int64_t c = 0; c < all; ++c)
     means[c] = squares[c] = 0;
-  for (int64_t b = 0; b < detail::count_blocks(job); ++b, sums += 2 * all)
+  double before = 0;
+  for (int64_t b = 0; b < blocks; ++b, sums += 3 * all) {
+    const auto left = job.pixels - b * detail::block_pixels;
+    const auto count = static_cast<double>(
+      left < detail::block_pixels ? left : detail::block_pixels);
+    const auto share = count / (before + count);
     for (int64_t c = 0; c < all; ++c) {
-      means[c] += static_cast<double>(sums[c]);
-      squares[c] += static_cast<double>(sums[all + c]);
+      const auto sum = static_cast<double>(sums[c]);
+      const auto mean = sum / count + static_cast<double>(sums[2 * all + c]);
+      const auto off = mean - means[c];
+      squares[c] += static_cast<double>(sums[all + c]) - sum * sum / count
+                  + off * off * before * share;
+      means[c] += off * share;
     }
-  for (int part = 0; part < 2; ++part) {
-    const auto* origin = pixel_of<Element>(job, part, {row, 0, 1});
-    for (int64_t c = 0; c < job.part_channels[part]; ++c, ++means, ++squares) {
-      *squares -= *means * *means / count;
-      *means = *means / count + as_double(origin[c]);
-    }
+    before += count;
   }
 }
 
@@ -124,7 +143,7 @@ void find_row(const group_norm_job& job, int64_t row, double* means,
   const auto shift_of = [&](int64_t c) {
     return shift == nullptr ? 0 : as_double(shift[row * all + c]);
   };
-  find_moments<Element>(job, row, means, squares);
+  find_moments(job, row, means, squares);
   for (int64_t first = 0; first < all; first += width) {
     double mean = 0;
     for (auto c = first; c < first + width; ++c)
@@ -139,10 +158,11 @@ void find_row(const group_norm_job& job, int64_t row, double* means,
     const auto scale =
       1 / std::sqrt((variance > 0 ? variance : 0) + job.epsilon);
     for (auto c = first; c < first + width; ++c) {
-      const auto by = as_double(weight[c]) * scale;
-      factors[c] = static_cast<float>(by);
-      factors[all + c] = static_cast<float>(
-        std::fma(by, shift_of(c) - mean, as_double(bias[c])));
+      factors[c] = static_cast<float>(as_double(weight[c]) * scale);
+      // With the factor as it is applied: far from 0, its rounding shows.
+      factors[all + c] =
+        static_cast<float>(std::fma(static_cast<double>(factors[c]),
+                                    shift_of(c) - mean, as_double(bias[c])));
     }
   }
 }

@@ -180,8 +180,10 @@ void read_embeddings(network_fields& from, unet_config& to, int64_t width) {
   to.time_embedding_dim =
     from.integer_or_null("time_embedding_dim", 1, most_channels)
       .value_or(width * 4);
+  // With fewer, the embedding of the guidance has one frequency, and the steps
+  // between frequencies are not numbers.
   to.time_cond_proj_dim =
-    from.integer_or_null("time_cond_proj_dim", 1, most_channels);
+    from.integer_or_null("time_cond_proj_dim", 4, most_channels);
   from.expect("time_embedding_type", "positional");
   from.expect("time_embedding_act_fn");
   from.expect("timestep_post_act");

@@ -270,7 +270,10 @@ BOOST_AUTO_TEST_CASE(weights_count_their_bytes) {
   const auto narrow = load(tensors(), torch::kBFloat16);
   BOOST_REQUIRE(wide);
   BOOST_REQUIRE(narrow);
-  BOOST_TEST((*wide)->weight_bytes() == 2 * (*narrow)->weight_bytes());
+  // The host's kernels keep biases as float32 for both types.
+  const auto twice = 2 * (*narrow)->weight_bytes();
+  BOOST_TEST((*wide)->weight_bytes() <= twice);
+  BOOST_TEST(100 * twice < 102 * (*wide)->weight_bytes());
   BOOST_TEST((*wide)->weight_bytes() > 4 * 16 * 16 * 9u);
   BOOST_TEST((*wide)->factor() == 2u);
 }

@@ -73,7 +73,7 @@ std::string odd_folder::draw_unet(int64_t latent, int64_t text_width) {
   if (one_of(6))
     more += R"(, "only_cross_attention": true)";
   if (one_of(6))
-    more += fmt::format(R"(, "time_cond_proj_dim": {})", within(1, 9));
+    more += fmt::format(R"(, "time_cond_proj_dim": {})", within(4, 12));
   auto context = text_width;
   if (one_of(6)) {
     context = within(1, 40);

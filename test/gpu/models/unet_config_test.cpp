@@ -88,6 +88,7 @@ const std::vector<bad_pair> bad_pairs{
   {"resnet_time_scale_shift", "\"ada_group\""},
   {"reverse_transformer_layers_per_block", "[1, 1, 1]"},
   {"time_cond_proj_dim", "-1"},
+  {"time_cond_proj_dim", "3"},
   {"time_embedding_act_fn", "\"silu\""},
   {"time_embedding_type", "\"fourier\""},
   {"timestep_post_act", "\"silu\""},
